@@ -1,0 +1,3 @@
+"""CaspR merges the coreference annotations of several annotators into one provably optimal gold standard."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,141 @@
+"""Documents and annotations: the nouns of the paper's section 2, frozen and without I/O.
+
+A *document* is a sequence of tokens, numbered from 1. A *mention* is a span of tokens that somebody
+marked, a *chain* the mentions of one entity, an *annotation* all chains of one annotator for one
+document. What a file said beyond this (columns, comments) travels in `Document.layout`, opaque to all
+but its own format.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from caspr.findings import Finding
+
+
+class Span(NamedTuple):
+    """Tokens `start` to `end`, both included, numbered from 1; a mention is a span somebody marked."""
+
+    start: int
+    end: int
+
+    def contains(self, other: "Span") -> bool:
+        """Tell whether the other span lies inside this one and is not the same.
+
+        >>> Span(1, 3).contains(Span(2, 2)), Span(1, 3).contains(Span(1, 3)), Span(1, 3).contains(Span(3, 4))
+        (True, False, False)
+        """
+        return self.start <= other.start and other.end <= self.end and self != other
+
+    def nests_with(self, other: "Span") -> bool:
+        """Tell whether one of the two spans lies inside the other."""
+        return self.contains(other) or other.contains(self)
+
+    def crosses(self, other: "Span") -> bool:
+        """Tell whether the spans overlap and neither contains the other.
+
+        >>> Span(1, 3).crosses(Span(2, 4)), Span(1, 3).crosses(Span(2, 2)), Span(1, 3).crosses(Span(4, 5))
+        (True, False, False)
+        """
+        first, second = sorted((self, other))
+        return first.start < second.start <= first.end < second.end
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The mentions of one entity, with the id its file gave it."""
+
+    id: str
+    """The chain's name in its file; only equality within one annotation means anything."""
+    mentions: tuple[Span, ...]
+    """Distinct spans in text order."""
+
+    @classmethod
+    def of(cls, id: str, mentions: Iterable[tuple[int, int]]) -> "Chain":
+        """Make a chain from spans in any order.
+
+        >>> Chain.of("1", [(6, 6), (1, 3)]).mentions
+        (Span(start=1, end=3), Span(start=6, end=6))
+        """
+        return cls(id, tuple(sorted({Span(*mention) for mention in mentions})))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text: its name and its tokens."""
+
+    name: str
+    """The name between the parentheses of `#begin document`."""
+    tokens: tuple[str, ...]
+    """The words in order; token 1 is `tokens[0]`."""
+    part: str | None = None
+    """The part number as written, where the file has parts."""
+    source: str = field(default="", compare=False)
+    """The file it was read from, for messages."""
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """The line of each token in that file, for messages."""
+    layout: object = field(default=None, compare=False, repr=False)
+    """What the file said beyond the text; only its own format looks inside."""
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """What makes this the same document in another annotator's file."""
+        return self.name, self.part
+
+    @property
+    def title(self) -> str:
+        """Name the document in messages.
+
+        >>> Document("wsj", (), part="002").title
+        'wsj; part 002'
+        """
+        return self.name if self.part is None else f"{self.name}; part {self.part}"
+
+    def place(self, token: int) -> str:
+        """Say where a token stands: `file:line`, or its number when the file is not known."""
+        if 0 < token <= len(self.lines):
+            return f"{self.source}:{self.lines[token - 1]}"
+        return f"{self.source or self.title}, token {token}"
+
+    def text(self, span: Span) -> str:
+        """Return the words of a span.
+
+        >>> Document("d", ("A", "girl", "sang")).text(Span(1, 2))
+        'A girl'
+        """
+        return " ".join(self.tokens[span.start - 1 : span.end])
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """All that one annotator said about the chains of one document."""
+
+    annotator: str
+    """Who annotated; unique among the annotations of a document."""
+    document: Document
+    """The text as this annotator's file has it."""
+    chains: tuple[Chain, ...]
+    """Chains of two or more mentions, by first mention; a span may be in several."""
+    singletons: tuple[Chain, ...] = ()
+    """Chains of one mention, set aside as in the paper."""
+    findings: tuple[Finding, ...] = field(default=(), compare=False)
+    """What the reader found odd."""
+
+    @classmethod
+    def of(
+        cls, annotator: str, document: Document, chains: Iterable[Chain], findings: Iterable[Finding] = ()
+    ) -> "Annotation":
+        """Make an annotation from chains of any size, setting those of one mention aside."""
+        ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))
+        return cls(
+            annotator,
+            document,
+            tuple(chain for chain in ordered if len(chain.mentions) > 1),
+            tuple(chain for chain in ordered if len(chain.mentions) == 1),
+            tuple(findings),
+        )
+
+    @property
+    def mentions(self) -> frozenset[Span]:
+        """Every span this annotator marked, chains of one included."""
+        return frozenset(span for chain in (*self.chains, *self.singletons) for span in chain.mentions)

@@ -1,0 +1,101 @@
+"""The objectives U, V, UA and VA of the paper's section 3.1, and free coefficients.
+
+A solution pays, for each pair of mentions,
+
+    (C1) omit   for every annotator who gave the link, when the solution does not use it;
+    (C2) use    for every annotator who did not give the link, when the solution uses it;
+    (C3) invent once, when both mentions are in one chain without a used link between them.
+
+| objective | omit | use | invent    |
+|-----------|------|-----|-----------|
+| U         | 2    | 0   | forbidden |
+| V         | 2    | 1   | forbidden |
+| UA        | 2    | 0   | 1         |
+| VA        | 2    | 1   | 1         |
+
+Using a link is a choice: where invent is not forbidden, a pair of one chain may leave its link unused
+and pay omit and invent instead of use, if that is cheaper and the chain still hangs together.
+"""
+
+from dataclasses import dataclass, replace
+
+from caspr.errors import InputError
+
+FORBIDDEN = None
+"""The invent cost of objectives that put no two mentions into one chain without evidence."""
+
+LARGEST_COEFFICIENT = 1_000_000
+"""Coefficients beyond this would leave the 32-bit weights of ASP solvers."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What each kind of departure from the annotators costs, in whole numbers."""
+
+    omit: int = 2
+    """(C1), per annotator who gave a link that is not used."""
+    use: int = 1
+    """(C2), per annotator who did not give a link that is used."""
+    invent: int | None = FORBIDDEN
+    """(C3), per pair in one chain without a used link; `None` forbids such pairs."""
+
+    def __post_init__(self) -> None:
+        """Refuse coefficients no engine could work with."""
+        for kind, cost in (("omit", self.omit), ("use", self.use), ("invent", self.invent)):
+            if cost is not None and not 0 <= cost <= LARGEST_COEFFICIENT:
+                raise InputError(
+                    f"{kind} cost: found {cost}, expected a whole number from 0 to {LARGEST_COEFFICIENT:,}"
+                )
+
+    def prefers_use(self, evidence: int, annotators: int) -> bool:
+        """Tell whether a link inside a chain is used rather than left unused; ties are used.
+
+        >>> OBJECTIVES["va"].prefers_use(1, 6), OBJECTIVES["va"].prefers_use(2, 6)
+        (False, True)
+        """
+        if evidence == 0:
+            return False
+        if self.invent is None:
+            return True
+        return self.use * (annotators - evidence) <= self.omit * evidence + self.invent
+
+
+OBJECTIVES = {
+    "v": Objective(2, 1, FORBIDDEN),
+    "va": Objective(2, 1, 1),
+    "u": Objective(2, 0, FORBIDDEN),
+    "ua": Objective(2, 0, 1),
+}
+"""The paper's objectives by name."""
+
+
+def objective(
+    name: str = "v",
+    *,
+    omit_cost: int | None = None,
+    use_cost: int | None = None,
+    invent_cost: int | str | None = None,
+) -> Objective:
+    """Take an objective by name and change the coefficients that are given.
+
+    `invent_cost` is a whole number or `"forbid"`.
+
+    >>> objective("ua", invent_cost=3)
+    Objective(omit=2, use=0, invent=3)
+    >>> objective("VA", invent_cost="forbid") == objective("v")
+    True
+    """
+    if name.lower() not in OBJECTIVES:
+        raise InputError(f"objective: found '{name}', expected one of {', '.join(OBJECTIVES)}")
+    chosen = OBJECTIVES[name.lower()]
+    if omit_cost is not None:
+        chosen = replace(chosen, omit=omit_cost)
+    if use_cost is not None:
+        chosen = replace(chosen, use=use_cost)
+    if invent_cost == "forbid":
+        chosen = replace(chosen, invent=FORBIDDEN)
+    elif isinstance(invent_cost, int):
+        chosen = replace(chosen, invent=invent_cost)
+    elif invent_cost is not None:
+        raise InputError(f"invent cost: found '{invent_cost}', expected a whole number or 'forbid'")
+    return chosen

@@ -1,0 +1,91 @@
+"""Solutions: what engines return. Value and bound are always both there.
+
+A *partition* is the bare answer: chains as tuples of spans, each in text order, ordered by first mention.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from caspr.document import Span
+from caspr.findings import Finding
+
+Partition = tuple[tuple[Span, ...], ...]
+"""Chains of two or more mentions in canonical order."""
+
+
+class Status(StrEnum):
+    """What is known about a solution."""
+
+    OPTIMAL = "optimal"
+    """Proven: no solution costs less."""
+    FEASIBLE = "feasible"
+    """A solution, with a gap between value and bound."""
+    INFEASIBLE = "infeasible"
+    """Proven: no solution respects the decisions and rules."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The cost of a solution by kind."""
+
+    omitted: int = 0
+    """(C1): links annotators gave that are not used."""
+    used: int = 0
+    """(C2): used links that some annotators did not give."""
+    invented: int = 0
+    """(C3): pairs of one chain without a used link."""
+
+    @property
+    def total(self) -> int:
+        """The value of the solution."""
+        return self.omitted + self.used + self.invented
+
+    def __add__(self, other: "Costs") -> "Costs":
+        """Add kind by kind."""
+        return Costs(
+            self.omitted + other.omitted, self.used + other.used, self.invented + other.invented
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer of an engine for one instance."""
+
+    partitions: tuple[Partition, ...]
+    """The best chains first; all optimal ones where they were asked for; none if infeasible."""
+    value: int
+    """What the best chains cost; 0 if infeasible."""
+    bound: int
+    """No solution costs less than this."""
+    status: Status
+    """Optimal exactly when the value equals the bound."""
+    complete: bool = False
+    """Whether `partitions` are proven to be all optimal ones."""
+    findings: tuple[Finding, ...] = ()
+    """What the engine wants said, such as a limit of its own."""
+
+
+INFEASIBLE = Solution((), 0, 0, Status.INFEASIBLE, complete=True)
+"""The answer when decisions and rules cannot hold together."""
+
+
+def canonical(chains: Iterable[Iterable[Span]]) -> Partition:
+    """Put chains into the one order in which equal partitions are equal.
+
+    >>> canonical([[Span(6, 6), Span(5, 5)], [Span(4, 4), Span(1, 1)]])[0]
+    (Span(start=1, end=1), Span(start=4, end=4))
+    """
+    return tuple(sorted(tuple(sorted(chain)) for chain in chains))
+
+
+def found(value: int, bound: int, partitions: Iterable[Partition], *, complete: bool = False) -> Solution:
+    """Make a solution whose status follows from value and bound."""
+    proven = value <= bound
+    return Solution(
+        tuple(partitions),
+        value,
+        min(value, bound),
+        Status.OPTIMAL if proven else Status.FEASIBLE,
+        complete and proven,
+    )
