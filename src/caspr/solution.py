@@ -43,9 +43,7 @@ class Costs:
 
     def __add__(self, other: "Costs") -> "Costs":
         """Add kind by kind."""
-        return Costs(
-            self.omitted + other.omitted, self.used + other.used, self.invented + other.invented
-        )
+        return Costs(self.omitted + other.omitted, self.used + other.used, self.invented + other.invented)
 
 
 @dataclass(frozen=True)
