@@ -26,7 +26,7 @@ class InputError(CasprError):
     """Refuse annotations that do not belong together, or options that make no sense."""
 
 
-class Contradiction(CasprError):
+class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
     def __init__(self, message: str, tokens: tuple[int, ...]) -> None:

@@ -28,5 +28,5 @@ class Progress(Protocol):
         """Take the best value and bound known; `None` while there is none."""
 
 
-def silent(value: int | None, bound: int | None) -> None:  # noqa: ARG001
+def silent(value: int | None, bound: int | None) -> None:
     """Ignore all progress."""

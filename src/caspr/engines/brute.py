@@ -1,0 +1,117 @@
+"""The brute-force engine: every partition of a few mentions. It is the oracle of the tests.
+
+It follows the definition of the paper mention by mention and pair by pair, and shares neither the
+shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147 partitions.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from caspr.document import Span
+from caspr.errors import EngineError
+from caspr.instance import Instance
+from caspr.limits import Limits, Progress, silent
+from caspr.solution import INFEASIBLE, Partition, Solution, canonical, found
+
+LARGEST = 9
+"""The most mentions this engine takes."""
+
+
+def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
+    """Try every partition of the mentions and return the cheapest, or all of them."""
+    mentions = instance.mentions
+    if len(mentions) > LARGEST:
+        raise EngineError(
+            f"engine brute: found {len(mentions)} mentions, expected at most {LARGEST}; "
+            "choose another engine with --engine"
+        )
+    best: list[Partition] = []
+    value: int | None = None
+    for chains in _partitions(instance, mentions):
+        if not _respects_decisions(instance, chains):
+            continue
+        cost = _cost(instance, chains)
+        if cost is not None and (value is None or cost <= value):
+            if cost != value:
+                best.clear()
+            value = cost
+            best.append(canonical(chains))
+    if value is None:
+        return INFEASIBLE
+    progress(value, value)
+    chosen = sorted(best)[: limits.solutions]
+    return found(value, value, chosen, complete=len(chosen) == len(best))
+
+
+def _partitions(instance: Instance, mentions: tuple[Span, ...]) -> Iterator[list[list[Span]]]:
+    """Yield the chains of every partition without a forbidden pair; a mention alone is in no chain."""
+
+    def place(position: int, blocks: list[list[Span]]) -> Iterator[list[list[Span]]]:
+        if position == len(mentions):
+            yield [block[:] for block in blocks if len(block) > 1]
+            return
+        mention = mentions[position]
+        for block in blocks:
+            if not any(instance.is_forbidden(mention, other) for other in block):
+                block.append(mention)
+                yield from place(position + 1, blocks)
+                block.pop()
+        yield from place(position + 1, [*blocks, [mention]])
+
+    yield from place(0, [])
+
+
+def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
+    """Check that required mentions exist and enforced mentions are together or apart as told."""
+    holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
+    if not instance.required <= holder.keys():
+        return False
+    enforced = [(span, id) for span, ids in instance.decisions.chain_ids.items() for id in ids]
+    for (first, one), (second, other) in combinations(enforced, 2):
+        together = first == second or (first in holder and holder[first] == holder.get(second))
+        if together != (one == other):
+            return False
+    return True
+
+
+def _cost(instance: Instance, chains: list[list[Span]]) -> int | None:
+    """Return what the chains cost with the cheapest choice of used links, or `None` if they fall apart."""
+    votes, objective = instance.votes, instance.objective
+    holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
+    total = 0
+    for first, second in combinations(votes.signatures, 2):
+        if first not in holder or holder[first] != holder.get(second):
+            total += objective.omit * votes.evidence(first, second)
+    for chain in chains:
+        inside = _chain_cost(instance, chain)
+        if inside is None:
+            return None
+        total += inside
+    return total
+
+
+def _chain_cost(instance: Instance, chain: list[Span]) -> int | None:
+    """Price the pairs of one chain, using further links where it would fall apart."""
+    objective, n = instance.objective, instance.votes.annotators
+    total, extras = 0, []
+    for first, second in combinations(chain, 2):
+        k = instance.votes.evidence(first, second)
+        use = objective.use * (n - k)
+        unused = objective.omit * k + (objective.invent or 0)
+        if instance.is_free(first, second):
+            extras.append((0, first, second))
+        elif k == 0:
+            total += unused
+        elif objective.invent is None or use <= unused:
+            total += use
+            extras.append((0, first, second))
+        else:
+            total += unused
+            extras.append((use - unused, first, second))
+    root = {mention: mention for mention in chain}
+    for extra, first, second in sorted(extras):
+        one, other = root[first], root[second]
+        if one != other:
+            total += extra
+            root = {mention: one if top == other else top for mention, top in root.items()}
+    return total if len(set(root.values())) == 1 else None

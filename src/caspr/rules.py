@@ -1,0 +1,58 @@
+"""Rules: what a solution must respect, whatever it costs."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from caspr.document import Span
+from caspr.instance import Instance
+from caspr.pricing import Connection, classes_of, pairs_of
+from caspr.solution import Partition
+from caspr.votes import nested_pairs
+
+
+def violations(instance: Instance, partition: Partition) -> Iterator[str]:
+    """Yield a sentence for every rule or decision that a partition breaks."""
+    candidates = frozenset(instance.mentions)
+    holder: dict[Span, int] = {}
+    for number, chain in enumerate(partition, start=1):
+        if len(set(chain)) < 2:
+            yield f"chain {number} has fewer than two mentions"
+        for mention in chain:
+            if mention not in candidates:
+                yield f"chain {number} has {tuple(mention)}, which nobody linked or a decision rules out"
+            if mention in holder:
+                yield f"chains {holder[mention]} and {number} share {tuple(mention)}"
+            holder[mention] = number
+        if not instance.allow_nested:
+            for outer, inner in nested_pairs(chain):
+                yield f"chain {number} has {tuple(inner)} inside {tuple(outer)}"
+        yield from _unlinked(instance, number, chain)
+    yield from _broken_decisions(instance, holder)
+
+
+def _unlinked(instance: Instance, number: int, chain: Iterable[Span]) -> Iterator[str]:
+    classes = classes_of(instance, chain)
+    joined = Connection(classes)
+    for pairs in pairs_of(classes):
+        if pairs.free or pairs.evidence:
+            joined.connect(pairs.first, pairs.second)
+        elif instance.objective.invent is None:
+            yield f"chain {number} has {pairs.count} pairs that nobody linked"
+    if joined.parts > 1:
+        yield f"chain {number} does not hang together by links"
+
+
+def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
+    for mention in sorted(instance.required - holder.keys()):
+        yield f"{tuple(mention)} is enforced and in no chain"
+    places: dict[str, set[int | Span]] = {}
+    for mention, ids in instance.decisions.chain_ids.items():
+        for id in ids:
+            places.setdefault(id, set()).add(holder.get(mention, mention))
+    for id, chains in places.items():
+        if len(chains) > 1:
+            yield f"the mentions enforced in chain {id} are not in one chain"
+    taken = Counter(chain for chains in places.values() for chain in chains)
+    for chain, count in taken.items():
+        if count > 1:
+            yield f"chain {chain} holds mentions enforced in {count} different chains"
