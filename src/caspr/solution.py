@@ -25,6 +25,14 @@ class Status(StrEnum):
     """Proven: no solution respects the decisions and rules."""
 
 
+class Stop(StrEnum):
+    """Why a search ended before it was done."""
+
+    TIME = "time limit"
+    MEMORY = "memory limit"
+    INTERRUPT = "interrupt"
+
+
 @dataclass(frozen=True)
 class Costs:
     """The cost of a solution by kind."""
@@ -60,6 +68,8 @@ class Solution:
     """Optimal exactly when the value equals the bound."""
     complete: bool = False
     """Whether `partitions` are proven to be all optimal ones."""
+    stop: Stop | None = None
+    """What ended the search early, if anything did."""
     findings: tuple[Finding, ...] = ()
     """What the engine wants said, such as a limit of its own."""
 
@@ -77,13 +87,15 @@ def canonical(chains: Iterable[Iterable[Span]]) -> Partition:
     return tuple(sorted(tuple(sorted(chain)) for chain in chains))
 
 
-def found(value: int, bound: int, partitions: Iterable[Partition], *, complete: bool = False) -> Solution:
+def found(
+    value: int,
+    bound: int,
+    partitions: Iterable[Partition],
+    *,
+    complete: bool = False,
+    stop: Stop | None = None,
+) -> Solution:
     """Make a solution whose status follows from value and bound."""
     proven = value <= bound
-    return Solution(
-        tuple(partitions),
-        value,
-        min(value, bound),
-        Status.OPTIMAL if proven else Status.FEASIBLE,
-        complete and proven,
-    )
+    status = Status.OPTIMAL if proven else Status.FEASIBLE
+    return Solution(tuple(partitions), value, min(value, bound), status, complete and proven, stop)

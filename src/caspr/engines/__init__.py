@@ -1,0 +1,64 @@
+"""Engines: Instance -> Solution. One engine is one module or sub-package; `ENGINES` lists them.
+
+An engine keeps the limits it is given, tells the progress listener of better values and bounds, and
+returns the best solution it has, never an exception, when time or memory run out.
+"""
+
+from collections.abc import Callable
+
+from caspr.errors import InputError
+from caspr.instance import Instance
+from caspr.limits import Limits, Progress
+from caspr.solution import Solution
+
+Engine = Callable[[Instance, Limits, Progress], Solution]
+"""What every engine can do."""
+
+ENCODINGS = ("mm", "cm")
+"""The encodings of the ASP engines: mention-mention and chain-mention."""
+
+
+def _brute(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
+    from caspr.engines import brute
+
+    return brute.solve
+
+
+def _clingo(encoding: str) -> Engine:
+    from caspr.engines.asp import clingo
+
+    return clingo.engine(encoding)
+
+
+def _gringo_clasp(encoding: str) -> Engine:
+    from caspr.engines.asp import pipe
+
+    return pipe.gringo_clasp(encoding)
+
+
+def _gringo_wasp(encoding: str) -> Engine:
+    from caspr.engines.asp import pipe
+
+    return pipe.gringo_wasp(encoding)
+
+
+ENGINES: dict[str, Callable[[str], Engine]] = {
+    "clingo": _clingo,
+    "gringo-clasp": _gringo_clasp,
+    "gringo-wasp": _gringo_wasp,
+    "brute": _brute,
+}
+"""Every engine by name; each is imported when it is asked for."""
+
+AUTO = "clingo"
+"""What `auto` stands for."""
+
+
+def choose(name: str = "auto", encoding: str = "mm") -> tuple[str, Engine]:
+    """Return an engine and its name; `auto` takes the one for daily work."""
+    name = AUTO if name == "auto" else name
+    if name not in ENGINES:
+        raise InputError(f"engine: found '{name}', expected one of auto, {', '.join(ENGINES)}")
+    if encoding not in ENCODINGS:
+        raise InputError(f"encoding: found '{encoding}', expected one of {', '.join(ENCODINGS)}")
+    return name, ENGINES[name](encoding)

@@ -1,0 +1,45 @@
+"""Read answer sets: the text of atoms becomes a partition.
+
+In both encodings a chain is a connected component of the chosen links `clink/2`. For MM that is its
+definition; CM could give two unconnected groups one number, which is never cheaper than two numbers, and
+reading the links takes them apart.
+"""
+
+import re
+from collections import defaultdict
+
+from caspr.document import Span
+from caspr.solution import Partition, canonical
+
+_LINK = re.compile(r"clink\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
+_RESULT = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
+
+
+def partition_of_links(atoms: str) -> Partition:
+    """Join mentions along the chosen links.
+
+    >>> partition_of_links("clink(mid(1,1),mid(4,4)) clink(mid(4,4),mid(6,6))")
+    ((Span(start=1, end=1), Span(start=4, end=4), Span(start=6, end=6)),)
+    """
+    chains: dict[Span, set[Span]] = {}
+    for found in _LINK.finditer(atoms):
+        start1, end1, start2, end2 = map(int, found.groups())
+        first, second = Span(start1, end1), Span(start2, end2)
+        one, other = chains.setdefault(first, {first}), chains.setdefault(second, {second})
+        if one is not other:
+            small, large = sorted((one, other), key=len)
+            large |= small
+            chains.update(dict.fromkeys(small, large))
+    return canonical({id(chain): chain for chain in chains.values()}.values())
+
+
+def partition_of_results(atoms: str) -> Partition:
+    """Collect the mentions of each result chain.
+
+    >>> partition_of_results("result_cm(1,mid(6,6)) result_cm(1,mid(1,3))")
+    ((Span(start=1, end=3), Span(start=6, end=6)),)
+    """
+    chains: dict[str, list[Span]] = defaultdict(list)
+    for found in _RESULT.finditer(atoms):
+        chains[found[1]].append(Span(int(found[2]), int(found[3])))
+    return canonical(chains.values())

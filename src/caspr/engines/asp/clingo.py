@@ -1,0 +1,107 @@
+"""Clingo through its Python API.
+
+Without limits it runs in this process. Grounding cannot be interrupted there, so a run with a limit, or
+one that must answer Ctrl-C at once, happens in a child process that runs this same module and prints the
+events as JSON lines.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
+from caspr.engines.asp.search import Answer, Backend, Bound, End, Event, Run, solve_with
+from caspr.instance import Instance
+from caspr.limits import Limits, Progress
+from caspr.solution import Solution
+
+OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
+"""Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
+
+
+def engine(encoding: str) -> "partial[Solution]":
+    """Return the engine for an encoding."""
+    return partial(_solve, encoding)
+
+
+def _solve(encoding: str, instance: Instance, limits: Limits, progress: Progress) -> Solution:
+    unlimited = limits.seconds is None and limits.megabytes is None and not limits.interruptible
+    backend: Backend = in_process if unlimited else in_child
+    return solve_with(backend, encoding, instance, limits, progress)
+
+
+def arguments(run: Run) -> list[str]:
+    """Return clasp's options for a run: optimise, or list all answer sets up to a cost."""
+    if run.at_cost is None:
+        return [*OPTIMISE]
+    return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0"]
+
+
+def in_process(run: Run) -> Iterator[Event]:
+    """Ground and solve here."""
+    import clingo
+
+    bounds: list[int] = []
+    control = clingo.Control([*arguments(run), "--warn=none"], message_limit=0)
+    control.add("base", [], run.program)
+    control.ground([("base", [])])
+    with control.solve(yield_=True, async_=True, on_unsat=lambda lower: bounds.extend(lower[:1])) as handle:
+        while True:
+            handle.resume()
+            while not handle.wait(0.1):
+                yield from _drain(bounds)
+            yield from _drain(bounds)
+            model = handle.model()
+            if model is None:
+                break
+            yield Answer(str(model))
+        if handle.get().exhausted:
+            yield End.EXHAUSTED
+
+
+def _drain(bounds: list[int]) -> Iterator[Bound]:
+    if bounds:
+        yield Bound(bounds[-1])
+        bounds.clear()
+
+
+def in_child(run: Run) -> Iterator[Event]:
+    """Ground and solve in a child process within the limits of the run."""
+    command = [sys.executable, "-m", "caspr.engines.asp.clingo"]
+    task = json.dumps({"program": run.program, "at_cost": run.at_cost})
+    try:
+        for line in run_pipe([command], task, run.limits, success=frozenset({0})):
+            yield _event(line)
+    except TimeOutError:
+        yield End.TIME
+    except OutOfMemoryError:
+        yield End.MEMORY
+
+
+def _event(line: str) -> Event:
+    kind, content = json.loads(line)
+    if kind == "answer":
+        return Answer(content)
+    if kind == "bound":
+        return Bound(content)
+    return End(content)
+
+
+def _print(event: Event) -> None:
+    line: list[str | int]
+    match event:
+        case Answer(atoms):
+            line = ["answer", atoms]
+        case Bound(value):
+            line = ["bound", value]
+        case End():
+            line = ["end", event.value]
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    task = json.load(sys.stdin)
+    for event in in_process(Run(task["program"], task["at_cost"])):
+        _print(event)

@@ -1,0 +1,159 @@
+"""Run a pipe of programs within limits, line by line, and leave nothing behind.
+
+Every program is the leader of its own session, so that Ctrl-C reaches only us and we can kill it with all
+its children. Memory is limited by the kernel (`ulimit -v`); as a last resort against orphans, processor
+time is limited as well when there is a time limit.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from caspr.errors import EngineError
+from caspr.limits import Limits
+
+_KILLED = frozenset({33, 134, 137, 139})
+"""Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""
+_GRACE = 0.5
+"""Seconds between asking a program to end and killing it."""
+
+
+class TimeOutError(Exception):
+    """The time limit came before the pipe ended."""
+
+
+class OutOfMemoryError(Exception):
+    """A program of the pipe ran into the memory limit."""
+
+
+def run_pipe(
+    commands: Sequence[Sequence[str]], text: str, limits: Limits, *, success: frozenset[int]
+) -> Iterator[str]:
+    """Feed text to a pipe of commands and yield the lines it prints.
+
+    Raise `TimeOutError` or `OutOfMemoryError` at a limit, and `EngineError` if the last program ends with a
+    code that is not among `success`. However the iteration ends, all processes are gone afterwards.
+    """
+    deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+    processes: list[subprocess.Popen[str]] = []
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as source, tempfile.TemporaryFile("w+") as errors:
+        source.write(text)
+        source.seek(0)
+        try:
+            _start(commands, limits, source, errors, processes)
+            yield from _lines(processes[-1], deadline)
+            codes = [process.wait() for process in processes]
+        finally:
+            _end(processes)
+        errors.seek(0)
+        _judge(commands, codes, success, errors.read(), limits)
+
+
+def _start(
+    commands: Sequence[Sequence[str]],
+    limits: Limits,
+    source: IO[str],
+    errors: IO[str],
+    processes: list[subprocess.Popen[str]],
+) -> None:
+    stream: IO[str] | None = source
+    for command in commands:
+        try:
+            process = subprocess.Popen(
+                [*_limiter(limits), *command],
+                stdin=stream,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineError(f"cannot start {command[0]}: {error.strerror}") from error
+        processes.append(process)
+        if stream is not None and stream is not source:
+            stream.close()
+        stream = process.stdout
+
+
+def _limiter(limits: Limits) -> list[str]:
+    """Return the words to put before a command so that the kernel limits it."""
+    script = ""
+    if limits.megabytes is not None:
+        script += f"ulimit -v {limits.megabytes * 1024} || exit 99; "
+    if limits.seconds is not None:
+        script += f"ulimit -t {int(limits.seconds) + 10}; "
+    return ["/bin/sh", "-c", script + 'exec "$@"', "sh"] if script and os.name == "posix" else []
+
+
+def _lines(process: subprocess.Popen[str], deadline: float | None) -> Iterator[str]:
+    """Yield lines as they come; a thread reads, so that waiting can end at the deadline or by Ctrl-C."""
+    assert process.stdout is not None
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
+    while True:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeOutError
+        try:
+            line = lines.get(timeout=0.2 if left is None else min(left, 0.2))
+        except queue.Empty:
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def _pump(stream: IO[str], lines: "queue.SimpleQueue[str | None]") -> None:
+    with contextlib.suppress(ValueError, OSError):
+        for line in stream:
+            lines.put(line.rstrip("\n"))
+    lines.put(None)
+
+
+def _end(processes: Sequence[subprocess.Popen[str]]) -> None:
+    """Ask whatever still runs to end, then kill it with all its children."""
+    running = [process for process in processes if process.poll() is None]
+    for process in running:
+        _signal(process, signal.SIGTERM)
+    give_up = time.monotonic() + _GRACE
+    for process in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, give_up - time.monotonic()))
+    for process in processes:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _judge(
+    commands: Sequence[Sequence[str]],
+    codes: Sequence[int],
+    success: frozenset[int],
+    complaint: str,
+    limits: Limits,
+) -> None:
+    """Tell a memory limit from a failure, once all programs have ended by themselves."""
+    failed = [
+        index for index, code in enumerate(codes) if code and (index < len(codes) - 1 or code not in success)
+    ]
+    out_of_memory = any(word in complaint for word in ("bad_alloc", "MemoryError", "allocate memory"))
+    killed = any(codes[index] < 0 or codes[index] in _KILLED for index in failed)
+    if limits.megabytes is not None and (out_of_memory or killed):
+        raise OutOfMemoryError
+    if limits.seconds is not None and any(code in (-signal.SIGXCPU, 152) for code in codes):
+        raise TimeOutError
+    if failed:
+        said = complaint.strip().splitlines()
+        command = " ".join(commands[failed[0]][:4])
+        raise EngineError(f"{command} ended with code {codes[failed[0]]}{': ' + said[-1] if said else ''}")

@@ -1,0 +1,94 @@
+"""Write an instance as an answer set program: facts, then the figures of the paper.
+
+Facts are made of numbers only: chain ids, annotator and file names never reach the program, so nothing
+in them can wrap, clash or be run. Annotators are numbered by what they annotated and not by name or
+order, so that permuting or renaming them gives the same program and therefore the same answer.
+"""
+
+from collections.abc import Iterator
+from importlib import resources
+
+from caspr.instance import Instance, Singletons
+from caspr.solution import Partition
+
+FIGURES = {
+    "mm": ("common", "links", "mm", "mm_objective", "rules", "enforce"),
+    "cm": ("common", "links", "cm", "cm_objective", "rules", "enforce"),
+}
+"""The encoding files of each encoding, in the order of the paper."""
+
+
+def program(instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "") -> str:
+    """Return facts and encoding as one text that any ASP system can run."""
+    parts = [
+        "% The annotations",
+        *facts(instance),
+        extra,
+        *(figure(name) for name in FIGURES[encoding]),
+        f"#show {show}.",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def figure(name: str) -> str:
+    """Return the text of one encoding file."""
+    return resources.files(__package__).joinpath(f"encodings/{name}.lp").read_text(encoding="utf-8")
+
+
+def facts(instance: Instance) -> Iterator[str]:
+    """Yield the input facts, a line each, in an order that depends only on what they say."""
+    objective = instance.objective
+    yield f"cost(omit,{objective.omit}). cost(use,{objective.use})."
+    if objective.invent is not None:
+        yield f"cost(invent,{objective.invent})."
+    if not instance.allow_nested:
+        yield "rule(nested)."
+    if instance.singletons is Singletons.VOTE:
+        yield "singletons(vote)."
+    if instance.forced_votes:
+        yield "votes(forced)."
+    contents = sorted(
+        tuple(sorted(chain.mentions for chain in annotation.chains)) for annotation in instance.annotations
+    )
+    for number, chains in enumerate(contents, start=1):
+        yield f"annotator({number})."
+        yield from _annotation_facts(str(number), chains)
+    yield from _decision_facts(instance)
+
+
+def _annotation_facts(annotator: str, chains: Partition) -> Iterator[str]:
+    spans = sorted({span for chain in chains for span in chain})
+    numbers = {span: number for number, span in enumerate(spans, start=1)}
+    for span, number in numbers.items():
+        yield f"mention({annotator},{number},{span.start},{span.end})."
+    for number, chain in enumerate(chains, start=1):
+        yield " ".join(f"cm({annotator},{number},{numbers[span]})." for span in chain)
+
+
+def _decision_facts(instance: Instance) -> Iterator[str]:
+    decisions = instance.decisions
+    enforced = sorted(decisions.chain_ids)
+    yield from _annotation_facts("forced", tuple(sorted(chain.mentions for chain in decisions.chains)))
+    for token in sorted(decisions.closed - {token for span in enforced for token in span}):
+        yield f"empty({token})."
+    for span in sorted(decisions.permitted - set(enforced)):
+        yield f"permit({span.start},{span.end})."
+
+
+def positions(instance: Instance) -> str:
+    """Return the facts that number the mentions in text order, for `cm_order.lp`."""
+    return "\n".join(
+        f"position(mid({span.start},{span.end}),{number})."
+        for number, span in enumerate(instance.mentions, start=1)
+    )
+
+
+def chain_limit(instance: Instance) -> int:
+    """Return the number of chains that CM assumes to suffice, as `cm.lp` computes it."""
+    sizes = [len(annotation.chains) for annotation in instance.annotations]
+    return 6 * max([*sizes, len(instance.decisions.chains)], default=0) // 5
+
+
+def most_chains(instance: Instance) -> int:
+    """Return a number of chains that no solution exceeds."""
+    return len(instance.mentions) // 2

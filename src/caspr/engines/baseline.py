@@ -1,0 +1,56 @@
+"""The baseline: the best single annotation, made to fit rules and decisions. It is there at once.
+
+Engines return it when a limit comes before their first solution, so that a user always gets an answer.
+"""
+
+from collections.abc import Iterable
+
+from caspr.contradictions import partners
+from caspr.document import Span
+from caspr.instance import Instance
+from caspr.pricing import price
+from caspr.rules import violations
+from caspr.solution import Partition, canonical
+from caspr.votes import count_votes
+
+
+def baseline(instance: Instance) -> Partition | None:
+    """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit."""
+    enforced = _enforced_chains(instance)
+    if enforced is None:
+        return None
+    answers = {
+        _fit(instance, enforced, (chain.mentions for chain in annotation.chains))
+        for annotation in instance.annotations
+    } | {_fit(instance, enforced, ())}
+    legal = sorted(answer for answer in answers if not any(violations(instance, answer)))
+    return min(legal, key=lambda answer: price(instance, answer).total, default=None)
+
+
+def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
+    """Return the chains the decisions demand: groups as they are, lone mentions with a partner."""
+    partner = partners(instance, instance.decisions, count_votes(instance.annotations))
+    if partner is None:
+        return None
+    chains = [list(chain.mentions) for chain in instance.decisions.chains if len(chain.mentions) > 1]
+    return chains + [[mention, other] for mention, other in partner.items()]
+
+
+def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[Span, ...]]) -> Partition:
+    """Add an annotator's chains to the enforced ones, without what rules, decisions or overlaps forbid."""
+    allowed = set(instance.mentions)
+    taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.chain_ids)
+    fitted = list(enforced)
+    for chain in chains:
+        kept: list[Span] = []
+        for mention in chain:
+            if mention in allowed and mention not in taken and _goes_with(instance, mention, kept):
+                kept.append(mention)
+        if len(kept) > 1:
+            fitted.append(kept)
+            taken.update(kept)
+    return canonical(fitted)
+
+
+def _goes_with(instance: Instance, mention: Span, kept: list[Span]) -> bool:
+    return instance.allow_nested or not any(mention.nests_with(other) for other in kept)

@@ -1,0 +1,81 @@
+"""Random small instances, seeded, for tests that compare engines with brute force."""
+
+import random
+
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.instance import Instance, Singletons
+from caspr.objectives import OBJECTIVES, Objective
+
+Chains = dict[str, list[tuple[int, int]]]
+
+
+def annotation(name: str, chains: list[list[tuple[int, int]]], tokens: int = 6) -> Annotation:
+    """Make an annotation of a document of numbered tokens."""
+    document = Document("doc", tuple(str(index) for index in range(1, tokens + 1)))
+    return Annotation.of(
+        name, document, [Chain.of(str(number), chain) for number, chain in enumerate(chains, start=1)]
+    )
+
+
+def paper_annotations() -> tuple[Annotation, ...]:
+    """Return the running example of the paper."""
+    return (
+        annotation("a", [[(1, 3), (6, 6)], [(2, 2), (4, 4)]]),
+        annotation("b", [[(1, 3), (5, 5)]]),
+        annotation("c", [[(1, 3), (6, 6)], [(1, 1), (4, 4)]]),
+        annotation("d", [[(1, 3), (5, 5)], [(2, 2), (6, 6)]]),
+    )
+
+
+def random_instance(
+    rng: random.Random, *, mentions: int = 7, annotators: int = 4, decisions: bool = False, odd: bool = False
+) -> Instance:
+    """Make an instance over at most so many mentions; `odd` varies coefficients and rules too."""
+    tokens = rng.randint(3, 8)
+    spans = _spans(rng, tokens, rng.randint(2, mentions))
+    annotations = tuple(
+        annotation(f"a{number}", _chains(rng, spans), tokens) for number in range(rng.randint(2, annotators))
+    )
+    objective = rng.choice(list(OBJECTIVES.values()))
+    if odd and rng.random() < 0.5:
+        objective = Objective(rng.randint(0, 4), rng.randint(0, 3), rng.choice([None, 0, 1, 2, 5]))
+    return Instance(
+        annotations,
+        objective,
+        _decisions(rng, spans, tokens) if decisions else Decisions(),
+        allow_nested=odd and rng.random() < 0.3,
+        forced_votes=odd and rng.random() < 0.3,
+        singletons=Singletons.VOTE if odd and rng.random() < 0.2 else Singletons.DROP,
+    )
+
+
+def _spans(rng: random.Random, tokens: int, count: int) -> list[Span]:
+    spans = set()
+    for _ in range(count):
+        start = rng.randint(1, tokens)
+        spans.add(Span(start, min(tokens, start + rng.choice([0, 0, 0, 1, 2]))))
+    return sorted(spans)
+
+
+def _chains(rng: random.Random, spans: list[Span]) -> list[list[tuple[int, int]]]:
+    """Put most spans into few chains; now and then one into two."""
+    if rng.random() < 0.05:
+        return []
+    chains: list[list[tuple[int, int]]] = [[] for _ in range(rng.randint(1, 3))]
+    for span in spans:
+        if rng.random() < 0.85:
+            rng.choice(chains).append(span)
+        if rng.random() < 0.1:
+            rng.choice(chains).append(span)
+    return [chain for chain in chains if len(set(chain)) > 1]
+
+
+def _decisions(rng: random.Random, spans: list[Span], tokens: int) -> Decisions:
+    enforced: dict[str, list[tuple[int, int]]] = {}
+    for _ in range(rng.randint(0, 3)):
+        span = rng.choice(spans) if rng.random() < 0.9 else Span(rng.randint(1, tokens), tokens)
+        enforced.setdefault(str(rng.randint(1, 2)), []).append(span)
+    boundaries = {token for chain in enforced.values() for span in chain for token in span}
+    empty = [token for token in range(1, tokens + 1) if token not in boundaries and rng.random() < 0.1]
+    return Decisions.of((Chain.of(id, chain) for id, chain in enforced.items()), empty)
