@@ -36,7 +36,7 @@ def run(*arguments: str) -> None:
 
 def example() -> None:
     """Adjudicate the shipped example and show the result."""
-    inputs = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "examples/paper").glob("in*.conll"))
+    inputs = [f"examples/song/{annotator}.conll" for annotator in ("anna", "ben", "carla")]
     print("$ caspr adjudicate --layout review", *inputs, flush=True)
     run("-m", "caspr", "adjudicate", "--layout", "review", *inputs)
 

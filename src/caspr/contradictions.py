@@ -32,7 +32,7 @@ def refuse_contradictions(instance: Instance) -> None:
     if not decisions or feasible(instance, decisions, votes):
         return
     cells = minimal_subset(
-        sorted(decisions.closed),
+        _suspects(instance, decisions),
         lambda tokens: feasible(instance, decisions.restricted_to(tokens), votes),
     )
     document = instance.annotations[0].document
@@ -43,6 +43,18 @@ def refuse_contradictions(instance: Instance) -> None:
         f"(cells at {places}); expected decisions that allow a solution: change one of these cells",
         tuple(cells),
     )
+
+
+def _suspects(instance: Instance, decisions: Decisions) -> list[int]:
+    """Return cells that cannot hold together, few and telling ones where a glance shows them."""
+    for mention, ids in decisions.chain_ids.items():
+        if len(ids) > 1:
+            return sorted(set(mention))
+    if not instance.allow_nested:
+        for chain in decisions.chains:
+            for outer, inner in nested_pairs(chain.mentions):
+                return sorted({*outer, *inner})
+    return sorted(decisions.closed)
 
 
 def feasible(instance: Instance, decisions: Decisions, votes: Votes) -> bool:

@@ -69,6 +69,20 @@ OBJECTIVES = {
 """The paper's objectives by name."""
 
 
+def read_invent_cost(given: int | str) -> int | None:
+    """Read an invent cost: a whole number or `forbid`.
+
+    >>> read_invent_cost("3"), read_invent_cost(3), read_invent_cost("forbid")
+    (3, 3, None)
+    """
+    if given == "forbid":
+        return FORBIDDEN
+    try:
+        return int(given)
+    except ValueError:
+        raise InputError(f"invent cost: found '{given}', expected a whole number or 'forbid'") from None
+
+
 def objective(
     name: str = "v",
     *,
@@ -92,10 +106,6 @@ def objective(
         chosen = replace(chosen, omit=omit_cost)
     if use_cost is not None:
         chosen = replace(chosen, use=use_cost)
-    if invent_cost == "forbid":
-        chosen = replace(chosen, invent=FORBIDDEN)
-    elif isinstance(invent_cost, int):
-        chosen = replace(chosen, invent=invent_cost)
-    elif invent_cost is not None:
-        raise InputError(f"invent cost: found '{invent_cost}', expected a whole number or 'forbid'")
+    if invent_cost is not None:
+        chosen = replace(chosen, invent=read_invent_cost(invent_cost))
     return chosen

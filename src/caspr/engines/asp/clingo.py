@@ -43,6 +43,7 @@ def in_process(run: Run) -> Iterator[Event]:
     import clingo
 
     bounds: list[int] = []
+    costless = False
     control = clingo.Control([*arguments(run), "--warn=none"], message_limit=0)
     control.add("base", [], run.program)
     control.ground([("base", [])])
@@ -55,8 +56,10 @@ def in_process(run: Run) -> Iterator[Event]:
             model = handle.model()
             if model is None:
                 break
+            # Where nothing costs anything, clingo stops at the first answer set: it is optimal.
+            costless = run.at_cost is None and not model.cost
             yield Answer(str(model))
-        if handle.get().exhausted:
+        if handle.get().exhausted or costless:
             yield End.EXHAUSTED
 
 

@@ -77,8 +77,12 @@ def _clasp(run: Run) -> Iterator[Event]:
 
 
 def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
-    """Read clasp's report: answers follow their heading, bounds stand in brackets."""
+    """Read clasp's report: answers follow their heading, bounds stand in brackets.
+
+    Where nothing costs anything, clasp stops at the first answer set and calls it satisfiable.
+    """
     exhausted = answer_follows = False
+    costless = True
     for line in lines:
         if answer_follows:
             yield Answer(line)
@@ -87,7 +91,9 @@ def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
             answer_follows = True
         elif (progress := _PROGRESS.match(line)) is not None:
             yield Bound(int(progress[1]))
-        elif line.startswith(("OPTIMUM FOUND", "UNSATISFIABLE")):
+        elif line.startswith("Optimization"):
+            costless = False
+        elif line.startswith(("OPTIMUM FOUND", "UNSATISFIABLE")) or (costless and line == "SATISFIABLE"):
             exhausted = True
         elif line.startswith("Models"):
             exhausted = exhausted or not line.rstrip().endswith("+")

@@ -118,6 +118,9 @@ class _Search:
 
     def _first_pass(self) -> bool:
         """Follow a run and tell whether it searched the whole space."""
+        if self.limits.seconds == 0:
+            self.stop = Stop.TIME
+            return False
         text = program(self.instance, self.encoding, show="clink/2", extra=self._chain_limit_fact())
         end: End | None = None
         for event in self._events(Run(text)):

@@ -1,0 +1,129 @@
+"""Checks: what can be wrong with k annotations of one text, as coded findings.
+
+What makes adjudication impossible is an error; what is merely odd is a note or a warning with a count.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from caspr.document import Annotation, Span
+from caspr.errors import InputError
+from caspr.findings import Finding, note, times, warning
+from caspr.votes import count_links, nested_links
+
+
+def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
+    """Raise `InputError` naming both places where two annotators' tokens differ."""
+    first = annotations[0].document
+    for annotation in annotations[1:]:
+        other = annotation.document
+        for token, (one, two) in enumerate(zip(first.tokens, other.tokens, strict=False), start=1):
+            if one != two:
+                same = unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", two)
+                hint = " (they differ only in Unicode normalisation)" if same else ""
+                raise InputError(
+                    f"{other.place(token)}: found token {two!r}, expected {one!r} as in "
+                    f"{first.place(token)}{hint}: all annotators of document '{first.title}' must have the "
+                    "same tokens"
+                )
+        if len(first.tokens) != len(other.tokens):
+            longer, shorter = sorted((first, other), key=lambda document: -len(document.tokens))
+            raise InputError(
+                f"{longer.place(len(shorter.tokens) + 1)}: found {times(len(longer.tokens), 'token')} in "
+                f"document '{first.title}', expected {len(shorter.tokens):,} as in "
+                f"{shorter.source or 'the other annotation'}"
+            )
+
+
+def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:
+    """Return everything odd about the annotations of one document."""
+    found: list[Finding] = []
+    for annotation in annotations:
+        found.extend(annotation.findings)
+        found.extend(_odd_chains(annotation))
+    found.extend(_singletons(annotations))
+    if not allow_nested:
+        found.extend(_nested(annotations))
+    found.extend(_identical(annotations))
+    if not any(annotation.chains for annotation in annotations):
+        found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
+    return tuple(found)
+
+
+def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
+    where = annotation.annotator
+    if not annotation.mentions:
+        yield warning("empty-annotation", "marked no mentions; the vote counts all the same", where=where)
+    holders = Counter(span for chain in _all_chains(annotation) for span in chain)
+    several = [span for span, count in holders.items() if count > 1]
+    if several:
+        example = annotation.document.place(min(several).start)
+        yield warning(
+            "span-in-two-chains",
+            f"{times(len(several), 'mention')} in more than one chain (first at {example})",
+            count=len(several),
+            where=where,
+        )
+    crossing = _crossing(holders)
+    if crossing:
+        yield note(
+            "crossing-mentions",
+            f"{times(crossing, 'mention')} crossing the boundary of another",
+            count=crossing,
+            where=where,
+        )
+
+
+def _all_chains(annotation: Annotation) -> Iterator[tuple[Span, ...]]:
+    for chain in (*annotation.chains, *annotation.singletons):
+        yield chain.mentions
+
+
+def _crossing(spans: Iterable[Span]) -> int:
+    """Count the spans that start inside another and end after it."""
+    count = 0
+    open_spans: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        open_spans = [other for other in open_spans if other.end >= span.start]
+        count += any(other.start < span.start and other.end < span.end for other in open_spans)
+        open_spans.append(span)
+    return count
+
+
+def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    count = sum(len(annotation.singletons) for annotation in annotations)
+    if count:
+        who = sum(bool(annotation.singletons) for annotation in annotations)
+        yield note(
+            "singleton-chains",
+            f"{times(count, 'chain')} of one mention set aside ({times(who, 'annotator')} had such); "
+            "--singletons vote keeps the favoured ones",
+            count=count,
+        )
+
+
+def _nested(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    nested = nested_links(annotations)
+    if nested:
+        votes = sum(nested.values())
+        total = sum(count_links(annotation.chains) for annotation in annotations)
+        yield note(
+            "nested-links",
+            f"the nesting rule ruled out {votes:,} of {times(total, 'link')} given ({votes / total:.1%}), "
+            "which join a mention with one inside it (--allow-nested switches it off)",
+            count=votes,
+        )
+
+
+def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    """Note pairs of annotators who agree in everything, which often is a file given twice."""
+    contents = sorted(
+        (sorted(_all_chains(annotation)), annotation.annotator)
+        for annotation in annotations
+        if annotation.mentions
+    )
+    for (one, first), (two, second) in pairwise(contents):
+        if one == two:
+            yield note("identical-annotations", f"{first} and {second} are identical", where=second)

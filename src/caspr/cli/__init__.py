@@ -1,0 +1,82 @@
+"""The command line: one file is one subcommand, imported when it is called.
+
+Each parses, calls documented functions, prints and returns. Only `main` catches errors.
+"""
+
+import signal
+import sys
+from importlib import import_module
+from types import FrameType
+
+import click
+
+from caspr import __version__
+from caspr.errors import CasprError
+
+COMMANDS = {
+    "adjudicate": "Merge annotators' files into one optimal gold standard.",
+    "redo": "Re-optimise a review file around what was enforced in it.",
+    "check": "Say what is wrong or odd about annotators' files; write nothing.",
+    "encode": "Print the answer set program of some annotations.",
+}
+"""Every subcommand with its one-line help."""
+
+
+class _Commands(click.Group):
+    """A group that imports a subcommand only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name all subcommands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one subcommand."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"caspr.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="caspr")
+def cli() -> None:
+    """Merge the coreference annotations of several annotators into one gold standard.
+
+    The result costs least under a stated objective, breaks no rule, and is proven optimal, or the gap is
+    stated. Parts of it can be enforced; the rest is optimised around them.
+    """
+
+
+def main() -> None:
+    """Run the command line: exit 0 when written, 2 on bad input or usage."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("interrupted; nothing was written", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except CasprError as error:
+        _fail(str(error), 2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written", 130)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"caspr: error: {message}", err=True)
+    sys.exit(code)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """End on SIGTERM as on an error, so that solvers are killed on the way out."""
+    sys.exit(143)

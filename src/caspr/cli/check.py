@@ -1,0 +1,49 @@
+"""`caspr check`: what is wrong or odd about annotators' files."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from caspr.adjudicate import by_document
+from caspr.checks import check, refuse_different_texts
+from caspr.cli.options import FILES
+from caspr.document import Annotation
+from caspr.errors import InputError
+from caspr.findings import Finding, Severity, times
+from caspr.formats import read_all
+
+
+@click.command("check", context_settings={"max_content_width": 110})
+@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
+def command(files: tuple[Path, ...], strict: bool) -> None:
+    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written."""
+    documents, findings = by_document(read_all(files))
+    found = list(findings)
+    for annotations in documents:
+        refuse_different_texts(annotations)
+        odd = check(annotations)
+        found.extend(odd)
+        for line in _lines(annotations, odd):
+            click.echo(line)
+    for finding in findings:
+        click.echo(str(finding))
+    warnings = sum(finding.severity is Severity.WARNING for finding in found)
+    click.echo(f"{times(len(documents), 'document')}, {times(warnings, 'warning')}")
+    if strict and warnings:
+        raise InputError(f"--strict: found {times(warnings, 'warning')}, expected none")
+
+
+def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> Iterator[str]:
+    document = annotations[0].document
+    yield f"{document.title}: {times(len(document.tokens), 'token')}"
+    width = max(len(annotation.annotator) for annotation in annotations)
+    for annotation in annotations:
+        mentions = sum(len(chain.mentions) for chain in annotation.chains)
+        yield (
+            f"  {annotation.annotator:<{width}}  {times(len(annotation.chains), 'chain')} of "
+            f"{times(mentions, 'mention')}, {times(len(annotation.singletons), 'chain')} of one"
+        )
+    for finding in findings:
+        yield f"  {finding}"

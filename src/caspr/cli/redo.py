@@ -1,0 +1,65 @@
+"""`caspr redo`: re-optimise a review file around the cells enforced in it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
+from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.errors import InputError
+from caspr.files import refuse_overwriting
+from caspr.formats import conll, review
+from caspr.settings import Settings, read_settings, write_settings
+
+
+@click.command("redo", context_settings={"max_content_width": 110})
+@click.argument("file", type=FILES, metavar="review.conll")
+@click.option("--gold", type=FILES, help="Also write the clean gold standard there.")
+@click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
+@settings_options
+@search_options
+@reporting_options
+def command(
+    file: Path,
+    gold: Path | None,
+    output: Path | None,
+    json_path: Path | None,
+    strict: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Re-optimise a review file around its enforced cells, those that begin with '='.
+
+    Nothing but the file is needed: annotators, objective and options are in it, and any option given here
+    changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
+    """
+    for written in (gold, output, json_path):
+        if written not in (None, STANDARD_OUTPUT):
+            refuse_overwriting(written, [file])
+    reporting = Reporting(json_path, strict, quiet)
+    reviews = review.read(file)
+    settings = [changed(_settings(file, one), given) for one in reviews]
+    tasks = [
+        Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
+    ]
+    results = solve(tasks, reporting)
+    renewed = [
+        replace(one, gold=result.gold, settings=write_settings(chosen))
+        for one, result, chosen in zip(reviews, results, settings, strict=True)
+    ]
+    texts = {output or file: review.write(renewed)}
+    if gold is not None:
+        every = given["all_solutions"]
+        texts[gold] = conll.write(
+            one for result in results for one in (result.numbered_golds() if every else (result.gold,))
+        )
+    deliver(texts, results, (), reporting, rewritten=None if output else file)
+
+
+def _settings(file: Path, one: review.Review) -> Settings:
+    try:
+        return read_settings(one.settings)
+    except InputError as error:
+        raise InputError(f"{file}: document '{one.gold.document.title}': {error}") from error

@@ -1,0 +1,127 @@
+"""What `adjudicate` and `redo` share: solve documents one by one, then deliver everything or nothing."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from caspr.adjudicate import adjudicate_document
+from caspr.cli.progress import progress_line
+from caspr.decisions import Decisions
+from caspr.document import Annotation
+from caspr.errors import ContradictionError, InputError
+from caspr.files import back_up, write_all
+from caspr.findings import Finding, Severity, times
+from caspr.formats.conll import crossing_findings
+from caspr.report.summary import infeasible_summary, summary
+from caspr.report.text import summary_lines
+from caspr.result import Result
+from caspr.settings import Settings, at_once
+from caspr.solution import Stop
+
+STANDARD_OUTPUT = Path("-")
+"""The file name that stands for standard output."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One document to adjudicate."""
+
+    annotations: tuple[Annotation, ...]
+    settings: Settings
+    decisions: Decisions = field(default_factory=Decisions)
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What to tell, and how strict to be."""
+
+    json_path: Path | None
+    strict: bool
+    quiet: bool
+
+
+def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
+    """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once."""
+    results: list[Result] = []
+    interrupted = False
+    for number, task in enumerate(tasks, start=1):
+        settings = at_once(task.settings) if interrupted else task.settings
+        title = f"{task.annotations[0].document.title} ({number}/{len(tasks)})"
+        with progress_line(title, quiet=reporting.quiet) as progress:
+            try:
+                result = adjudicate_document(task.annotations, task.decisions, settings, progress)
+            except ContradictionError as error:
+                _report_contradiction(task, str(error), results, reporting)
+                raise
+        interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
+        crossing = [finding for gold in result.golds for finding in crossing_findings(gold)]
+        results.append(replace(result, findings=(*result.findings, *crossing)))
+    return results
+
+
+def _report_contradiction(task: Task, reason: str, results: Sequence[Result], reporting: Reporting) -> None:
+    """Write the summary all the same: programs learn from it which document is infeasible."""
+    if reporting.json_path is None:
+        return
+    names = [annotation.annotator for annotation in task.annotations]
+    whole = summary(results)
+    whole["documents"].append(infeasible_summary(task.annotations[0].document, names, reason))
+    _write({reporting.json_path: _json(whole)})
+
+
+def deliver(
+    texts: Mapping[Path, str],
+    results: Sequence[Result],
+    findings: Sequence[Finding],
+    reporting: Reporting,
+    *,
+    rewritten: Path | None = None,
+) -> None:
+    """Print the summary and write all files, or none if `--strict` finds fault.
+
+    An input that is `rewritten` in place is backed up first.
+    """
+    if not reporting.quiet:
+        tell(summary_lines(results))
+        tell(str(finding) for finding in findings)
+    faults = [
+        finding
+        for finding in (*findings, *(finding for result in results for finding in result.findings))
+        if finding.severity is Severity.WARNING
+    ]
+    summaries = (
+        {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
+    )
+    if reporting.strict and faults:
+        _write(summaries)
+        raise InputError(
+            f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
+        )
+    if rewritten is not None:
+        kept = back_up(rewritten)
+        if not reporting.quiet:
+            tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
+    _write({**texts, **summaries})
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Print lines on standard error, where they do not mix with results."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _json(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
+    if STANDARD_OUTPUT in texts:
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+        sys.stdout.write(texts[STANDARD_OUTPUT])
+        sys.stdout.flush()

@@ -1,0 +1,249 @@
+"""Files: read text whole, write it so that a reader finds the old version or the new one, never half.
+
+    encode -> temporary file in the same folder -> fsync -> os.replace -> fsync of the folder
+
+`os.replace` is atomic only within one file system, hence the same folder. A symbolic link stays a link:
+its target is replaced. Devices and pipes (`/dev/stdout`) cannot be replaced and are written directly.
+Every failure is one line, and leaves no temporary file behind.
+"""
+
+import codecs
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from caspr.errors import FormatError, InputError, OutputError
+
+_MARKS = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+"""Byte order marks of encodings that are not read; the longer first, because one begins with another."""
+
+
+@dataclass
+class _Pending:
+    """One file on its way."""
+
+    path: Path
+    """The path as the user gave it, for messages."""
+    target: Path
+    """The file to replace, with links followed."""
+    data: bytes
+    """The new content."""
+    stream: bool
+    """Whether this is a device or a pipe, to be written directly."""
+    temporary: Path | None = None
+    """Where the new content waits."""
+    written: bool = False
+    """Whether the new content is in place."""
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file without touching its line ends; a byte order mark is dropped."""
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot read: {_reason(error)}") from error
+    return decode(data, str(path))
+
+
+def decode(data: bytes, source: str) -> str:
+    """Decode UTF-8, refusing anything else with its line and what to do about it."""
+    for mark, encoding in _MARKS.items():
+        if data.startswith(mark):
+            raise FormatError(source, 1, f"{encoding} text", "UTF-8 text: save or convert the file as UTF-8")
+    if (zero := data.find(0)) >= 0:
+        expected = "UTF-8 text: this is UTF-16 or no text file; save or convert it as UTF-8"
+        raise FormatError(source, _line(data, zero), "a NUL character", expected)
+    body = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{body[error.start]:02x}, which is not UTF-8"
+        expected = "UTF-8 text: save or convert the file as UTF-8"
+        raise FormatError(source, _line(body, error.start), found, expected) from error
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by new content at once, or raise `OutputError` and leave it as it was."""
+    write_all({path: text})
+
+
+def write_all(texts: Mapping[Path, str]) -> None:
+    """Write several files: none is replaced before all of them are safely on the disk."""
+    files: list[_Pending] = []
+    try:
+        for path, text in texts.items():
+            with _explained(path, files):
+                files.append(_plan(path, text))
+        _refuse_twins(files)
+        for file in files:
+            with _explained(file.path, files):
+                _prepare(file)
+        for file in files:
+            with _explained(file.path, files):
+                _finish(file)
+    finally:
+        for file in files:
+            if file.temporary is not None:
+                with suppress(OSError):
+                    file.temporary.unlink()
+    for folder in {file.target.parent for file in files if not file.stream}:
+        _sync_folder(folder)
+
+
+def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
+    """Raise `InputError` if the output is one of the inputs, by whatever name or link."""
+    for given in inputs:
+        if _same_file(output, given):
+            name = f"{output}" if output == given else f"{output} (the same file as {given})"
+            raise InputError(f"{name} is an input and would be overwritten: choose another output file")
+
+
+def back_up(path: Path) -> Path:
+    """Copy a file to `name.1.bak`, or the next free number, and return the copy's path."""
+    with _explained(path, ()):
+        data = path.read_bytes()
+        mode = stat.S_IMODE(path.stat().st_mode)
+        for number in count(1):
+            copy = path.with_name(f"{path.name}.{number}.bak")
+            try:
+                _create(copy, data, mode)
+            except FileExistsError:
+                continue
+            _sync_folder(copy.parent)
+            return copy
+    raise AssertionError("numbers do not end")
+
+
+def _plan(path: Path, text: str) -> _Pending:
+    target = Path(os.path.realpath(path))
+    stream = _is_stream(path)
+    if not stream and target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return _Pending(path, target, text.encode("utf-8"), stream)
+
+
+def _refuse_twins(files: list[_Pending]) -> None:
+    """Refuse two names of one file: only one of the texts could survive."""
+    seen: dict[Path, Path] = {}
+    for file in files:
+        if file.target in seen and not file.stream:
+            raise OutputError(f"{file.path}: cannot write: the same file as {seen[file.target]}")
+        seen[file.target] = file.path
+
+
+def _is_stream(path: Path) -> bool:
+    """Tell whether a path leads to a device, a pipe or an open descriptor of this process.
+
+    `/dev/stdout` leads through `/proc/self/fd` to a regular file when the output is redirected; replacing
+    that file would destroy what a `>>` was meant to keep.
+    """
+    step = path
+    for _ in range(40):
+        folder = os.path.realpath(step.parent)
+        if folder in ("/dev", "/dev/fd") or folder.startswith("/proc/"):
+            return True
+        if not step.is_symlink():
+            break
+        step = step.parent / step.readlink()
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _prepare(file: _Pending) -> None:
+    if file.stream:
+        return
+    try:
+        mode: int | None = stat.S_IMODE(file.target.stat().st_mode)
+    except FileNotFoundError:
+        mode = None
+    file.temporary = file.target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
+    _create(file.temporary, file.data, mode)
+
+
+def _finish(file: _Pending) -> None:
+    if file.temporary is None:
+        # Appending: a redirected standard output is not truncated.
+        _write(os.open(file.path, os.O_WRONLY | os.O_APPEND), file.data)
+    else:
+        file.temporary.replace(file.target)
+        file.temporary = None
+    file.written = True
+
+
+def _create(path: Path, data: bytes, mode: int | None) -> None:
+    """Make a new file that is on the disk when this returns, and not there at all if it fails."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    try:
+        _write(descriptor, data, mode=mode, sync=True)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _write(descriptor: int, data: bytes, *, mode: int | None = None, sync: bool = False) -> None:
+    """Write all bytes and close the descriptor in any case."""
+    try:
+        if mode is not None:
+            os.fchmod(descriptor, mode)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if sync:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable, where the file system can; the content is safe already."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _same_file(output: Path, given: Path) -> bool:
+    with suppress(OSError, ValueError):
+        if output.samefile(given):
+            # A terminal may well be both standard input and output.
+            return output.is_file()
+    return os.path.realpath(output) == os.path.realpath(given) and not output.exists()
+
+
+@contextmanager
+def _explained(path: Path, files: Iterable[_Pending]) -> Iterator[None]:
+    """Turn a failure into one line that says what it left behind."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        written = [str(file.path) for file in files if file.written]
+        changed = f"only {', '.join(written)} was written" if written else "nothing was changed"
+        raise OutputError(f"{path}: cannot write: {_reason(error)}; {changed}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        character = error.object[error.start]
+        return f"the text has a lone surrogate U+{ord(character):04X}, which UTF-8 cannot hold"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1

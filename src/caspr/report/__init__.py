@@ -1,0 +1,1 @@
+"""Reports: Result -> text or JSON values. Pure functions; nothing here prints."""

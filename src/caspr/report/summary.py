@@ -1,0 +1,61 @@
+"""The summary for programs: what `--json` writes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from caspr.document import Document
+from caspr.findings import Finding, Severity
+from caspr.result import Result
+from caspr.solution import Status
+
+
+def summary(results: Sequence[Result], findings: Iterable[Finding] = ()) -> dict[str, Any]:
+    """Return everything about results that can be said in JSON values.
+
+    `findings` are those that belong to no single document.
+    """
+    return {
+        "documents": [document_summary(result) for result in results],
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def document_summary(result: Result) -> dict[str, Any]:
+    """Return the summary of one document."""
+    gold = result.gold
+    return {
+        "name": result.document.name,
+        "part": result.document.part,
+        "value": result.value,
+        "bound": result.bound,
+        "status": str(result.status),
+        "costs": asdict(result.costs),
+        "chains": len(gold.chains) + len(gold.singletons),
+        "singletons": len(gold.singletons),
+        "mentions": len(gold.mentions),
+        "annotators": len(result.instance.annotations),
+        "annotator_names": [annotation.annotator for annotation in result.instance.annotations],
+        "solutions": len(result.golds),
+        "all_solutions": result.solution.complete,
+        "objective": asdict(result.instance.objective),
+        "engine": result.engine,
+        "seconds": round(result.seconds, 3),
+        "findings": [asdict(finding) for finding in result.findings],
+    }
+
+
+def infeasible_summary(document: Document, annotators: Sequence[str], reason: str) -> dict[str, Any]:
+    """Return the summary of a document whose decisions contradict each other."""
+    finding = Finding("contradiction", Severity.WARNING, reason)
+    return {
+        "name": document.name,
+        "part": document.part,
+        "value": None,
+        "bound": None,
+        "status": str(Status.INFEASIBLE),
+        "annotators": len(annotators),
+        "annotator_names": list(annotators),
+        "solutions": 0,
+        "findings": [asdict(finding)],
+    }

@@ -1,0 +1,102 @@
+"""Results: a certified solution with all that is needed to write, report or explain it.
+
+Chains are numbered by first mention from 1. A chain with an enforced mention keeps the id it was enforced
+under, and those ids are not given to others.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Chain, Document
+from caspr.findings import Finding
+from caspr.instance import Instance
+from caspr.solution import Costs, Partition, Solution, Status
+
+GOLD = "gold"
+"""The annotator name of results."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of adjudicating one document."""
+
+    instance: Instance
+    """The task that was solved."""
+    solution: Solution
+    """What the engine answered, certified."""
+    costs: Costs
+    """The value by kind, recomputed from the votes."""
+    engine: str
+    """The engine that solved it."""
+    seconds: float
+    """How long the engine took."""
+    findings: tuple[Finding, ...] = ()
+    """What is odd about the input or the result."""
+
+    @property
+    def document(self) -> Document:
+        """The document, as the first annotator's file has it."""
+        return self.instance.annotations[0].document
+
+    @property
+    def value(self) -> int:
+        """What the chains cost."""
+        return self.solution.value
+
+    @property
+    def bound(self) -> int:
+        """No solution costs less than this."""
+        return self.solution.bound
+
+    @property
+    def status(self) -> Status:
+        """Whether the value is proven optimal."""
+        return self.solution.status
+
+    @cached_property
+    def golds(self) -> tuple[Annotation, ...]:
+        """Every solution as an annotation of the document; the first is the result."""
+        return tuple(self._gold(partition) for partition in self.solution.partitions)
+
+    @property
+    def gold(self) -> Annotation:
+        """The result as an annotation of the document."""
+        return self.golds[0]
+
+    @property
+    def chains(self) -> tuple[Chain, ...]:
+        """The chains of the result, those of one mention last."""
+        return (*self.gold.chains, *self.gold.singletons)
+
+    def numbered_golds(self) -> tuple[Annotation, ...]:
+        """Return every solution as a document of its own, `name.1`, `name.2` and so on."""
+        return tuple(
+            replace(gold, document=replace(gold.document, name=f"{gold.document.name}.{number}"))
+            for number, gold in enumerate(self.golds, start=1)
+        )
+
+    def _gold(self, partition: Partition) -> Annotation:
+        in_chains = {mention for chain in partition for mention in chain}
+        alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
+        chains = number_chains((*partition, *alone), self.instance.decisions)
+        return Annotation.of(GOLD, self.document, chains)
+
+
+def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:
+    """Give every chain its id, in order of first mention.
+
+    >>> enforced = Decisions.of([Chain.of("2", [(9, 9)])])
+    >>> chains = number_chains(((Span(1, 1), Span(9, 9)), (Span(2, 2), Span(3, 3)), (Span(4, 4),)), enforced)
+    >>> [chain.id for chain in chains]
+    ['2', '1', '3']
+    """
+    kept = {span: ids[0] for span, ids in decisions.chain_ids.items()}
+    taken = set(kept.values())
+    fresh = (str(number) for number in count(1) if str(number) not in taken)
+    numbered = []
+    for chain in sorted(partition):
+        enforced = {kept[span] for span in chain if span in kept}
+        numbered.append(Chain(min(enforced) if enforced else next(fresh), tuple(chain)))
+    return tuple(numbered)

@@ -1,0 +1,101 @@
+"""The import rules of docs/architecture.md, read off the syntax trees."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import caspr
+
+ROOT = Path(caspr.__file__).parent
+LAYERS = [
+    {"document", "errors", "findings", "files"},
+    {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
+    | {"checks", "contradictions", "settings"},
+    {"engines", "certify", "result"},
+    {"formats", "report"},
+    {"adjudicate"},
+    {"cli", "__main__"},
+]
+WALLS = {"clingo": "engines/asp", "click": "cli", "rich": "cli", "subprocess": "engines/asp"}
+"""Which package may be imported only where."""
+ALONE = {"engines", "certify", "result", "formats", "report"}
+"""Modules that do not know their neighbours in the same layer."""
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    """Return the first part of a module's name below caspr."""
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            yield node.module or ""
+            if node.module == "caspr":
+                yield from (f"caspr.{alias.name}" for alias in node.names)
+
+
+def layer(name: str) -> int:
+    return next(number for number, names in enumerate(LAYERS) if name in names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "caspr" or len(parts) < 2 or parts[1] in (here, "__version__"):
+            continue
+        assert layer(parts[1]) <= layer(here), f"{path} imports {name} from above"
+        if here in ALONE:
+            assert layer(parts[1]) < layer(here), f"{path} imports its neighbour {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_walls(path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    for name in imports(path):
+        home = WALLS.get(name.split(".")[0])
+        assert home is None or place.startswith(home), f"{path} imports {name}"
+
+
+def test_no_import_cycles_within_a_layer() -> None:
+    graph = {path: {name for name in imports(path) if name.startswith("caspr.")} for path in modules()}
+    names = {f"caspr.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}": path for path in graph}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, f"import cycle: {' -> '.join((*trail, name))}"
+        if name in done or name not in names:
+            return
+        for other in graph[names[name]]:
+            visit(other, (*trail, name))
+        done.add(name)
+
+    for name in names:
+        visit(name, ())
+
+
+def test_modules_and_functions_stay_small() -> None:
+    for path in modules():
+        text = path.read_text(encoding="utf-8")
+        assert text.count("\n") <= 400, f"{path} is too long"
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
+                size = node.end_lineno - node.lineno + 1
+                documented = ast.get_docstring(node) is not None
+                doc = node.body[0]
+                if documented and doc.end_lineno is not None:
+                    size -= doc.end_lineno - doc.lineno + 1
+                assert size <= 40, f"{path}:{node.lineno} {node.name} has {size} lines"

@@ -1,0 +1,81 @@
+"""Contradictory decisions are refused with a minimal set of cells."""
+
+import random
+
+import pytest
+
+from caspr.contradictions import feasible, minimal_subset, refuse_contradictions
+from caspr.decisions import Decisions
+from caspr.document import Chain
+from caspr.errors import ContradictionError
+from caspr.instance import Instance
+from caspr.votes import count_votes
+from tests.instances import annotation, paper_annotations, random_instance
+
+
+def clash(instance: Instance) -> ContradictionError:
+    with pytest.raises(ContradictionError) as caught:
+        refuse_contradictions(instance)
+    return caught.value
+
+
+def test_no_decisions_never_contradict() -> None:
+    refuse_contradictions(Instance(paper_annotations()))
+
+
+def test_a_mention_in_two_chains() -> None:
+    decisions = Decisions.of([Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])])
+    error = clash(Instance(paper_annotations(), decisions=decisions))
+    assert error.tokens == (6,)
+    assert "enforced in chains 1 and 2" in str(error)
+
+
+def test_a_mention_inside_another() -> None:
+    decisions = Decisions.of([Chain.of("1", [(1, 3), (2, 2), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])])
+    error = clash(Instance(paper_annotations(), decisions=decisions))
+    assert error.tokens == (1, 2, 3)
+    assert "--allow-nested" in str(error)
+    refuse_contradictions(Instance(paper_annotations(), decisions=decisions, allow_nested=True))
+
+
+def test_a_lone_mention_without_a_partner() -> None:
+    decisions = Decisions.of([Chain.of("1", [(1, 1)])], empty=[4, 5])
+    error = clash(Instance(paper_annotations(), decisions=decisions))
+    assert error.tokens == (1, 4)
+
+
+def test_two_lone_mentions_that_share_their_only_partner() -> None:
+    one = annotation("a", [[(1, 1), (2, 2)]])
+    two = annotation("b", [[(2, 2), (3, 3)]])
+    decisions = Decisions.of([Chain.of("1", [(1, 1)]), Chain.of("2", [(3, 3)])], empty=[5])
+    error = clash(Instance((one, two), decisions=decisions))
+    assert error.tokens == (1, 3)
+    assert "too few" in str(error)
+
+
+def test_the_blamed_cells_are_minimal() -> None:
+    rng = random.Random(11)
+    seen = 0
+    for _ in range(1500):
+        instance = random_instance(rng, mentions=6, decisions=True, odd=True)
+        votes = count_votes(instance.annotations)
+        if feasible(instance, instance.decisions, votes):
+            continue
+        seen += 1
+        cells = clash(instance).tokens
+        assert not feasible(instance, instance.decisions.restricted_to(cells), votes)
+        for cell in cells:
+            rest = set(cells) - {cell}
+            assert feasible(instance, instance.decisions.restricted_to(rest), votes)
+    assert seen > 50
+
+
+def test_minimal_subset_asks_few_questions_of_many_items() -> None:
+    asked = []
+
+    def holds(chosen: object) -> bool:
+        asked.append(chosen)
+        return not {17, 901} <= set(chosen)  # type: ignore[call-overload]
+
+    assert minimal_subset(range(1000), holds) == [17, 901]
+    assert len(asked) < 60
