@@ -87,6 +87,7 @@ class Result:
 def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:
     """Give every chain its id, in order of first mention.
 
+    >>> from caspr.document import Span
     >>> enforced = Decisions.of([Chain.of("2", [(9, 9)])])
     >>> chains = number_chains(((Span(1, 1), Span(9, 9)), (Span(2, 2), Span(3, 3)), (Span(4, 4),)), enforced)
     >>> [chain.id for chain in chains]

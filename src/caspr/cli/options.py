@@ -50,7 +50,7 @@ _SETTINGS = (
     ),
     click.option(
         "--singletons",
-        type=click.Choice(list(Singletons)),
+        type=click.Choice([choice.value for choice in Singletons]),
         help="Drop mentions that end in no chain, or keep the favoured ones as chains of one. Default: drop.",
     ),
     click.option(

@@ -1,0 +1,154 @@
+"""CoNLL: the paper's format and CoNLL-2012, one token a line with coreference in the last column.
+
+    #begin document (wsj_0001); part 000
+    1    The      (7
+    2    girl     7)
+    3    sang     -
+
+    #end document
+
+`formats.blocks` says what a document is, `formats.rows` what a row is, `formats.cells` what a cell is.
+Inside a document, blank lines are kept and mean nothing. A line starting with `#` is a row if it has as
+many columns as the first row and ends in a coreference cell; otherwise it is a comment, which is counted
+in a finding and not written, because the reference scorer takes comments there for tokens.
+
+Two crossing mentions of one chain cannot be written. The later is written under a new id, and a comment
+before the document (`# caspr same-chain: 57 3`) tells our reader to join the two again.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from caspr.document import Annotation, Document
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.findings import Finding, times, warning
+from caspr.formats.blocks import Block, Line, split_documents
+from caspr.formats.cells import parse as parse_cell
+from caspr.formats.cells import quoted, split_crossing
+from caspr.formats.rows import (
+    alias_lines,
+    make_document,
+    read_aliases,
+    read_column,
+    split_columns,
+    split_row,
+    write_column,
+    write_document,
+)
+
+
+def read(path: Path, annotator: str | None = None) -> list[Annotation]:
+    """Read one annotator's file; without a name, the annotator is called as the file is."""
+    return parse(read_text(path), str(path), path.stem if annotator is None else annotator)
+
+
+def parse(text: str, source: str, annotator: str) -> list[Annotation]:
+    """Read the text of a file, with the name to use in messages.
+
+    >>> text = "#begin document (d);\\n1 The (7\\n2 girl 7)\\n#end document\\n"
+    >>> [annotation] = parse(text, "in.conll", "Ann")
+    >>> annotation.document.tokens, annotation.singletons
+    (('The', 'girl'), (Chain(id='7', mentions=(Span(start=1, end=2),)),))
+    """
+    return [_annotation(block, source, annotator) for block in split_documents(text, source)]
+
+
+def write(annotations: Iterable[Annotation]) -> str:
+    """Write annotations, each with the other columns of the file it was read from.
+
+    Reading this again gives equal annotations. Raises `OutputError` where that cannot be done.
+    """
+    return "".join(map(_write_one, annotations))
+
+
+def crossing_findings(annotation: Annotation) -> tuple[Finding, ...]:
+    """Warn about mentions that other programs will see in a chain of their own."""
+    chains, aliases = split_crossing((*annotation.chains, *annotation.singletons))
+    moved = sorted(
+        (span, aliases[chain.id]) for chain in chains if chain.id in aliases for span in chain.mentions
+    )
+    if not moved:
+        return ()
+    span, id = moved[0]
+    place = annotation.document.place(span.start)
+    message = (
+        f"{times(len(moved), 'mention')} crossing another of the same chain, written under a new chain id; "
+        f"the first is {quoted(annotation.document.text(span))} of chain {id} ({place})"
+    )
+    return (warning("crossing-in-chain", message, count=len(moved), where=annotation.annotator),)
+
+
+def _write_one(annotation: Annotation) -> str:
+    document = annotation.document
+    column = write_column(document, (*annotation.chains, *annotation.singletons), annotation.annotator)
+    return write_document(document, alias_lines(column.aliases), column.cells, notes=False)
+
+
+def _annotation(block: Block, source: str, annotator: str) -> Annotation:
+    rows, others = _sort_lines(block.body)
+    lines = tuple([row.number for row in rows])
+    split = [split_row(row.text) for row in rows]
+    document = make_document(
+        block, source, lines=lines, prefixes=[prefix for prefix, _ in split], gaps=others
+    )
+    cells = [cell for _, cell in split]
+    _refuse_enforced(cells, lines, source)
+    aliases = read_aliases(block.before, source).get(None, {})
+    chains, findings = read_column(document, cells, aliases)
+    comments = sum(1 for _, text in others if text)
+    return Annotation.of(annotator, document, chains, [*_comment_findings(document, comments), *findings])
+
+
+def _sort_lines(body: tuple[Line, ...]) -> tuple[list[Line], list[tuple[int, str]]]:
+    """Tell the rows from blank lines and comments; these get the number of rows before them."""
+    width = _width(body)
+    rows: list[Line] = []
+    others: list[tuple[int, str]] = []
+    for line in body:
+        if not line.text.strip(" \t"):
+            others.append((len(rows), ""))
+        elif line.text.startswith("#") and not _is_row(line.text, width):
+            others.append((len(rows), line.text))
+        else:
+            rows.append(line)
+    return rows, others
+
+
+def _width(body: tuple[Line, ...]) -> int:
+    """Count the columns of the first row that is surely one, to recognise tokens that start with `#`.
+
+    Where all lines start with `#`, only a tab can tell a row from a comment.
+    """
+    texts = (line.text for line in body if line.text.strip(" \t"))
+    sure = next((text for text in texts if not text.startswith("#")), None)
+    if sure is None:
+        marked = (line.text for line in body if "\t" in line.text)
+        sure = next((text for text in marked if _is_cell(split_row(text)[1]) and text.strip(" \t")), "")
+    return len(split_columns(sure))
+
+
+def _is_row(text: str, width: int) -> bool:
+    return 2 <= width == len(split_columns(text)) and _is_cell(split_row(text)[1])
+
+
+def _is_cell(text: str) -> bool:
+    try:
+        parse_cell(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_enforced(cells: Iterable[str], lines: tuple[int, ...], source: str) -> None:
+    for cell, line in zip(cells, lines, strict=True):
+        if cell.startswith("="):
+            expected = "a coreference cell; this looks like a review file: use `caspr redo`"
+            raise FormatError(source, line, f"enforced cell {quoted(cell)}", expected)
+
+
+def _comment_findings(document: Document, comments: int) -> Iterator[Finding]:
+    if comments:
+        message = f"{times(comments, 'comment line')} inside the document, not written again"
+        where = f"{document.source}, {document.title}"
+        yield warning("comment-in-document", message, count=comments, where=where)

@@ -1,0 +1,298 @@
+"""The review layout: all annotators and the result side by side, for people to look at and correct.
+
+    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "version": 1}
+    #begin document (name);
+    1    The     (1    (4    =(1
+    2    girl    1)    4)    =1)
+    3    sang    -     -     -
+    #end document
+
+1. Tab-separated: the columns of the first annotator's file without coreference, one column of cells for
+   each annotator with that annotator's own ids, and the result.
+2. A result cell that starts with `=` is *enforced*: exactly these mentions start and end here. `=-` or a
+   bare `=` says that none does. All other result cells are output, and ignored when the file is read.
+3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
+4. The file is complete: annotations, decisions and settings are all in it. Comments and blank lines,
+   those inside a document included, are kept.
+5. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
+6. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.blocks import Block, Line, split_documents
+from caspr.formats.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
+from caspr.formats.cells import parse as parse_cell
+from caspr.formats.rows import (
+    alias_lines,
+    layout_of,
+    make_document,
+    prefix_columns,
+    read_aliases,
+    read_column,
+    split_columns,
+    write_column,
+    write_document,
+)
+
+VERSION = 1
+_HEADER = "# caspr review:"
+
+
+@dataclass(frozen=True)
+class Review:
+    """One document of a review file."""
+
+    gold: Annotation
+    """The result. Without chains when read from a file: it is computed anew from the rest."""
+    annotations: tuple[Annotation, ...]
+    """What the annotators said, over one shared document."""
+    decisions: Decisions
+    """What the adjudicator enforced."""
+    settings: Mapping[str, object]
+    """How the result was computed, in terms of JSON."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What the first line of a document says."""
+
+    annotators: tuple[str, ...]
+    """Their names, in the order of the columns."""
+    columns: int | None
+    """How many columns come before the annotators', where all rows have as many."""
+    settings: Mapping[str, object]
+    """See `Review.settings`."""
+
+    @property
+    def added(self) -> int:
+        """How many columns we added: one for each annotator and the result."""
+        return len(self.annotators) + 1
+
+
+def read(path: Path) -> list[Review]:
+    """Read a review file; nothing else is needed."""
+    return parse(read_text(path), str(path))
+
+
+def parse(text: str, source: str) -> list[Review]:
+    """Read the text of a review file, with the name to use in messages."""
+    return [_review(block, source) for block in split_documents(text, source)]
+
+
+def write(reviews: Iterable[Review]) -> str:
+    """Write a review file.
+
+    Enforced cells are written from the decisions and all others from the result, so that decisions
+    survive even where the result does not follow them yet.
+    """
+    return "".join(map(_write_one, reviews))
+
+
+def _write_one(review: Review) -> str:
+    document = _tabbed(review.annotations[0].document)
+    columns = [
+        write_column(document, (*one.chains, *one.singletons), one.annotator) for one in review.annotations
+    ]
+    result = write_column(document, _shown(review), "the result")
+    closed = review.decisions.closed
+    last = [f"={cell}" if token in closed else cell for token, cell in enumerate(result.cells, 1)]
+    aliases = [
+        line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
+    ]
+    header = [_header_line(review, document), *aliases, *alias_lines(result.aliases)]
+    cells = ["\t".join(row) for row in zip(*(column.cells for column in columns), last, strict=True)]
+    return write_document(document, header, cells, notes=True)
+
+
+def _tabbed(document: Document) -> Document:
+    """Separate the columns by tabs, and take tabs out of comments, which would make them rows."""
+    layout = layout_of(document)
+    prefixes = tuple(["".join(f"{one}\t" for one in prefix_columns(prefix)) for prefix in layout.prefixes])
+    gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
+    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps))
+
+
+def _shown(review: Review) -> list[Chain]:
+    """Put the enforced mentions and the result around them together."""
+    decisions = review.decisions
+    shown: dict[str, list[Span]] = defaultdict(list)
+    for chain in decisions.chains:
+        shown[chain.id].extend(chain.mentions)
+    for chain in (*review.gold.chains, *review.gold.singletons):
+        free = (span for span in chain.mentions if span not in decisions.permitted)
+        shown[chain.id].extend(span for span in free if not decisions.rules_out(span))
+    return [Chain.of(id, mentions) for id, mentions in shown.items()]
+
+
+def _header_line(review: Review, document: Document) -> str:
+    widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
+    header = {
+        "version": VERSION,
+        "annotators": [annotation.annotator for annotation in review.annotations],
+        "settings": dict(review.settings),
+        **({"columns": widths.pop()} if len(widths) == 1 else {}),
+    }
+    return f"{_HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"
+
+
+def _review(block: Block, source: str) -> Review:
+    header = _read_header(block, source)
+    rows, gaps = _sort_lines(block.body, header, source)
+    prefixes = ["".join(f"{column}\t" for column in row[: -header.added]) for _, row in rows]
+    lines = tuple([number for number, _ in rows])
+    document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
+    aliases = read_aliases(block.before, source)
+    annotations = []
+    for number, name in enumerate(header.annotators):
+        cells = [row[number - header.added] for _, row in rows]
+        given, findings = read_column(
+            document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
+        )
+        annotations.append(Annotation.of(name, document, given, findings))
+    decisions = _decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
+    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings)
+
+
+def _read_header(block: Block, source: str) -> _Header:
+    found = [line for line in block.before if line.text.startswith(_HEADER)]
+    if not found:
+        expected = f"a line `{_HEADER}` before it, as `caspr adjudicate --layout review` writes it"
+        raise FormatError(source, block.line, "a document that is not in review layout", expected)
+    if len(found) > 1:
+        raise FormatError(source, found[1].number, f"a second line `{_HEADER}`", "one for each document")
+    try:
+        data = json.loads(found[0].text.removeprefix(_HEADER))
+    except (ValueError, RecursionError):
+        data = None
+    problem = _problem(data)
+    if problem:
+        expected = (
+            f'`{_HEADER} {{"annotators": [...], "settings": {{...}}, "version": {VERSION}}}` as we wrote it'
+        )
+        raise FormatError(source, found[0].number, f"a header with {problem}", expected)
+    return _Header(tuple(data["annotators"]), data.get("columns"), data["settings"])
+
+
+def _problem(data: object) -> str:
+    """Say what is wrong with a header, or nothing."""
+    if not isinstance(data, dict):
+        return "malformed JSON"
+    if data.get("version") != VERSION:
+        return f"version {quoted(str(data.get('version')))}"
+    names = data.get("annotators")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return "no list of annotators"
+    if len(set(names)) < len(names):
+        return "an annotator named twice"
+    columns = data.get("columns", 0)
+    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 0:
+        return "a malformed number of columns"
+    return "" if isinstance(data.get("settings"), dict) else "no settings"
+
+
+def _sort_lines(
+    body: Sequence[Line], header: _Header, source: str
+) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
+    """Split the rows and set blank lines and comments aside, with the number of rows before them."""
+    tabbed = any("\t" in line.text for line in body)
+    rows: list[tuple[int, list[str]]] = []
+    gaps: list[tuple[int, str]] = []
+    for number, text in body:
+        columns = split_columns(text)
+        # We write no comment with a tab; without any tabs left, the columns must tell.
+        comment = text.startswith("#") and "\t" not in text and (tabbed or not _fits(columns, header))
+        if comment or not text.strip(" "):
+            gaps.append((len(rows), text if comment else ""))
+        elif _fits(columns, header):
+            rows.append((number, columns))
+        else:
+            raise FormatError(source, number, f"{len(columns)} columns", _expected_columns(header))
+    return rows, gaps
+
+
+def _fits(columns: Sequence[str], header: _Header) -> bool:
+    own = len(columns) - header.added
+    return own >= 0 if header.columns is None else own == header.columns
+
+
+def _expected_columns(header: _Header) -> str:
+    added = f"one for each of {', '.join(map(quoted, header.annotators))}, and the result"
+    if header.columns is None:
+        return f"{header.added} or more columns: those of the text, {added}"
+    return f"{header.columns + header.added} columns: {header.columns} of the text, {added}"
+
+
+def _decisions(document: Document, results: Sequence[str], aliases: Mapping[str, str]) -> Decisions:
+    """Read the enforced cells; what the others say is of no interest, even if it is rubbish."""
+    enforced = [(token, cell[1:]) for token, cell in enumerate(results, 1) if cell.startswith("=")]
+    try:
+        spans = match(enforced)
+    except UnbalancedError as error:
+        raise _half_enforced(document, error.token, error.bracket) from None
+    except CellError as error:
+        line = document.lines[error.token - 1]
+        raise FormatError(document.source, line, f"enforced {error.found}", error.expected) from None
+    _refuse_halves(document, results)
+    return Decisions.of(chains(spans, aliases)[0], [token for token, _ in enforced])
+
+
+def _half_enforced(document: Document, token: int, bracket: str) -> FormatError:
+    found = f"enforced {quoted(bracket)} whose other end is not enforced"
+    expected = "both ends of a mention enforced: prefix the other cell with `=`"
+    return FormatError(document.source, document.lines[token - 1], found, expected)
+
+
+@dataclass
+class _Frame:
+    """An enforced opening, and the brackets of its chain in cells that are not enforced since then."""
+
+    token: int
+    closings: int = 0
+    openings: int = 0
+
+    def add(self, closings: int, openings: int) -> None:
+        """Append unmatched brackets, closings first; a closing takes an opening that is there."""
+        matched = min(self.openings, closings)
+        self.closings += closings - matched
+        self.openings += openings - matched
+
+
+def _refuse_halves(document: Document, results: Sequence[str]) -> None:
+    """Refuse `=(1  1)  (1  =1)`: two mentions with one end enforced each, not one long mention."""
+    frames: dict[str, list[_Frame]] = defaultdict(list)
+    for token, item, enforced in _brackets(results):
+        stack = frames[item.id]
+        if enforced and item.opens:
+            stack.append(_Frame(token))
+        elif enforced:
+            frame = stack.pop()
+            if frame.closings and frame.openings:
+                raise _half_enforced(document, frame.token, f"({item.id}")
+            if stack:
+                stack[-1].add(frame.closings, frame.openings)
+        elif stack:
+            stack[-1].add(int(item.closes), int(item.opens))
+
+
+def _brackets(results: Sequence[str]) -> Iterator[tuple[int, Item, bool]]:
+    """List the brackets of all cells that have any, and whether they are enforced."""
+    for token, cell in enumerate(results, 1):
+        text = cell.removeprefix("=")
+        if text in NOTHING:
+            continue
+        try:
+            items = parse_cell(text)
+        except ValueError:
+            continue
+        for item in items:
+            if item.opens != item.closes:
+                yield token, item, cell.startswith("=")

@@ -1,0 +1,146 @@
+"""`caspr redo`: enforce, re-optimise, repeat."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.caller import PAPER, Caller, column
+
+
+@pytest.fixture
+def review(caspr: Caller, tmp_path: Path) -> Path:
+    """Make the review file of the paper's example under U."""
+    path = tmp_path / "review.conll"
+    caspr("adjudicate", *PAPER, "--objective", "u", "--layout", "review", "-o", path)
+    return path
+
+
+def edit(path: Path, cells: dict[int, str]) -> None:
+    """Replace the result cells of some tokens."""
+    lines = path.read_text().splitlines()
+    for number, line in enumerate(lines):
+        token = line.split("\t")[0]
+        if token.isdigit() and int(token) in cells:
+            lines[number] = line.rpartition("\t")[0] + "\t" + cells[int(token)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def line_of(path: Path, token: int) -> int:
+    lines = path.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if line.split("\t")[0] == str(token))
+
+
+def test_nothing_enforced_changes_nothing(caspr: Caller, review: Path) -> None:
+    before = review.read_text()
+    assert caspr("redo", review).code == 0
+    assert review.read_text() == before
+
+
+def test_figure_4(caspr: Caller, review: Path, tmp_path: Path) -> None:
+    edit(review, {1: "=(1", 3: "=1)", 6: "=(1)"})
+    outcome = caspr("redo", review, "--gold", tmp_path / "clean.conll")
+    assert outcome.code == 0
+    assert column(review.read_text()) == ["=(1", "(2)", "=1)", "(2)", "-", "=(1)"]
+    assert column((tmp_path / "clean.conll").read_text()) == ["(1", "(2)", "1)", "(2)", "-", "(1)"]
+
+
+def test_an_empty_token_and_an_invented_link(caspr: Caller, review: Path) -> None:
+    edit(review, {4: "=-", 5: "=(9)", 6: "=(9)"})
+    assert caspr("redo", review).code == 0
+    assert column(review.read_text()) == ["(9", "-", "9)", "=-", "=(9)", "=(9)"]
+
+
+def test_marks_stay_and_backups_are_numbered(caspr: Caller, review: Path) -> None:
+    edit(review, {4: "=-"})
+    marked = review.read_text()
+    caspr("redo", review)
+    caspr("redo", review)
+    assert column(review.read_text())[3] == "=-"
+    assert Path(f"{review}.1.bak").read_text() == marked
+    assert Path(f"{review}.2.bak").exists()
+
+
+def test_another_output_leaves_the_file_alone(caspr: Caller, review: Path, tmp_path: Path) -> None:
+    edit(review, {4: "=-"})
+    before = review.read_text()
+    caspr("redo", review, "-o", tmp_path / "new.conll")
+    assert review.read_text() == before
+    assert column((tmp_path / "new.conll").read_text())[3] == "=-"
+    assert not list(tmp_path.glob("*.bak"))
+
+
+def test_options_can_be_changed_and_are_kept(caspr: Caller, review: Path) -> None:
+    caspr("redo", review, "--objective", "va")
+    assert column(review.read_text()) == ["(1", "-", "1)", "-", "(1)", "(1)"]
+    outcome = caspr("redo", review)
+    assert "cost 11" in outcome.err
+    assert "cost 4 " in caspr("redo", review, "--objective", "ua").err
+
+
+def test_forced_votes_count(caspr: Caller, review: Path) -> None:
+    edit(review, {5: "=(9)", 6: "=(9)"})
+    free = caspr("redo", review, "--objective", "v")
+    counted = caspr("redo", review, "--forced-votes")
+    assert free.err.split("cost ")[1].split()[0] != counted.err.split("cost ")[1].split()[0]
+
+
+def test_a_lone_enforced_mention_is_in_some_chain(caspr: Caller, review: Path) -> None:
+    edit(review, {2: "=(x)"})
+    caspr("redo", review, "--objective", "v")
+    cells = column(review.read_text())
+    assert cells[1] == "=(x)"
+    assert sum("(x)" in cell for cell in cells) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "token"),
+    [({1: "=(1"}, 1), ({3: "=2)"}, 3), ({1: "=(1", 3: "1)"}, 1), ({1: "=((1"}, 1), ({2: "=1"}, 2)],
+)
+def test_half_enforced_mentions_are_errors_at_their_line(
+    caspr: Caller, review: Path, cells: dict[int, str], token: int
+) -> None:
+    edit(review, cells)
+    before = review.read_text()
+    assert caspr.fails("redo", review).startswith(f"{review}:{line_of(review, token)}: ")
+    assert review.read_text() == before
+    assert not list(review.parent.glob("*.bak"))
+
+
+def test_contradictions_name_a_minimal_set_of_lines(caspr: Caller, review: Path) -> None:
+    edit(review, {1: "=(1", 2: "=(1)", 3: "=1)", 4: "=-", 5: "=-"})
+    before = review.read_text()
+    summary = review.parent / "summary.json"
+    message = caspr.fails("redo", review, "--json", summary)
+    lines = [line_of(review, token) for token in range(1, 7)]
+    assert all(f"{review}:{line}" in message for line in lines[:3])
+    assert not any(f"{review}:{line}" in message for line in lines[3:])
+    assert review.read_text() == before
+    assert json.loads(summary.read_text())["documents"][0]["status"] == "infeasible"
+
+
+def test_strict_writes_nothing(caspr: Caller, review: Path) -> None:
+    edit(review, {4: "=(8)", 5: "=(8)"})
+    before = review.read_text()
+    assert caspr("redo", review, "--time-limit", 0, "--strict").code == 2
+    assert review.read_text() == before
+    assert not list(review.parent.glob("*.bak"))
+
+
+def test_a_plain_file_is_refused(caspr: Caller) -> None:
+    assert "--layout review" in caspr.fails("redo", PAPER[0])
+
+
+def test_a_mention_nobody_marked_can_be_enforced(caspr: Caller, review: Path) -> None:
+    edit(review, {4: "=(1", 5: "=1)", 1: "=(1", 3: "=1)"})
+    outcome = caspr("redo", review)
+    assert outcome.code == 0
+    assert "1 enforced mention that no annotator marked" in outcome.err
+    assert column(review.read_text())[3:5] == ["=(1", "=1)"]
+
+
+def test_a_broken_header_is_refused(caspr: Caller, review: Path) -> None:
+    text = review.read_text()
+    for wrong in ('"engine": 3', '"engine": "magic"', '"motor": "auto"'):
+        review.write_text(text.replace('"engine": "auto"', wrong))
+        assert str(review) in caspr.fails("redo", review) or wrong.endswith('"magic"')
