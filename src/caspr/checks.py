@@ -98,8 +98,8 @@ def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         who = sum(bool(annotation.singletons) for annotation in annotations)
         yield note(
             "singleton-chains",
-            f"{times(count, 'chain')} of one mention set aside ({times(who, 'annotator')} had such); "
-            "--singletons vote keeps the favoured ones",
+            f"{times(count, 'chain')} of one mention set aside ({times(who, 'annotator')} had such; "
+            "see --singletons)",
             count=count,
         )
 
@@ -111,10 +111,14 @@ def _nested(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         total = sum(count_links(annotation.chains) for annotation in annotations)
         yield note(
             "nested-links",
-            f"the nesting rule ruled out {votes:,} of {times(total, 'link')} given ({votes / total:.1%}), "
-            "which join a mention with one inside it (--allow-nested switches it off)",
+            f"the nesting rule ruled out {votes:,} of {times(total, 'link')} given ({_share(votes, total)}), "
+            "which join a mention with one inside it (see --allow-nested)",
             count=votes,
         )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if 1000 * part >= whole else "under 0.1%"
 
 
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:

@@ -144,3 +144,13 @@ def test_a_broken_header_is_refused(caspr: Caller, review: Path) -> None:
     for wrong in ('"engine": 3', '"engine": "magic"', '"motor": "auto"'):
         review.write_text(text.replace('"engine": "auto"', wrong))
         assert str(review) in caspr.fails("redo", review) or wrong.endswith('"magic"')
+
+
+def test_all_solutions_side_by_side_can_be_redone(caspr: Caller, tmp_path: Path) -> None:
+    path = tmp_path / "all.conll"
+    caspr("adjudicate", *PAPER, "--all", "--layout", "review", "-o", path)
+    before = path.read_text()
+    assert before.count("#begin document (example.") == 2
+    edit(path, {5: "=-"})
+    assert caspr("redo", path).code == 0
+    assert column(path.read_text()) == ["(1", "-", "1)", "-", "=-", "(1)"] * 2

@@ -98,7 +98,7 @@ def write(reviews: Iterable[Review]) -> str:
 
 
 def _write_one(review: Review) -> str:
-    document = _tabbed(review.annotations[0].document)
+    document = _tabbed(review.gold.document)
     columns = [
         write_column(document, (*one.chains, *one.singletons), one.annotator) for one in review.annotations
     ]
