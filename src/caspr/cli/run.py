@@ -82,13 +82,10 @@ def deliver(
     *,
     rewritten: Path | None = None,
 ) -> None:
-    """Print the summary and write all files, or none if `--strict` finds fault.
+    """Write all files, or none if `--strict` finds fault, and print the summary.
 
     An input that is `rewritten` in place is backed up first.
     """
-    if not reporting.quiet:
-        tell(summary_lines(results))
-        tell(str(finding) for finding in findings)
     faults = [
         finding
         for finding in (*findings, *(finding for result in results for finding in result.findings))
@@ -97,16 +94,17 @@ def deliver(
     summaries = (
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
-    if reporting.strict and faults:
-        _write(summaries)
+    refused = reporting.strict and bool(faults)
+    kept = back_up(rewritten) if rewritten is not None and not refused else None
+    _write(summaries if refused else {**texts, **summaries})
+    if not reporting.quiet:
+        tell(summary_lines(results))
+        tell(str(finding) for finding in findings)
+        tell([f"rewrote {rewritten}; its old version is kept as {kept}"] if kept else [])
+    if refused:
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
-    if rewritten is not None:
-        kept = back_up(rewritten)
-        if not reporting.quiet:
-            tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    _write({**texts, **summaries})
 
 
 def tell(lines: Iterable[str]) -> None:
