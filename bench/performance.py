@@ -122,8 +122,8 @@ def whole_novel(plan: Plan) -> Iterator[Row]:
     files = save(make_document(shape, random.Random(1)), plan.folder / "novel")
     seconds, megabytes = _command(["adjudicate", *map(str, files), "-o", str(plan.folder / "novel.conll")])
     yield Row(
-        f"a novel: {shape.tokens:,} tokens, {shape.annotators} annotators, {shape.mentions:,} mentions, chains "
-        f"up to {shape.longest:,}, V, from files to file",
+        f"a novel: {shape.tokens:,} tokens, {shape.annotators} annotators, {shape.mentions:,} mentions, "
+        f"chains up to {shape.longest:,}, V, from files to file",
         "proven within 60 s and 2 GB",
         f"{seconds:.1f} s, {megabytes:.0f} MB",
     )
@@ -132,7 +132,8 @@ def whole_novel(plan: Plan) -> Iterator[Row]:
 def _command(words: Sequence[str]) -> tuple[float, float]:
     """Run `caspr` and return its seconds and peak megabytes; fail unless it proved optimality."""
     code = (
-        "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], capture_output=True, text=True);"
+        "import resource, subprocess, sys;"
+        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True);"
         "sys.stderr.write(done.stderr); assert 'proven optimal' in done.stderr, done.stderr;"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
     )
