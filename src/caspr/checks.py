@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from caspr.document import Annotation, Span
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Document, Span
 from caspr.errors import InputError
 from caspr.findings import Finding, note, times, warning
 from caspr.votes import count_links, nested_links
@@ -16,6 +17,8 @@ from caspr.votes import count_links, nested_links
 
 def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
     """Raise `InputError` naming both places where two annotators' tokens differ."""
+    if len(annotations) < 2:
+        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
     first = annotations[0].document
     for annotation in annotations[1:]:
         other = annotation.document
@@ -35,6 +38,17 @@ def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
                 f"document '{first.title}', expected {len(shorter.tokens):,} as in "
                 f"{shorter.source or 'the other annotation'}"
             )
+
+
+def refuse_outside(document: Document, decisions: Decisions) -> None:
+    """Raise `InputError` if a decision concerns tokens that the document does not have."""
+    last = len(document.tokens)
+    for span in sorted(decisions.permitted):
+        if not 1 <= span.start <= span.end <= last:
+            raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
+    for token in sorted(decisions.closed):
+        if not 1 <= token <= last:
+            raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
 
 
 def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:
