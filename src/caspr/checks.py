@@ -57,6 +57,7 @@ def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> t
     for annotation in annotations:
         found.extend(annotation.findings)
         found.extend(_odd_chains(annotation))
+    found.extend(_different_rows(annotations))
     found.extend(_singletons(annotations))
     if not allow_nested:
         found.extend(_nested(annotations))
@@ -104,6 +105,28 @@ def _crossing(spans: Iterable[Span]) -> int:
         count += any(other.start < span.start and other.end < span.end for other in open_spans)
         open_spans.append(span)
     return count
+
+
+def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    """Warn where files differ in other columns than the words and coreference."""
+    first = annotations[0].document
+    for annotation in annotations[1:]:
+        other = annotation.document
+        if len(first.rows) != len(other.rows):
+            continue
+        tokens = [
+            token
+            for token, pair in enumerate(zip(first.rows, other.rows, strict=True), 1)
+            if pair[0] != pair[1]
+        ]
+        if tokens:
+            yield warning(
+                "different-columns",
+                f"{times(len(tokens), 'token')} with other columns than in {first.source} (first at "
+                f"{other.place(tokens[0])}); those of {first.source} are kept",
+                count=len(tokens),
+                where=annotation.annotator,
+            )
 
 
 def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:

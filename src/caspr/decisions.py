@@ -35,9 +35,8 @@ class Decisions:
         by_id: dict[str, list[Span]] = {}
         for chain in chains:
             by_id.setdefault(chain.id, []).extend(chain.mentions)
-        enforced = sorted(
-            (Chain.of(id, spans) for id, spans in by_id.items()), key=lambda chain: chain.mentions
-        )
+        enforced = [Chain.of(id, spans) for id, spans in by_id.items()]
+        enforced.sort(key=lambda chain: (chain.mentions, chain.id))
         mentions = frozenset(span for chain in enforced for span in chain.mentions)
         lone = frozenset(chain.mentions[0] for chain in enforced if len(chain.mentions) == 1)
         boundaries = {token for span in mentions for token in span}
