@@ -148,10 +148,10 @@ def _kinds(instance: Instance, bundles: Bundles, *, ties: bool) -> _Kinds:
 def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
     """Sort the links into the parts; links between parts gain nothing."""
     links, part_of = kinds.links, np.array(kinds.part_of, dtype=np.intp)
-    if not len(links.first):
-        return {}
     part = part_of[links.first]
     within = np.flatnonzero(part == part_of[links.second])
+    if not len(within):
+        return {}
     within = within[np.argsort(part[within], kind="stable")]
     numbers, starts = np.unique(part[within], return_index=True)
     pieces = np.split(within, starts[1:])

@@ -1,0 +1,58 @@
+"""The native engine: from an instance to a proven optimum, or the best so far with a bound."""
+
+from caspr.engines.native.demands import settle
+from caspr.engines.native.pieces import contradicts
+from caspr.engines.native.session import Memory, Pair, Session
+from caspr.engines.native.translate import Bundles, enforced_bundles
+from caspr.engines.native.watch import Watch
+from caspr.instance import Instance
+from caspr.limits import Limits, Progress, silent
+from caspr.solution import INFEASIBLE, Solution, found
+
+
+def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
+    """Solve an instance exactly, or as well as the limits allow."""
+    return solve_with(instance, limits, progress, memory={})
+
+
+def solve_with(
+    instance: Instance,
+    limits: Limits,
+    progress: Progress = silent,
+    *,
+    memory: Memory,
+    joined: Bundles = (),
+    apart: frozenset[Pair] = frozenset(),
+) -> Solution:
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
+    bundles = merged((*enforced_bundles(instance), *joined))
+    if any(contradicts(instance, bundle, apart) for bundle in bundles):
+        return INFEASIBLE
+    session = Session(instance, Watch.of(limits), memory, progress, apart)
+    try:
+        finished = settle(session, bundles)
+    except KeyboardInterrupt:
+        session.watch.stopped = True
+        finished = session.value is not None and session.bound == session.value
+        if session.value is None:
+            finished = settle(session, bundles)
+    if session.value is None or session.best is None:
+        return INFEASIBLE
+    bound = session.value if finished else min(session.bound or 0, session.value)
+    return found(session.value, bound, [session.best])
+
+
+def merged(bundles: Bundles) -> Bundles:
+    """Unite bundles that share a mention.
+
+    >>> from caspr.document import Span
+    >>> a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
+    >>> merged(((a, b), (b, c))) == ((a, b, c),)
+    True
+    """
+    disjoint: list[set[object]] = []
+    for bundle in bundles:
+        touching = [group for group in disjoint if group & set(bundle)]
+        disjoint = [group for group in disjoint if group not in touching]
+        disjoint.append(set(bundle).union(*touching))
+    return tuple(sorted(tuple(sorted(group)) for group in disjoint))  # type: ignore[type-var]

@@ -1,0 +1,91 @@
+"""Solving an instance with its bundles, with nested pairs forbidden only when a solution breaks them.
+
+Leaving rules out makes the problem easier and its optimum at least as good: a *relaxation*. If that
+optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
+are left out because each tells two otherwise equal mentions apart: with them in, hundreds of twins
+could not be merged, and only about one in eight is ever broken. Pairs that are broken are put in, and
+the parts they touch are solved again, first by heuristics alone, then to the end.
+"""
+
+from dataclasses import dataclass
+
+from caspr.document import Span
+from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.pieces import pieces
+from caspr.engines.native.session import Pair, Session, Solver, solve_exactly, solve_quickly
+from caspr.engines.native.translate import Bundles, Part, conflicts, translate
+from caspr.solution import Partition, canonical
+from caspr.votes import nested_pairs
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A solution that respects bundles, forbidden pairs and nesting; not yet what must exist."""
+
+    partition: Partition
+    cost: int
+    """What it costs if every link may stay unused."""
+    bound: int
+    """No partition with these bundles costs less."""
+
+
+def solve_relaxed(session: Session, bundles: Bundles, *, root: bool = False) -> Relaxed:
+    """Solve with some mentions bundled; at the root, every bound on the way bounds the instance."""
+    eager = conflicts(session.instance, all_pairs=False) | session.apart
+    first = _until_respected(session, bundles, eager, solve_quickly, root=root)
+    assert first is not None  # heuristics do not stop for a limit
+    if session.watch.over():
+        return first
+    proven = _until_respected(session, bundles, eager, solve_exactly, root=root)
+    if proven is None:
+        return first
+    if proven.cost <= first.cost:
+        return proven
+    return Relaxed(first.partition, first.cost, proven.bound)
+
+
+def _until_respected(
+    session: Session, bundles: Bundles, eager: frozenset[Pair], solver: Solver, *, root: bool
+) -> Relaxed | None:
+    """Solve until no nested pair is broken; `None` if a limit came first."""
+    instance = session.instance
+    while True:
+        parts = translate(instance, bundles, eager | session.nested)
+        outcomes = _solve_parts(session, parts, solver, root=root)
+        pairs = zip(parts, outcomes, strict=True)
+        chains = [chain for part, outcome in pairs for chain in part.chains(outcome.labels)]
+        broken = set() if instance.allow_nested else {pair for chain in chains for pair in nested_pairs(chain)}
+        if not broken:
+            break
+        if solver is solve_exactly and session.watch.over():
+            return None
+        session.nested |= broken
+    gained = sum(part.constant + outcome.value for part, outcome in zip(parts, outcomes, strict=True))
+    at_most = sum(part.constant + outcome.bound for part, outcome in zip(parts, outcomes, strict=True))
+    total = instance.objective.omit * instance.votes.total
+    if instance.objective.invent == 0 or at_most > gained:
+        chains = _connected(session, chains, bundles)
+    return Relaxed(canonical(chains), total - gained, total - at_most)
+
+
+def _solve_parts(
+    session: Session, parts: tuple[Part, ...], solver: Solver, *, root: bool
+) -> list[Outcome]:
+    """Solve all parts, small ones first, telling the bound as it rises."""
+    total = session.instance.objective.omit * session.instance.votes.total
+    at_most = sum(part.constant + part.problem.ceiling for part in parts)
+    outcomes = []
+    for part in parts:
+        outcome = solver(session, part.problem)
+        outcomes.append(outcome)
+        at_most += outcome.bound - part.problem.ceiling
+        if root and part.problem.size > 1:
+            session.raise_bound(total - at_most)
+    return outcomes
+
+
+def _connected(session: Session, chains: list[list[Span]], bundles: Bundles) -> list[list[Span]]:
+    """Cut chains that do not hang together: where invented pairs cost nothing, or nothing is proven."""
+    glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
+    cut = (piece for chain in chains for piece in pieces(session.instance, chain, glued))
+    return [piece for piece in cut if len(piece) > 1]
