@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from caspr.document import Span
-from caspr.engines.native.lazy import Relaxed, solve_relaxed
+from caspr.engines.native.lazy import Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.pieces import Pair, contradicts, extra, pieces
 from caspr.engines.native.session import Session
 from caspr.engines.native.translate import Bundles
@@ -45,13 +45,12 @@ def settle(session: Session, bundles: Bundles) -> bool:
 
 
 def _explore(session: Session, node: Node, *, root: bool = False) -> bool:
-    relaxed = solve_relaxed(session, node.bundles, root=root)
+    first = relax_quickly(session, node.bundles, root=root)
+    _offered(session, node, first)
+    relaxed = relax_exactly(session, node.bundles, first, root=root)
+    offence = _offered(session, node, relaxed)
     bound = relaxed.bound + node.penalty
-    if session.value is not None and bound >= session.value:
-        return True
-    offence = find_offence(session, node, relaxed.partition)
-    if offence is None:
-        session.offer(relaxed.partition, price(session.instance, relaxed.partition).total)
+    if offence is None or (session.value is not None and bound >= session.value):
         return session.value is not None and bound >= session.value
     finished = True
     for child in children(session, node, *offence):
@@ -62,6 +61,14 @@ def _explore(session: Session, node: Node, *, root: bool = False) -> bool:
             break
         finished = _explore(session, child) and finished
     return finished
+
+
+def _offered(session: Session, node: Node, relaxed: Relaxed) -> tuple[int, list[Span]] | None:
+    """Offer a solution in which nothing offends; return what does."""
+    offence = find_offence(session, node, relaxed.partition)
+    if offence is None:
+        session.offer(relaxed.partition, price(session.instance, relaxed.partition).total)
+    return offence
 
 
 def find_offence(session: Session, node: Node, partition: Partition) -> tuple[int, list[Span]] | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.pieces import pieces
-from caspr.engines.native.session import Pair, Session, Solver, solve_exactly, solve_quickly
+from caspr.engines.native.session import Session, Solver, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Bundles, Part, conflicts, translate
 from caspr.solution import Partition, canonical
 from caspr.votes import nested_pairs
@@ -29,14 +29,18 @@ class Relaxed:
     """No partition with these bundles costs less."""
 
 
-def solve_relaxed(session: Session, bundles: Bundles, *, root: bool = False) -> Relaxed:
-    """Solve with some mentions bundled; at the root, every bound on the way bounds the instance."""
-    eager = conflicts(session.instance, all_pairs=False) | session.apart
-    first = _until_respected(session, bundles, eager, solve_quickly, root=root)
-    assert first is not None  # heuristics do not stop for a limit
+def relax_quickly(session: Session, bundles: Bundles, *, root: bool = False) -> Relaxed:
+    """Solve by heuristics, with some mentions bundled."""
+    relaxed = _until_respected(session, bundles, solve_quickly, root=root)
+    assert relaxed is not None  # heuristics do not stop for a limit
+    return relaxed
+
+
+def relax_exactly(session: Session, bundles: Bundles, first: Relaxed, *, root: bool = False) -> Relaxed:
+    """Solve to the end, starting from what heuristics found; at the root, tell bounds on the way."""
     if session.watch.over():
         return first
-    proven = _until_respected(session, bundles, eager, solve_exactly, root=root)
+    proven = _until_respected(session, bundles, solve_exactly, root=root)
     if proven is None:
         return first
     if proven.cost <= first.cost:
@@ -45,10 +49,11 @@ def solve_relaxed(session: Session, bundles: Bundles, *, root: bool = False) -> 
 
 
 def _until_respected(
-    session: Session, bundles: Bundles, eager: frozenset[Pair], solver: Solver, *, root: bool
+    session: Session, bundles: Bundles, solver: Solver, *, root: bool
 ) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
     instance = session.instance
+    eager = conflicts(instance, all_pairs=False) | session.apart
     while True:
         parts = translate(instance, bundles, eager | session.nested)
         outcomes = _solve_parts(session, parts, solver, root=root)
