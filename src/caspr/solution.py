@@ -62,6 +62,8 @@ class Solution:
     """Whether `partitions` are proven to be all optimal ones."""
     findings: tuple[Finding, ...] = ()
     """What the engine wants said, such as a limit of its own."""
+    count: int | None = None
+    """How many optimal solutions there are, also where not all are listed; `None` if not known."""
 
 
 INFEASIBLE = Solution((), 0, 0, Status.INFEASIBLE, complete=True)
@@ -77,7 +79,14 @@ def canonical(chains: Iterable[Iterable[Span]]) -> Partition:
     return tuple(sorted(tuple(sorted(chain)) for chain in chains))
 
 
-def found(value: int, bound: int, partitions: Iterable[Partition], *, complete: bool = False) -> Solution:
+def found(
+    value: int,
+    bound: int,
+    partitions: Iterable[Partition],
+    *,
+    complete: bool = False,
+    count: int | None = None,
+) -> Solution:
     """Make a solution whose status follows from value and bound."""
     proven = value <= bound
     return Solution(
@@ -86,4 +95,5 @@ def found(value: int, bound: int, partitions: Iterable[Partition], *, complete: 
         min(value, bound),
         Status.OPTIMAL if proven else Status.FEASIBLE,
         complete and proven,
+        count=count if proven else None,
     )

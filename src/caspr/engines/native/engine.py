@@ -1,5 +1,8 @@
 """The native engine: from an instance to a proven optimum, or the best so far with a bound."""
 
+from contextlib import suppress
+
+from caspr.engines.native.alternatives import Alternatives, list_optima
 from caspr.engines.native.demands import settle
 from caspr.engines.native.pieces import contradicts
 from caspr.engines.native.session import Memory, Pair, Session
@@ -39,7 +42,20 @@ def solve_with(
     if session.value is None or session.best is None:
         return INFEASIBLE
     bound = session.value if finished else min(session.bound or 0, session.value)
-    return found(session.value, bound, [session.best])
+    if limits.solutions == 1 or bound < session.value:
+        return found(session.value, bound, [session.best])
+    return _all_optima(session, bundles, limits.solutions)
+
+
+def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
+    """List all optima up to a limit, or the one known if they cannot be listed."""
+    assert session.value is not None and session.best is not None
+    alternatives = Alternatives((), None)
+    with suppress(KeyboardInterrupt):
+        alternatives = list_optima(session, bundles, session.value, limit)
+    partitions, count = alternatives.partitions or (session.best,), alternatives.count
+    complete = count == len(partitions)
+    return found(session.value, session.value, partitions, complete=complete, count=count)
 
 
 def merged(bundles: Bundles) -> Bundles:

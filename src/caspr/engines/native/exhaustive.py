@@ -21,9 +21,9 @@ class Optima:
     value: int
     """What each of them gains."""
     clusterings: tuple[tuple[int, ...], ...]
-    """Labels by order of first node, sorted."""
-    complete: bool
-    """Whether these are all."""
+    """Labels in the order of first nodes; the list is in lexicographic order."""
+    count: int | None
+    """How many optima there are, also where not all were kept; `None` if that was not found out."""
 
     @property
     def first(self) -> Labels:
@@ -36,24 +36,23 @@ def enumerate_optima(
 ) -> Optima | None:
     """Find the optima of value `floor` or more; `None` if there are none.
 
-    At most `limit` are kept, and the search is given up as incomplete after `steps` placements.
+    At most `limit` are kept. All are counted unless `limit` is 1, which lets the search skip ties, or
+    unless it is given up after `steps` placements.
     """
     best: list[tuple[int, ...]] = []
-    value, complete = floor, True
+    value, count = floor, 0
     walk = _Walk(problem, floor, steps)
     for reached, labels in walk.clusterings():
         if reached > value:
             best.clear()
-            value, complete = reached, True
+            value, count = reached, 0
+        count += 1
         if len(best) < limit:
             best.append(labels)
-        else:
-            complete = False
-            # One optimum is enough: from here on only better ones matter.
-            walk.floor = max(walk.floor, value + (limit == 1))
+        walk.floor = value + (limit == 1)
     if not best:
         return None
-    return Optima(value, tuple(sorted(best)), complete and not walk.exhausted)
+    return Optima(value, tuple(best), None if walk.exhausted or limit == 1 else count)
 
 
 class _Walk:
@@ -79,7 +78,6 @@ class _Walk:
         if self.exhausted or value + self.rest[node] < self.floor:
             return
         if node == self.size:
-            self.floor = max(self.floor, value)
             yield value, tuple(labels)
             return
         if self.steps is not None:

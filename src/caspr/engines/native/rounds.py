@@ -182,3 +182,25 @@ def first_cuts(problem: Problem) -> Cuts:
 def new_cuts(problem: Problem, x: Floats) -> Cuts:
     """Return triangles and stars that a point violates."""
     return violated_triangles(problem, x, 4000) | violated_stars(problem, x)
+
+
+def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
+    """Cut until the bound meets the optimum or stalls; return the point and what it decides for all optima."""
+    cuts, bounds = first_cuts(problem), [problem.ceiling]
+    nothing = np.zeros((problem.size, problem.size), dtype=bool)
+    x: Floats = np.full((problem.size, problem.size), 0.5)
+    together, apart = nothing, nothing
+    while bounds[-1] > value and not watch.over():
+        point = relax(problem, cuts, seconds=watch.left)
+        if point is None:
+            break
+        x = point.x
+        more, less = decided(point, value)
+        together, apart = together | more, apart | less
+        bounds.append(point.bound(problem.step))
+        new = new_cuts(problem, x)
+        stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
+        if not len(new) or stalled:
+            break
+        cuts = cuts | new
+    return x, together, apart
