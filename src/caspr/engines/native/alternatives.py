@@ -22,7 +22,7 @@ from caspr.engines.native.ties import Budget, Ties, all_optima
 from caspr.engines.native.translate import Bundles, Part, conflicts, translate
 from caspr.solution import Partition, canonical
 
-CHECKED = 20_000
+CHECKED = 50_000
 """How many clusterings of one part are listed at most where each must be checked."""
 
 Chains = list[list[Span]]

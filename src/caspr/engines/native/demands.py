@@ -67,7 +67,10 @@ def _offered(session: Session, node: Node, relaxed: Relaxed) -> tuple[int, list[
     """Offer a solution in which nothing offends; return what does."""
     offence = find_offence(session, node, relaxed.partition)
     if offence is None:
-        session.offer(relaxed.partition, price(session.instance, relaxed.partition).total)
+        # A link that is used at a penalty may turn out not to be needed.
+        exact = not node.used
+        cost = relaxed.cost if exact else price(session.instance, relaxed.partition).total
+        session.offer(relaxed.partition, cost)
     return offence
 
 

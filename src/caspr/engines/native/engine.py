@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from caspr.document import Span
 from caspr.engines.native.alternatives import Alternatives, list_optima
 from caspr.engines.native.demands import settle
 from caspr.engines.native.pieces import contradicts
@@ -61,14 +62,13 @@ def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
 def merged(bundles: Bundles) -> Bundles:
     """Unite bundles that share a mention.
 
-    >>> from caspr.document import Span
     >>> a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
     >>> merged(((a, b), (b, c))) == ((a, b, c),)
     True
     """
-    disjoint: list[set[object]] = []
+    disjoint: list[set[Span]] = []
     for bundle in bundles:
         touching = [group for group in disjoint if group & set(bundle)]
         disjoint = [group for group in disjoint if group not in touching]
         disjoint.append(set(bundle).union(*touching))
-    return tuple(sorted(tuple(sorted(group)) for group in disjoint))  # type: ignore[type-var]
+    return tuple(sorted(tuple(sorted(group)) for group in disjoint))

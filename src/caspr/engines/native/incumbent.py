@@ -1,8 +1,8 @@
 """Incumbents: good clusterings, quickly. Nothing here proves anything.
 
-    greedy    join the two clusters of largest positive gain until there are none (additive contraction);
-    polish    move single nodes, join whole clusters, as long as the value rises;
-    kick      take a few clusters apart and polish again, from a fixed seed: same problem, same answer.
+greedy    join the two clusters of largest positive gain until there are none (additive contraction);
+polish    move single nodes, join whole clusters, as long as the value rises;
+kick      take a few clusters apart and polish again, from a fixed seed: same problem, same answer.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ def polish(problem: Problem, labels: Labels) -> Labels:
 
 
 def _move(problem: Problem, labels: Labels) -> Labels:
-    """Move the node that gains most, again and again; one empty cluster is always on offer."""
+    """Move nodes that gain by it, those that gain most first; one empty cluster is always on offer."""
     labels = renumber(labels)
     clusters = int(labels.max(initial=0)) + 2
     members: Bools = labels[:, None] == np.arange(clusters)
@@ -71,19 +71,21 @@ def _move(problem: Problem, labels: Labels) -> Labels:
     blocked = problem.forbidden.astype(np.int32) @ members.astype(np.int32)
     nodes = np.arange(problem.size)
     while True:
-        change = np.where(blocked > 0, FORBIDDEN, held - held[nodes, labels][:, None])
-        node, cluster = divmod(int(change.argmax()), clusters)
-        if change[node, cluster] <= 0:
+        rise = np.where(blocked > 0, FORBIDDEN, held).max(axis=1) - held[nodes, labels]
+        hopeful = np.flatnonzero(rise > 0)
+        if not len(hopeful):
             return renumber(labels)
-        old = labels[node]
-        labels[node] = cluster
-        for place, sign in ((old, -1), (cluster, 1)):
-            held[:, place] += sign * problem.gains[node]
-            blocked[:, place] += sign * problem.forbidden[node]
-        if cluster == clusters - 1:
-            held = np.pad(held, ((0, 0), (0, 1)))
-            blocked = np.pad(blocked, ((0, 0), (0, 1)))
-            clusters += 1
+        for node in hopeful[np.argsort(-rise[hopeful], kind="stable")].tolist():
+            row = np.where(blocked[node] > 0, FORBIDDEN, held[node])
+            cluster, old = int(row.argmax()), int(labels[node])
+            # Earlier moves of this sweep may have spoilt it.
+            if row[cluster] > row[old]:
+                labels[node] = cluster
+                for place, sign in ((old, -1), (cluster, 1)):
+                    held[:, place] += sign * problem.gains[node]
+                    blocked[:, place] += sign * problem.forbidden[node]
+        if (labels == held.shape[1] - 1).any():
+            held, blocked = np.pad(held, ((0, 0), (0, 1))), np.pad(blocked, ((0, 0), (0, 1)))
 
 
 def kick(problem: Problem, labels: Labels, *, kicks: int, seed: int) -> Labels:

@@ -13,7 +13,7 @@ from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Session, Solver, solve_exactly, solve_quickly
-from caspr.engines.native.translate import Bundles, Part, conflicts, translate
+from caspr.engines.native.translate import Bundles, Part, conflicts, gain_table, inside, translate
 from caspr.solution import Partition, canonical
 from caspr.votes import nested_pairs
 
@@ -48,9 +48,7 @@ def relax_exactly(session: Session, bundles: Bundles, first: Relaxed, *, root: b
     return Relaxed(first.partition, first.cost, proven.bound)
 
 
-def _until_respected(
-    session: Session, bundles: Bundles, solver: Solver, *, root: bool
-) -> Relaxed | None:
+def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
     instance = session.instance
     eager = conflicts(instance, all_pairs=False) | session.apart
@@ -59,7 +57,9 @@ def _until_respected(
         outcomes = _solve_parts(session, parts, solver, root=root)
         pairs = zip(parts, outcomes, strict=True)
         chains = [chain for part, outcome in pairs for chain in part.chains(outcome.labels)]
-        broken = set() if instance.allow_nested else {pair for chain in chains for pair in nested_pairs(chain)}
+        broken = (
+            set() if instance.allow_nested else {pair for chain in chains for pair in nested_pairs(chain)}
+        )
         if not broken:
             break
         if solver is solve_exactly and session.watch.over():
@@ -69,13 +69,12 @@ def _until_respected(
     at_most = sum(part.constant + outcome.bound for part, outcome in zip(parts, outcomes, strict=True))
     total = instance.objective.omit * instance.votes.total
     if instance.objective.invent == 0 or at_most > gained:
-        chains = _connected(session, chains, bundles)
+        chains, more = _connected(session, chains, bundles)
+        gained += more
     return Relaxed(canonical(chains), total - gained, total - at_most)
 
 
-def _solve_parts(
-    session: Session, parts: tuple[Part, ...], solver: Solver, *, root: bool
-) -> list[Outcome]:
+def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, root: bool) -> list[Outcome]:
     """Solve all parts, small ones first, telling the bound as it rises."""
     total = session.instance.objective.omit * session.instance.votes.total
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
@@ -89,8 +88,14 @@ def _solve_parts(
     return outcomes
 
 
-def _connected(session: Session, chains: list[list[Span]], bundles: Bundles) -> list[list[Span]]:
-    """Cut chains that do not hang together: where invented pairs cost nothing, or nothing is proven."""
+def _connected(session: Session, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
+    """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
+    instance, gains = session.instance, gain_table(session.instance)
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
-    cut = (piece for chain in chains for piece in pieces(session.instance, chain, glued))
-    return [piece for piece in cut if len(piece) > 1]
+    cut, gained = [], 0
+    for chain in chains:
+        split = pieces(instance, chain, glued)
+        if len(split) > 1:
+            gained += sum(inside(instance, gains, piece) for piece in split) - inside(instance, gains, chain)
+        cut += [piece for piece in split if len(piece) > 1]
+    return cut, gained

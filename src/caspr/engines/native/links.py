@@ -40,9 +40,7 @@ def count_links(kinds: Sequence[Signature]) -> Links:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
     size = len(kinds)
     keys = [_pairs_of_one(list(found.values()), size) for _, found in sorted(chains.items())]
-    pairs, evidence = np.unique(
-        np.concatenate(keys or [np.empty(0, dtype=np.int64)]), return_counts=True
-    )
+    pairs, evidence = np.unique(np.concatenate(keys or [np.empty(0, dtype=np.int64)]), return_counts=True)
     inside = np.array([shared(kind, kind) for kind in kinds], dtype=np.int64)
     return Links(pairs // max(size, 1), pairs % max(size, 1), evidence.astype(np.int64), inside)
 

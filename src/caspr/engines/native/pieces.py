@@ -22,10 +22,14 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
         key = (instance.votes.signature(mention), instance.free_groups.get(mention))
         members.setdefault(key, []).append(mention)
     root = {mention: mention for mention in sorted(chain)}
+    whole: set[Class] = set()
     for one, other in combinations_with_replacement(members, 2):
-        if _used(instance, one, other):
-            for mention in {*members[one], *members[other]}:
-                _join(root, members[one][0], mention)
+        if (one != other or len(members[one]) > 1) and _used(instance, one, other):
+            _join(root, members[one][0], members[other][0])
+            whole |= {one, other}
+    for held in whole:
+        for mention in members[held]:
+            _join(root, members[held][0], mention)
     for first, second in glued:
         if first in root and second in root:
             _join(root, first, second)

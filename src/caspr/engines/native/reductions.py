@@ -9,14 +9,17 @@ is at least
 
 If that is positive, u and v are *together in every optimum*. The weights used:
 
-    near-twin    (1/2, 1/2, 0)   2 w_uv > sum |u_k - v_k|      both moves must be allowed, so u and v
-                                                               must forbid the same nodes
+    near-twin    (1/2, 1/2, 0)   2 w_uv > sum |u_k - v_k|
+    leaf         (0, 1, 0)       w_uv > sum |v_k|, where nodes u forbids count only if v_k > 0
     heavy edge   (0, 0, 1)       w_uv > sum max(u_k, v_k, 0)
-    leaf         (0, 1, 0)       w_uv > sum |v_k|              v must forbid nothing that u allows;
-                                                               nodes u forbids count with max(v_k, 0)
 
-    heavy non-edge: if -w_uv > sum of max(u_k, 0) over the k that v allows, u leaves any cluster it
-    shares with v: *apart in every optimum*.
+A move of v towards u is blocked by nodes k that v forbids and u allows. They can be sent off alone
+first: that loses at most what k gains beside u, written best(k, u), the sum of the positive gains of k
+with nodes that u allows. So each blocking k adds best(k, u) to the loss of that move; in the near-twin
+rule, where the other move may lose u_k as well, best(k, u) + max(u_k, 0).
+
+    heavy non-edge: if -w_uv > best(u, v), u leaves any cluster it shares with v: *apart in every
+    optimum*.
 
 All inequalities are strict, so all optima survive, and all pairs found at once may be applied at once.
 """
@@ -24,7 +27,6 @@ All inequalities are strict, so all optima survive, and all pairs found at once 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined
 
@@ -52,74 +54,87 @@ def reduce(problem: Problem) -> Reduced:
     labels = np.arange(problem.size)
     constant = 0
     while problem.size > 1:
-        apart = heavy_non_edges(problem)
+        best = beside(problem)
+        apart = heavy_non_edges(problem, best)
         if apart.any():
             problem = problem.separate(apart)
-        together = near_twins(problem) | leaves_and_heavy_edges(problem)
+            best = beside(problem)
+        together = leaves(problem, best) | heavy_edges(problem)
+        if not together.any():
+            # The dearest rule last: by now most nodes may be gone.
+            together = near_twins(problem, best)
         first, second = np.nonzero(np.triu(together))
-        if not len(first):
-            if apart.any():
-                continue
+        if len(first):
+            step = joined(problem.size, first, second)
+            problem, gained = problem.contract(step)
+            labels, constant = step[labels], constant + gained
+        elif not apart.any():
             break
-        step = joined(problem.size, first, second)
-        problem, gained = problem.contract(step)
-        labels, constant = step[labels], constant + gained
     return Reduced(problem, labels, constant)
 
 
-def near_twins(problem: Problem) -> Bools:
-    """Find the pairs with equal forbidden nodes and nearly equal gains."""
-    gains, n = problem.gains, problem.size
-    together = np.zeros((n, n), dtype=bool)
-    for group in _equal_rows(problem.forbidden):
-        for position, node in enumerate(group[:-1]):
-            others = group[position + 1 :]
-            others = others[gains[node, others] > 0]
-            if len(others):
-                differences = np.abs(gains[others] - gains[node]).sum(axis=1)
-                # The nodes themselves count in the sum: |0 - w| twice.
-                together[node, others] = 4 * gains[node, others] > differences
-    return together | together.T
+def beside(problem: Problem) -> Ints:
+    """Return best(k, u) as a matrix: what k can gain at most in a cluster with u."""
+    return product(np.maximum(problem.gains, 0), ~problem.forbidden)
 
 
-def _equal_rows(rows: Bools) -> list[Labels]:
-    """Group the positions of equal rows, leaving out those that have no equal."""
-    packed = np.packbits(rows, axis=1)
-    groups: dict[bytes, list[int]] = {}
-    for position in range(len(packed)):
-        groups.setdefault(packed[position].tobytes(), []).append(position)
-    return [np.array(group, dtype=np.intp) for group in groups.values() if len(group) > 1]
+def product(left: Ints, right: Bools | Ints) -> Ints:
+    """Multiply two symmetric matrices of whole numbers, by way of floats where these are exact."""
+    largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
+    if largest * max(int(np.abs(right).max(initial=0)), 1) < EXACT:
+        done = left.astype(np.float64) @ right.astype(np.float64)
+        return done.astype(np.int64)
+    return left @ right.astype(np.int64)
 
 
-def leaves_and_heavy_edges(problem: Problem) -> Bools:
-    """Find the pairs whose gain outweighs everything else at one or both ends."""
-    gains, forbidden = problem.gains, problem.forbidden
-    positive = np.maximum(gains, 0)
-    high, low = positive.sum(axis=1), np.maximum(-gains, 0).sum(axis=1)
-    # A cheap necessary condition first: the full sums are needed for few pairs only.
-    heavy = gains > np.maximum(high[:, None], high[None, :]) - gains
-    leaf = gains > (high[None, :] - positive)
-    together = np.zeros_like(forbidden)
-    for u, v in zip(*(side.tolist() for side in np.nonzero(heavy & (gains > 0))), strict=True):
-        both = np.maximum(positive[u], positive[v])
-        together[u, v] = gains[u, v] > int(both.sum()) - both[u] - both[v]
-    for u, v in zip(*(side.tolist() for side in np.nonzero(leaf & (gains > 0))), strict=True):
-        if not together[u, v] and not (forbidden[v] & ~forbidden[u]).any():
-            loss = int(high[v] - gains[u, v] + low[v] - np.maximum(-gains[v], 0)[forbidden[u]].sum())
-            together[u, v] = gains[u, v] > loss
-    return together | together.T
-
-
-def heavy_non_edges(problem: Problem) -> Bools:
+def heavy_non_edges(problem: Problem, best: Ints) -> Bools:
     """Find the pairs whose loss outweighs all that one end could gain beside the other."""
-    positive = np.maximum(problem.gains, 0)
-    best = _products(positive, ~problem.forbidden)
     apart: Bools = -problem.gains > np.minimum(best, best.T)
     np.fill_diagonal(apart, False)
     return apart & ~problem.forbidden
 
 
-def _products(positive: Ints, allowed: Bools) -> Ints | NDArray[np.float64]:
-    if int(positive.sum()) < EXACT:
-        return positive.astype(np.float64) @ allowed.T.astype(np.float64)
-    return positive @ allowed.T.astype(np.int64)
+def heavy_edges(problem: Problem) -> Bools:
+    """Find the pairs whose gain outweighs everything else at both ends."""
+    gains, positive = problem.gains, np.maximum(problem.gains, 0)
+    high = positive.sum(axis=1)
+    # A cheap necessary condition first: the full sums are needed for few pairs only.
+    likely = (gains > 0) & (gains > np.maximum(high[:, None], high[None, :]) - gains)
+    together = np.zeros_like(problem.forbidden)
+    for u, v in np.argwhere(np.triu(likely)).tolist():
+        both = np.maximum(positive[u], positive[v])
+        together[u, v] = together[v, u] = gains[u, v] > int(both.sum()) - both[u] - both[v]
+    return together
+
+
+def leaves(problem: Problem, best: Ints) -> Bools:
+    """Find the pairs whose gain outweighs everything else at one end."""
+    gains, forbidden = problem.gains, problem.forbidden
+    positive = np.maximum(gains, 0)
+    high = positive.sum(axis=1)
+    together = np.zeros_like(forbidden)
+    # At most one partner has more than half of a node's positive gains.
+    for u, v in np.argwhere((gains > 0) & (gains > high[None, :] - positive)).tolist():
+        loss = int(np.where(forbidden[u], positive[v], np.abs(gains[v])).sum()) - gains[u, v]
+        blocking = forbidden[v] & ~forbidden[u]
+        if gains[u, v] > loss + int(best[blocking, u].sum()):
+            together[u, v] = together[v, u] = True
+    return together
+
+
+def near_twins(problem: Problem, best: Ints) -> Bools:
+    """Find the pairs of nearly equal gains."""
+    gains, forbidden = problem.gains, problem.forbidden
+    # blocked[v, u]: what it takes to send off the nodes that v forbids and u allows.
+    blocked = product(forbidden.astype(np.int64), np.where(forbidden, 0, best + np.maximum(gains, 0).T))
+    counted = product(forbidden.astype(np.int64), np.abs(gains))
+    spare = 2 * gains - blocked - blocked.T
+    together = np.zeros_like(forbidden)
+    likely = np.triu((gains > 0) & (spare > 0), 1)
+    for node in np.flatnonzero(likely.any(axis=1)).tolist():
+        others = np.flatnonzero(likely[node])
+        differences = np.abs(gains[others] - gains[node]).sum(axis=1)
+        # The two nodes count in the sum, each with |0 - w|; nodes only one of them allows count as well.
+        differences -= 2 * gains[node, others] + counted[node, others] + counted[others, node]
+        together[node, others] = spare[node, others] > differences
+    return together | together.T

@@ -96,9 +96,11 @@ def certified(problem: Problem, cuts: Cuts, x: Floats, duals: Floats) -> Point:
     line = (gains << shift) - change
     reduced[first, second] = reduced[second, first] = line
     scaled = int(multipliers.sum()) + int(np.maximum(line, 0).sum())
-    activity = np.add.reduceat(
-        np.append(x[first, second][rows.columns] * rows.signs, 0.0), rows.starts[:-1]
-    ) if len(cuts) else np.empty(0)
+    activity = (
+        np.add.reduceat(np.append(x[first, second][rows.columns] * rows.signs, 0.0), rows.starts[:-1])
+        if len(cuts)
+        else np.empty(0)
+    )
     return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
 
@@ -137,7 +139,7 @@ def _rows(cuts: Cuts, numbers: Labels) -> Rows:
 
 def _run(gains: Ints, rows: Rows, seconds: float) -> tuple[Floats, Floats] | None:
     """Hand the relaxation to HiGHS; return the point and the multipliers of the rows."""
-    solver = highspy.Highs()
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, choice in (
         ("output_flag", False),
         ("solver", "ipm"),

@@ -24,8 +24,12 @@ from caspr.engines.native.watch import Watch
 
 PATIENCE = 3
 """After this many rounds that closed little of the gap, branch."""
-PROGRESS = 0.1
+PROGRESS = 0.03
 """The share of the gap a round must close not to count as little."""
+LIMIT = 4000
+"""How many triangles a round adds at most."""
+CROWD = 3
+"""How many of them may lean on one pair."""
 SHRINKAGE = 0.1
 """The share of nodes that fixing must remove before everything starts again on the rest."""
 
@@ -176,16 +180,16 @@ def first_cuts(problem: Problem) -> Cuts:
     """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
     heaviest = max(1, int(problem.gains.max()))
     x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
-    return violated_triangles(problem, x, 4000)
+    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD)
 
 
 def new_cuts(problem: Problem, x: Floats) -> Cuts:
     """Return triangles and stars that a point violates."""
-    return violated_triangles(problem, x, 4000) | violated_stars(problem, x)
+    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x)
 
 
 def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
-    """Cut until the bound meets the optimum or stalls; return the point and what it decides for all optima."""
+    """Cut until the bound meets the optimum or stalls; return the point and what holds in all optima."""
     cuts, bounds = first_cuts(problem), [problem.ceiling]
     nothing = np.zeros((problem.size, problem.size), dtype=bool)
     x: Floats = np.full((problem.size, problem.size), 0.5)

@@ -10,7 +10,7 @@ from caspr.engines.native import incumbent
 from caspr.engines.native.exhaustive import enumerate_optima
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.problem import Labels, Problem, components, renumber
-from caspr.engines.native.reductions import reduce
+from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.stars import NONE, Cuts
 from caspr.engines.native.watch import Watch
 
@@ -22,15 +22,21 @@ KICKS = 20
 """How often a first clustering is shaken before the first relaxation."""
 
 
-def quick(problem: Problem) -> Outcome:
+def quick(reduced: Reduced) -> Outcome:
     """Return a first clustering and the bound that every positive gain gives."""
-    labels = incumbent.polish(problem, incumbent.greedy(problem))
-    return Outcome(labels, problem.value(labels) or 0, problem.ceiling)
+    small = reduced.problem
+    labels = incumbent.polish(small, incumbent.greedy(small))
+    value = (small.value(labels) or 0) + reduced.constant
+    return Outcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
 
 
 def search(problem: Problem, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
     """Find an optimum if it exceeds the floor, or the best that the limits allow."""
-    reduced = reduce(problem)
+    return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts)
+
+
+def search_reduced(reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
+    """Search a problem that is reduced already."""
     constant = reduced.constant
     renamed = cuts.rename(reduced.labels, reduced.problem)
     inner = _by_components(reduced.problem, watch, floor - constant, renamed)
@@ -70,7 +76,7 @@ def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcom
         assert optima is not None  # all nodes alone reach the floor of 0
         return Outcome(optima.first, optima.value, optima.value)
     if watch.over():
-        return quick(problem)
+        return quick(Reduced(problem, np.arange(problem.size), 0))
     from caspr.engines.native.rounds import Rounds
 
     labels = incumbent.start(problem, kicks=KICKS if floor < 0 else 0)

@@ -11,7 +11,8 @@ from hashlib import blake2b
 from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.problem import Problem
-from caspr.engines.native.search import quick, search
+from caspr.engines.native.reductions import Reduced, reduce
+from caspr.engines.native.search import quick, search_reduced
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
 from caspr.limits import Progress, silent
@@ -33,6 +34,8 @@ class Session:
     progress: Progress = silent
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
+    reduced: dict[bytes, Reduced] = field(default_factory=dict)
+    """Reductions made for a first look, kept for the search."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     best: Partition | None = None
@@ -61,17 +64,22 @@ Solver = Callable[[Session, Problem], Outcome]
 
 def solve_quickly(session: Session, problem: Problem) -> Outcome:
     """Return what is remembered, or a good clustering without proof."""
-    return session.memory.get(digest(problem)) or quick(problem)
+    key = digest(problem)
+    if key in session.memory:
+        return session.memory[key]
+    session.reduced[key] = reduce(problem)
+    return quick(session.reduced[key])
 
 
 def solve_exactly(session: Session, problem: Problem) -> Outcome:
     """Return what is remembered, or search; remember what is proven."""
     key = digest(problem)
-    outcome = session.memory.get(key)
-    if outcome is None:
-        outcome = search(problem, session.watch)
-        if outcome.proven:
-            session.memory[key] = outcome
+    if key in session.memory:
+        return session.memory[key]
+    reduced = session.reduced.pop(key, None) or reduce(problem)
+    outcome = search_reduced(reduced, session.watch)
+    if outcome.proven:
+        session.memory[key] = outcome
     return outcome
 
 

@@ -81,26 +81,47 @@ def _cleaned(star: list[int], problem: Problem) -> Star:
     return (centre, *(leaf for leaf in leaves if not problem.forbidden[centre, leaf]))
 
 
-def violated_triangles(problem: Problem, x: Floats, limit: int) -> Cuts:
-    """Find, for each third side, the triangle that is violated most; return the worst of them."""
+def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
+    """Find, for each third side, the triangle that is violated most; return the worst of them.
+
+    No pair is a short side of more than about `crowd` of these: more of them would say the same again.
+    """
     n = problem.size
-    worst = np.full((n, n), EPSILON)
+    worst = np.zeros((n, n))
     centre_of = np.full((n, n), -1, dtype=np.intp)
+    stakes = np.maximum(problem.gains, 0) + 1.0
     for centre in range(n):
         near = np.flatnonzero(x[centre] > EPSILON)
         if len(near) > 1:
-            reach = x[centre, near]
-            block = np.ix_(near, near)
+            reach, block = x[centre, near], np.ix_(near, near)
             excess = reach[:, None] + reach[None, :] - 1.0 - x[block]
-            old = worst[block]
-            better = excess > old
+            stake = stakes[centre, near]
+            score = np.where(excess > EPSILON, excess * np.minimum(stake[:, None], stake[None, :]), 0.0)
+            better = score > worst[block]
             if better.any():
-                worst[block] = np.where(better, excess, old)
+                worst[block] = np.where(better, score, worst[block])
                 centre_of[block] = np.where(better, centre, centre_of[block])
     first, second = np.nonzero(np.triu(centre_of >= 0, 1))
-    chosen = np.argsort(-worst[first, second], kind="stable")[:limit]
-    first, second = first[chosen], second[chosen]
-    return Cuts(np.column_stack([centre_of[first, second], first, second]), ())
+    order = np.argsort(-worst[first, second], kind="stable")
+    first, second = first[order], second[order]
+    centre = centre_of[first, second]
+    fresh = _ranks(centre * n + first) < crowd
+    fresh &= _ranks(centre * n + second) < crowd
+    return Cuts(np.column_stack([centre, first, second])[fresh][:limit], ())
+
+
+def _ranks(keys: Labels) -> Labels:
+    """Number the occurrences of each key in order: 0 for its first, 1 for its second.
+
+    >>> _ranks(np.array([5, 7, 5, 5, 7])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(keys) else order
+    ranks = np.empty(len(keys), dtype=np.intp)
+    ranks[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
+    return ranks
 
 
 def violated_stars(problem: Problem, x: Floats, starts: int = 8) -> Cuts:

@@ -193,7 +193,7 @@ def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) ->
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
         twins = bundle is not None or kinds.gains[kinds.links.inside[kind]] > 0
-        key = (kind, bundle) if twins and mention not in single else mention
+        key = ("twins", kind, bundle) if twins and mention not in single else mention
         atoms.setdefault(key, []).append(mention)
     return sorted(tuple(atom) for atom in atoms.values())
 
