@@ -104,10 +104,10 @@ def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -
     first, second = np.nonzero(np.triu(centre_of >= 0, 1))
     order = np.argsort(-worst[first, second], kind="stable")
     first, second = first[order], second[order]
-    centre = centre_of[first, second]
-    fresh = _ranks(centre * n + first) < crowd
-    fresh &= _ranks(centre * n + second) < crowd
-    return Cuts(np.column_stack([centre, first, second])[fresh][:limit], ())
+    centres = centre_of[first, second]
+    fresh = _ranks(centres * n + first) < crowd
+    fresh &= _ranks(centres * n + second) < crowd
+    return Cuts(np.column_stack([centres, first, second])[fresh][:limit], ())
 
 
 def _ranks(keys: Labels) -> Labels:
