@@ -19,7 +19,7 @@ from caspr.engines.native.lazy import relax_exactly, relax_quickly
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Session, solve_exactly
 from caspr.engines.native.ties import Budget, Ties, all_optima
-from caspr.engines.native.translate import Bundles, Part, conflicts, translate
+from caspr.engines.native.translate import Bundles, Part, conflicts
 from caspr.solution import Partition, canonical
 
 CHECKED = 50_000
@@ -62,13 +62,13 @@ def _leaves(session: Session, node: Node, optimum: int) -> Iterator[Node | None]
     else:
         offence = find_offence(session, node, relaxed.partition)
         assert offence is not None  # otherwise this would be better than the optimum
-        for child in children(session, node, *offence):
+        for child in children(session, node, *offence, ties=True):
             yield from _leaves(session, child, optimum)
 
 
 def _in_leaf(session: Session, node: Node, limit: int) -> Alternatives:
     forbidden = conflicts(session.instance, all_pairs=True) | session.apart
-    parts = translate(session.instance, node.bundles, forbidden, ties=True)
+    parts = session.translator.translate(node.bundles, forbidden, ties=True)
     found = [_in_part(session, node, part, limit) for part in parts]
     counts = [count for _, count in found]
     count = None if None in counts else prod(c for c in counts if c is not None)
@@ -92,7 +92,7 @@ def _in_part(session: Session, node: Node, part: Part, limit: int) -> tuple[list
 def _ties(session: Session, part: Part, budget: Budget) -> Ties:
     if part.problem.size == 1:
         return Ties(((0,),), 1)
-    outcome = solve_exactly(session, part.problem)
+    outcome = solve_exactly(session, part)
     return all_optima(part.problem, outcome.value, budget) if outcome.proven else Ties((), None)
 
 

@@ -12,7 +12,7 @@ Each branch is again a relaxation with larger bundles and a penalty, so a bound 
 can offend: any other chain could be cut between its pieces without loss.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from caspr.document import Span
@@ -22,6 +22,7 @@ from caspr.engines.native.session import Session
 from caspr.engines.native.translate import Bundles
 from caspr.pricing import price
 from caspr.solution import Partition
+from caspr.votes import shared
 
 
 @dataclass(frozen=True)
@@ -75,23 +76,33 @@ def _offered(session: Session, node: Node, relaxed: Relaxed) -> tuple[int, list[
 
 
 def find_offence(session: Session, node: Node, partition: Partition) -> tuple[int, list[Span]] | None:
-    """Return a bundle that offends and one of its pieces."""
+    """Return the bundle that offends with the fewest ways out, and one of its pieces.
+
+    Fewest first: a mention that has no partner left is found at once, before the ways of all others.
+    """
     instance = session.instance
     chain_of = {mention: chain for chain in partition for mention in chain}
+    found = []
     for number, bundle in enumerate(node.bundles):
         chain = chain_of.get(bundle[0], bundle[:1])
-        alone = len(chain) == 1 and bundle[0] in instance.required
-        if alone:
-            return number, [bundle[0]]
-        if len(bundle) > 1 and len(pieces(instance, chain, node.used)) > 1:
+        if len(chain) == 1 and bundle[0] in instance.required:
+            found.append((number, [bundle[0]]))
+        elif len(bundle) > 1 and len(pieces(instance, chain, node.used)) > 1:
             own = pieces(instance, bundle, node.used)
             if len(own) > 1:
-                return number, own[0]
-    return None
+                found.append((number, own[0]))
+    if len(found) < 2:
+        return found[0] if found else None
+    return min(found, key=lambda offence: sum(1 for _ in children(session, node, *offence)))
 
 
-def children(session: Session, node: Node, number: int, piece: list[Span]) -> Iterator[Node]:
-    """Yield a node for each way in which a piece of a bundle can have a used link to something else."""
+def children(
+    session: Session, node: Node, number: int, piece: list[Span], *, ties: bool = False
+) -> Iterator[Node]:
+    """Yield a node for each way in which a piece of a bundle can have a used link to something else.
+
+    Unless all optima are wanted, one of several interchangeable mentions is enough.
+    """
     instance = session.instance
     bundle = node.bundles[number]
     for other in pieces(instance, bundle, node.used):
@@ -100,7 +111,8 @@ def children(session: Session, node: Node, number: int, piece: list[Span]) -> It
             if link is not None:
                 yield Node(node.bundles, (*node.used, link[1]), node.penalty + link[0])
     holder = {span: position for position, spans in enumerate(node.bundles) for span in spans}
-    for mention in _partners(session, piece, set(bundle)):
+    special = frozenset(instance.mentions) if ties else session.told_apart | holder.keys()
+    for mention in _partners(session, piece, set(bundle), special):
         joined = node.bundles[holder[mention]] if mention in holder else (mention,)
         union = tuple(sorted({*bundle, *joined}))
         link = _cheapest(session, piece, [mention])
@@ -121,13 +133,20 @@ def _cheapest(session: Session, piece: list[Span], other: list[Span]) -> tuple[i
     return min(costs, default=None)
 
 
-def _partners(session: Session, piece: list[Span], bundle: set[Span]) -> list[Span]:
-    """Return the mentions outside a bundle with a link to the piece, those with most votes first."""
+def _partners(session: Session, piece: list[Span], bundle: set[Span], special: Container[Span]) -> list[Span]:
+    """Return the mentions outside a bundle with a link to the piece, those with most votes first.
+
+    Of several with one signature, all that are special are returned, and one of the rest.
+    """
     votes = session.instance.votes
-    ranked = []
+    ranked, met = [], set()
     for mention in session.instance.mentions:
-        if mention not in bundle:
-            evidence = sum(votes.evidence(mention, one) for one in piece)
-            if evidence:
-                ranked.append((-evidence, mention))
+        signature = votes.signature(mention)
+        if mention in bundle or (mention not in special and signature in met):
+            continue
+        evidence = sum(shared(signature, votes.signature(one)) for one in piece)
+        if evidence:
+            ranked.append((-evidence, mention))
+        if mention not in special:
+            met.add(signature)
     return [mention for _, mention in sorted(ranked)]

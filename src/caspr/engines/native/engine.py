@@ -16,7 +16,7 @@ from caspr.solution import INFEASIBLE, Solution, found
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
-    return solve_with(instance, limits, progress, memory={})
+    return solve_with(instance, limits, progress, memory=Memory())
 
 
 def solve_with(

@@ -13,7 +13,7 @@ from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Session, Solver, solve_exactly, solve_quickly
-from caspr.engines.native.translate import Bundles, Part, conflicts, gain_table, inside, translate
+from caspr.engines.native.translate import Bundles, Part, gain_table, inside
 from caspr.solution import Partition, canonical
 from caspr.votes import nested_pairs
 
@@ -51,9 +51,8 @@ def relax_exactly(session: Session, bundles: Bundles, first: Relaxed, *, root: b
 def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
     instance = session.instance
-    eager = conflicts(instance, all_pairs=False) | session.apart
     while True:
-        parts = translate(instance, bundles, eager | session.nested)
+        parts = session.translator.translate(bundles, session.eager | session.nested)
         outcomes = _solve_parts(session, parts, solver, root=root)
         pairs = zip(parts, outcomes, strict=True)
         chains = [chain for part, outcome in pairs for chain in part.chains(outcome.labels)]
@@ -80,7 +79,7 @@ def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, r
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes = []
     for part in parts:
-        outcome = solver(session, part.problem)
+        outcome = solver(session, part)
         outcomes.append(outcome)
         at_most += outcome.bound - part.problem.ceiling
         if root and part.problem.size > 1:

@@ -6,21 +6,29 @@ the adjudicator, is not solved again.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from functools import cached_property
 
 from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
-from caspr.engines.native.problem import Problem
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.search import quick, search_reduced
+from caspr.engines.native.translate import Part, Translator, conflicts
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
 from caspr.limits import Progress, silent
 from caspr.solution import Partition
 
 Pair = tuple[Span, Span]
-Memory = dict[bytes, Outcome]
-"""Proven outcomes by the digest of their problem."""
+
+
+@dataclass
+class Memory:
+    """What outlives a session; valid for the same annotations, objective and rules."""
+
+    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    """Proven outcomes by the content of their problem."""
+    parts: dict[object, Part] = field(default_factory=dict)
+    """Parts translated before."""
 
 
 @dataclass
@@ -29,8 +37,7 @@ class Session:
 
     instance: Instance
     watch: Watch
-    memory: Memory = field(default_factory=dict)
-    """Problems already solved to the end; may outlive the session."""
+    memory: Memory = field(default_factory=Memory)
     progress: Progress = silent
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
@@ -45,6 +52,22 @@ class Session:
     bound: int | None = None
     """No solution costs less."""
 
+    @cached_property
+    def translator(self) -> Translator:
+        """The way from mentions to nodes."""
+        return Translator(self.instance, self.memory.parts)
+
+    @cached_property
+    def eager(self) -> frozenset[Pair]:
+        """The pairs that are forbidden from the beginning."""
+        return conflicts(self.instance, all_pairs=False) | self.apart
+
+    @cached_property
+    def told_apart(self) -> frozenset[Span]:
+        """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
+        pairs = conflicts(self.instance, all_pairs=True) | self.eager
+        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.chain_ids.keys()
+
     def offer(self, partition: Partition, cost: int) -> None:
         """Take a partition that respects everything, if it is better."""
         if self.value is None or cost < self.value:
@@ -58,33 +81,26 @@ class Session:
             self.progress(self.value, self.bound)
 
 
-Solver = Callable[[Session, Problem], Outcome]
+Solver = Callable[[Session, Part], Outcome]
 """A way to deal with one part."""
 
 
-def solve_quickly(session: Session, problem: Problem) -> Outcome:
+def solve_quickly(session: Session, part: Part) -> Outcome:
     """Return what is remembered, or a good clustering without proof."""
-    key = digest(problem)
-    if key in session.memory:
-        return session.memory[key]
-    session.reduced[key] = reduce(problem)
+    key = part.key
+    if key in session.memory.outcomes:
+        return session.memory.outcomes[key]
+    session.reduced[key] = reduce(part.problem)
     return quick(session.reduced[key])
 
 
-def solve_exactly(session: Session, problem: Problem) -> Outcome:
+def solve_exactly(session: Session, part: Part) -> Outcome:
     """Return what is remembered, or search; remember what is proven."""
-    key = digest(problem)
-    if key in session.memory:
-        return session.memory[key]
-    reduced = session.reduced.pop(key, None) or reduce(problem)
+    key = part.key
+    if key in session.memory.outcomes:
+        return session.memory.outcomes[key]
+    reduced = session.reduced.pop(key, None) or reduce(part.problem)
     outcome = search_reduced(reduced, session.watch)
     if outcome.proven:
-        session.memory[key] = outcome
+        session.memory.outcomes[key] = outcome
     return outcome
-
-
-def digest(problem: Problem) -> bytes:
-    """Name a problem by its content."""
-    content = blake2b(problem.gains.tobytes(), digest_size=16)
-    content.update(problem.forbidden.tobytes())
-    return content.digest()

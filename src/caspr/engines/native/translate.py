@@ -19,6 +19,9 @@ better left unused, does not hang together.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +30,7 @@ from caspr.engines.native.links import Links, count_links
 from caspr.engines.native.problem import Ints, Labels, Problem, joined, renumber
 from caspr.instance import Instance
 from caspr.pricing import classes_of, pairs_of
-from caspr.votes import nested_pairs
+from caspr.votes import Signature, nested_pairs
 
 Pair = tuple[Span, Span]
 Bundles = tuple[tuple[Span, ...], ...]
@@ -43,6 +46,13 @@ class Part:
     """The mentions behind each node."""
     constant: int
     """What the pairs inside the nodes gain."""
+
+    @cached_property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(self.problem.gains.tobytes(), digest_size=16)
+        content.update(self.problem.forbidden.tobytes())
+        return content.digest()
 
     def chains(self, labels: Labels) -> list[list[Span]]:
         """Turn a clustering into chains of two mentions or more."""
@@ -96,53 +106,82 @@ class _Kinds:
     """Whether mentions of this kind gain anything together."""
     part_of: Sequence[int]
     """The part each kind belongs to."""
-    bundle_of: Mapping[Span, int]
-    """The bundle of each mention that is in one."""
+    bundle_of: Mapping[Span, Span]
+    """The bundle of each mention that is in one, named by its first mention."""
+
+    def counts(self, mention: Span) -> bool:
+        """Tell whether a mention can be in a chain of an optimum."""
+        kind = self.of.get(mention)
+        return kind is not None and (self.live[kind] or mention in self.bundle_of)
 
 
-def translate(
-    instance: Instance, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
-) -> tuple[Part, ...]:
-    """Write an instance as independent problems; mentions in none of them end alone.
+class Translator:
+    """Translates one instance, with one set of bundles after another.
 
-    The bundles must not contradict each other or the rules (`bundles.py` tells).
+    `parts` keeps what was translated before. It may be shared by instances with the same annotations,
+    objective and rules, as long as decisions do not count as votes.
     """
-    kinds = _kinds(instance, bundles, ties=ties)
-    members: dict[int, list[Span]] = {}
-    for mention, kind in kinds.of.items():
-        if kinds.live[kind] or mention in kinds.bundle_of:
-            members.setdefault(kinds.part_of[kind], []).append(mention)
-    apart: dict[int, list[Pair]] = {}
-    for pair in sorted(forbidden):
-        if all(span in kinds.of and (kinds.live[kinds.of[span]] or span in kinds.bundle_of) for span in pair):
-            one, other = (kinds.part_of[kinds.of[span]] for span in pair)
-            if one == other:
-                apart.setdefault(one, []).append(pair)
-    evidence = _evidence_by_part(kinds)
-    parts = [
-        _part(instance, kinds, mentions, apart.get(number, []), evidence.get(number))
-        for number, mentions in members.items()
-    ]
-    return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes)))
 
+    def __init__(self, instance: Instance, parts: dict[object, Part] | None = None) -> None:
+        self.instance = instance
+        self.parts = {} if parts is None or instance.forced_votes else parts
+        numbers: dict[Signature, int] = {}
+        signature = instance.votes.signature
+        self.of = {span: numbers.setdefault(signature(span), len(numbers)) for span in instance.mentions}
+        self.links = count_links(list(numbers))
+        self.gains = gain_table(instance)
 
-def _kinds(instance: Instance, bundles: Bundles, *, ties: bool) -> _Kinds:
-    signature = instance.votes.signature
-    numbers: dict[frozenset[tuple[int, int]], int] = {}
-    of = {mention: numbers.setdefault(signature(mention), len(numbers)) for mention in instance.mentions}
-    links = count_links(list(numbers))
-    gains = gain_table(instance)
-    useful = gains > 0
-    if ties:
-        n = instance.votes.annotators
-        useful = (gains >= 0) & [instance.objective.prefers_use(k, n) for k in range(n + 1)]
-    strong = useful[links.evidence]
-    bundled = [[of[mention] for mention in bundle] for bundle in bundles]
-    first = np.concatenate([links.first[strong], *(np.array(b[:-1], dtype=np.intp) for b in bundled)])
-    second = np.concatenate([links.second[strong], *(np.array(b[1:], dtype=np.intp) for b in bundled)])
-    part_of = joined(len(numbers), first.astype(np.intp), second.astype(np.intp))
-    bundle_of = {mention: number for number, bundle in enumerate(bundles) for mention in bundle}
-    return _Kinds(of, links, gains, useful[links.inside].tolist(), part_of.tolist(), bundle_of)
+    def translate(
+        self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
+    ) -> tuple[Part, ...]:
+        """Write the instance as independent problems; mentions in none of them end alone.
+
+        The bundles must not contradict the rules (`pieces.contradicts` tells).
+        """
+        kinds = self._kinds(bundles, ties=ties)
+        members: dict[int, list[Span]] = {}
+        for mention, kind in self.of.items():
+            if kinds.counts(mention):
+                members.setdefault(kinds.part_of[kind], []).append(mention)
+        apart: dict[int, list[Pair]] = {}
+        for first, second in forbidden:
+            if kinds.counts(first) and kinds.counts(second):
+                one, other = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
+                if one == other:
+                    apart.setdefault(one, []).append((first, second))
+        evidence = _evidence_by_part(kinds)
+        parts = [
+            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number))
+            for number, mentions in members.items()
+        ]
+        return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
+
+    def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
+        instance, links = self.instance, self.links
+        useful = self.gains > 0
+        if ties:
+            n = instance.votes.annotators
+            useful = (self.gains >= 0) & [instance.objective.prefers_use(k, n) for k in range(n + 1)]
+        strong = useful[links.evidence]
+        chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
+        more = np.array(chained, dtype=np.intp).reshape(-1, 2)
+        first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
+        second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
+        part_of = joined(len(links.inside), first, second).tolist()
+        bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
+        return _Kinds(self.of, links, self.gains, useful[links.inside].tolist(), part_of, bundle_of)
+
+    def _remembered(
+        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
+    ) -> Part:
+        enforced = self.instance.decisions.chain_ids
+        bundled = tuple(
+            (span, kinds.bundle_of[span], enforced.get(span)) for span in mentions if span in kinds.bundle_of
+        )
+        key = (tuple(mentions), tuple(apart), bundled)
+        if key not in self.parts:
+            self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
+        return self.parts[key]
 
 
 def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
@@ -202,7 +241,8 @@ def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], p
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
     count = len(atoms)
-    labels = renumber(np.array([i if b is None else count + b for i, b in enumerate(bundle)], dtype=np.intp))
+    numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
+    labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))
     nodes: dict[int, list[Span]] = {}
     for label, atom in zip(labels.tolist(), atoms, strict=True):
         nodes.setdefault(label, []).extend(atom)
