@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.pieces import pieces
-from caspr.engines.native.session import Session, Solver, solve_exactly, solve_quickly
+from caspr.engines.native.session import Pair, Session, Solver, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Bundles, Part, gain_table, inside
 from caspr.solution import Partition, canonical
 from caspr.votes import nested_pairs
@@ -38,7 +38,7 @@ def relax_quickly(session: Session, bundles: Bundles, *, root: bool = False) -> 
 
 def relax_exactly(session: Session, bundles: Bundles, first: Relaxed, *, root: bool = False) -> Relaxed:
     """Solve to the end, starting from what heuristics found; at the root, tell bounds on the way."""
-    if session.watch.over():
+    if session.watch.over() or first.bound >= first.cost:
         return first
     proven = _until_respected(session, bundles, solve_exactly, root=root)
     if proven is None:
@@ -54,23 +54,30 @@ def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root
     while True:
         parts = session.translator.translate(bundles, session.eager | session.nested)
         outcomes = _solve_parts(session, parts, solver, root=root)
-        pairs = zip(parts, outcomes, strict=True)
-        chains = [chain for part, outcome in pairs for chain in part.chains(outcome.labels)]
-        broken = (
-            set() if instance.allow_nested else {pair for chain in chains for pair in nested_pairs(chain)}
-        )
+        chains = [part.chains(found.labels) for part, found in zip(parts, outcomes, strict=True)]
+        broken = _broken(session, chains)
         if not broken:
             break
         if solver is solve_exactly and session.watch.over():
             return None
         session.nested |= broken
-    gained = sum(part.constant + outcome.value for part, outcome in zip(parts, outcomes, strict=True))
-    at_most = sum(part.constant + outcome.bound for part, outcome in zip(parts, outcomes, strict=True))
+    gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
+    at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
     total = instance.objective.omit * instance.votes.total
-    if instance.objective.invent == 0 or at_most > gained:
-        chains, more = _connected(session, chains, bundles)
-        gained += more
-    return Relaxed(canonical(chains), total - gained, total - at_most)
+    kept: list[list[Span]] = []
+    for held, found in zip(chains, outcomes, strict=True):
+        if instance.objective.invent == 0 or not found.proven:
+            held, more = _connected(session, held, bundles)
+            gained += more
+        kept += held
+    return Relaxed(canonical(kept), total - gained, total - at_most)
+
+
+def _broken(session: Session, chains: list[list[list[Span]]]) -> set[Pair]:
+    """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
+    if session.instance.allow_nested or session.instance.objective.invent is None:
+        return set()
+    return {pair for part in chains for chain in part for pair in nested_pairs(chain)}
 
 
 def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, root: bool) -> list[Outcome]:

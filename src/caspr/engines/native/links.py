@@ -7,11 +7,15 @@ kinds.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from caspr.engines.native.problem import Ints, Labels
 from caspr.votes import Signature, shared
+
+FEW = 12
+"""Chains of so few kinds are quicker without arrays."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,15 @@ def count_links(kinds: Sequence[Signature]) -> Links:
 def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     """Encode the pairs of kinds that one annotator links, each once, as first * size + second."""
     keys = []
+    few: list[int] = []
     for chain in chains:
-        members = np.array(chain, dtype=np.int64)
-        one, other = np.triu_indices(len(members), 1)
-        keys.append(members[one] * size + members[other])
-    every = np.concatenate(keys or [np.empty(0, dtype=np.int64)])
+        if len(chain) <= FEW:
+            few += [first * size + second for first, second in combinations(chain, 2)]
+        else:
+            members = np.array(chain, dtype=np.int64)
+            one, other = np.triu_indices(len(members), 1)
+            keys.append(members[one] * size + members[other])
+    every = np.concatenate([np.array(few, dtype=np.int64), *keys])
     held = sum(len(chain) for chain in chains)
     several = held > len({position for chain in chains for position in chain})
     return np.unique(every) if several else every

@@ -11,6 +11,7 @@ whole package:
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class Problem:
         """The greatest common divisor of all gains: values can only differ by its multiples."""
         return max(1, int(np.gcd.reduce(self.gains, axis=None)))
 
-    @property
+    @cached_property
     def ceiling(self) -> int:
         """A first bound: the sum of all positive gains."""
         return int(np.maximum(self.gains, 0).sum()) // 2
