@@ -7,10 +7,12 @@ import pytest
 from caspr.certify import certify
 from caspr.decisions import Decisions
 from caspr.document import Annotation, Chain, Document, Span
+from caspr.engines.native import processes, solve
 from caspr.engines.native import session as sessions
-from caspr.engines.native import solve
 from caspr.engines.native.adjudicator import Adjudicator
+from caspr.engines.native.engine import solve_with
 from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.session import Memory
 from caspr.instance import Instance
 from caspr.limits import Limits
 from caspr.objectives import OBJECTIVES
@@ -93,3 +95,21 @@ def test_a_long_chain_costs_little() -> None:
     instance = Instance(tuple(Annotation.of(name, document, [chain]) for name in "abc"))
     solution = solve(instance, Limits(seconds=20))
     assert (solution.value, solution.status) == (0, Status.OPTIMAL)
+
+
+def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "is_large", lambda problem: problem.size > 9)
+    one, other = noisy("u", mentions=36, seed=5), noisy("u", mentions=36, seed=6)
+    document = Document("d", ("w",) * 200)
+    annotations = []
+    for left, right in zip(one.annotations, other.annotations, strict=True):
+        shifted = [
+            Chain.of(f"{chain.id}+", [(span.start + 100, span.end + 100) for span in chain.mentions])
+            for chain in right.chains
+        ]
+        annotations.append(Annotation.of(left.annotator, document, [*left.chains, *shifted]))
+    instance = Instance(tuple(annotations), OBJECTIVES["u"])
+    alone = solve_with(instance, Limits(), memory=Memory())
+    shared = solve_with(instance, Limits(), memory=Memory(), jobs=2)
+    certify(instance, shared)
+    assert shared == alone

@@ -27,12 +27,16 @@ def solve_with(
     memory: Memory,
     joined: Bundles = (),
     apart: frozenset[Pair] = frozenset(),
+    jobs: int = 1,
 ) -> Solution:
-    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart.
+
+    With several `jobs`, large parts are searched in processes of their own; the answer is the same.
+    """
     bundles = merged((*enforced_bundles(instance), *joined))
     if any(contradicts(instance, bundle, apart) for bundle in bundles):
         return INFEASIBLE
-    session = Session(instance, Watch.of(limits), memory, progress, apart)
+    session = Session(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
     try:
         finished = settle(session, bundles)
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from caspr.document import Span
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.pieces import pieces
-from caspr.engines.native.session import Pair, Session, Solver, solve_exactly, solve_quickly
+from caspr.engines.native.session import Pair, Session, Solver, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Bundles, Part, gain_table, inside
 from caspr.solution import Partition, canonical
 from caspr.votes import nested_pairs
@@ -85,6 +85,8 @@ def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, r
     total = session.instance.objective.omit * session.instance.votes.total
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes = []
+    if solver is solve_exactly:
+        solve_ahead(session, parts)
     for part in parts:
         outcome = solver(session, part)
         outcomes.append(outcome)

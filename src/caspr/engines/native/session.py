@@ -4,7 +4,7 @@ Parts are remembered by content: a problem met again, in a later branch or after
 the adjudicator, is not solved again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -43,6 +43,8 @@ class Session:
     """Pairs to be kept apart beyond all rules."""
     reduced: dict[bytes, Reduced] = field(default_factory=dict)
     """Reductions made for a first look, kept for the search."""
+    jobs: int = 1
+    """How many processes may work at the same time."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     best: Partition | None = None
@@ -100,7 +102,26 @@ def solve_exactly(session: Session, part: Part) -> Outcome:
     if key in session.memory.outcomes:
         return session.memory.outcomes[key]
     reduced = session.reduced.pop(key, None) or reduce(part.problem)
-    outcome = search_reduced(reduced, session.watch)
+    return _remembered(session, key, search_reduced(reduced, session.watch))
+
+
+def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
+    """Search the large parts that are not remembered in several processes, and remember them."""
+    if session.jobs < 2:
+        return
+    from caspr.engines.native.processes import is_large, search_in_processes
+
+    open_parts = {part.key: part.problem for part in parts if part.key not in session.memory.outcomes}
+    reduced = {key: session.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
+    large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
+    if len(large) > 1:
+        watch, problems = session.watch, [reduced[key] for key in large]
+        outcomes = search_in_processes(problems, watch.left, watch.megabytes, session.jobs)
+        for key, outcome in zip(large, outcomes, strict=True):
+            _remembered(session, key, outcome)
+
+
+def _remembered(session: Session, key: bytes, outcome: Outcome) -> Outcome:
     if outcome.proven:
         session.memory.outcomes[key] = outcome
     return outcome

@@ -27,8 +27,16 @@ class Watch:
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
         """Start the clock."""
-        deadline = float("inf") if limits.seconds is None else monotonic() + limits.seconds
-        return cls(deadline, float("inf") if limits.megabytes is None else limits.megabytes)
+        endless = float("inf")
+        return cls.lasting(
+            endless if limits.seconds is None else limits.seconds,
+            endless if limits.megabytes is None else limits.megabytes,
+        )
+
+    @classmethod
+    def lasting(cls, seconds: float, megabytes: float) -> "Watch":
+        """Start a clock that runs for some seconds."""
+        return cls(monotonic() + seconds, megabytes)
 
     @property
     def left(self) -> float:
