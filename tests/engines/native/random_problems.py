@@ -1,6 +1,7 @@
 """Random clustering problems, and their optima by brute force."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
@@ -41,6 +42,16 @@ def clusterings(size: int) -> Iterator[Labels]:
 
 def optima(problem: Problem) -> tuple[int, list[tuple[int, ...]]]:
     """Return the best value and all clusterings that reach it."""
-    valued = [(problem.value(labels), tuple(labels.tolist())) for labels in clusterings(problem.size)]
-    value = max(gained for gained, _ in valued if gained is not None)
-    return value, [labels for gained, labels in valued if gained == value]
+    gains, forbidden = problem.gains.tolist(), problem.forbidden.tolist()
+    pairs = list(combinations(range(problem.size), 2))
+    best, reached = 0, [tuple(range(problem.size))]
+    for labels in (tuple(labels.tolist()) for labels in clusterings(problem.size)):
+        together = [(i, j) for i, j in pairs if labels[i] == labels[j]]
+        if any(forbidden[i][j] for i, j in together):
+            continue
+        value = sum(gains[i][j] for i, j in together)
+        if value > best:
+            best, reached = value, []
+        if value == best:
+            reached.append(labels)
+    return best, sorted(set(reached))

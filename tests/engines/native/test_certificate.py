@@ -16,7 +16,7 @@ from tests.engines.native.test_limits import noisy
 
 
 def made(objective: str) -> dict[str, Any]:
-    instance = noisy(objective, mentions=40)
+    instance = noisy(objective, mentions=30)
     written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
     assert written is not None
     plain: dict[str, Any] = json.loads(json.dumps(written))
@@ -25,7 +25,7 @@ def made(objective: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("objective", ["u", "v", "ua", "va"])
 def test_a_certificate_proves_the_value(objective: str) -> None:
-    instance = noisy(objective, mentions=40)
+    instance = noisy(objective, mentions=30)
     assert verify(made(objective), instance) == solve(instance, Limits()).value
 
 
@@ -107,14 +107,14 @@ def not_numbers(plain: dict[str, Any]) -> None:
     ],
 )
 def test_a_tampered_certificate_is_refused(tamper: Callable[[dict[str, Any]], None]) -> None:
-    instance, plain = noisy("u", mentions=40), made("u")
+    instance, plain = noisy("u", mentions=30), made("u")
     tamper(plain)
     with pytest.raises(EngineError):
         verify(plain, instance)
 
 
 def test_parts_that_are_not_independent_are_refused() -> None:
-    instance, plain = noisy("u", mentions=40), made("u")
+    instance, plain = noisy("u", mentions=30), made("u")
     nodes = plain["parts"][-1]["nodes"]
     empty = {"shift": 0, "stars": []}
     plain["parts"][-1:] = [{"nodes": [node], "proof": empty} for node in nodes]

@@ -1,5 +1,6 @@
 """Limits and interrupts give the best so far, with a bound; nothing escapes as an exception."""
 
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from caspr.engines.native import session as sessions
 from caspr.engines.native.adjudicator import Adjudicator
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.reductions import Reduced
 from caspr.engines.native.session import Memory
 from caspr.instance import Instance
 from caspr.limits import Limits
@@ -19,7 +21,7 @@ from caspr.objectives import OBJECTIVES
 from caspr.solution import Status
 
 
-def noisy(objective: str, *, mentions: int = 60, seed: int = 1, annotators: int = 4) -> Instance:
+def noisy(objective: str, *, mentions: int = 50, seed: int = 1, annotators: int = 4) -> Instance:
     """Make a document in which annotators often disagree."""
     random = Random(seed)
     document = Document("d", ("w",) * mentions)
@@ -98,8 +100,18 @@ def test_a_long_chain_costs_little() -> None:
 
 
 def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "is_large", lambda problem: problem.size > 9)
-    one, other = noisy("u", mentions=36, seed=5), noisy("u", mentions=36, seed=6)
+    used: list[int] = []
+    in_processes = processes.search_in_processes
+
+    def counted(
+        problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
+    ) -> Iterator[Outcome]:
+        used.append(len(problems))
+        return in_processes(problems, seconds, megabytes, jobs)
+
+    monkeypatch.setattr(processes, "is_large", lambda problem: problem.size > 2)
+    monkeypatch.setattr(processes, "search_in_processes", counted)
+    one, other = noisy("u", mentions=26, seed=5), noisy("u", mentions=26, seed=6)
     document = Document("d", ("w",) * 200)
     annotations = []
     for left, right in zip(one.annotations, other.annotations, strict=True):
@@ -113,3 +125,4 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
     shared = solve_with(instance, Limits(), memory=Memory(), jobs=2)
     certify(instance, shared)
     assert shared == alone
+    assert used == [2]

@@ -13,7 +13,7 @@ from caspr.engines.native.watch import Watch
 from tests.engines.native.random_problems import optima, random_problem
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(60))
 def test_relaxation_and_branching_prove_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "TINY", 2)
     problem = random_problem(seed, 8)
@@ -23,7 +23,7 @@ def test_relaxation_and_branching_prove_the_optimum(seed: int, monkeypatch: pyte
     assert tuple(outcome.labels.tolist()) in best
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_all_optima_by_fixing_and_branching(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tying, "SMALL", 3)
     problem = random_problem(seed, 7)
@@ -42,17 +42,17 @@ def test_exhaustive_search_lists_all_optima_in_order(seed: int) -> None:
     assert (found.value, list(found.clusterings), found.count) == (value, sorted(best), len(best))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_larger_problems_are_proven(seed: int) -> None:
-    problem = random_problem(seed, 30)
+    problem = random_problem(seed, 24)
     outcome = search(problem, Watch())
     assert outcome.proven
     assert problem.value(outcome.labels) == outcome.value
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_time_still_gives_value_and_bound(seed: int) -> None:
-    problem = random_problem(seed, 30)
+    problem = random_problem(seed, 24)
     outcome = search(problem, Watch(stopped=True))
     proven = search(problem, Watch())
     assert problem.value(outcome.labels) == outcome.value <= proven.value <= outcome.bound
