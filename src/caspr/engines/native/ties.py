@@ -50,7 +50,7 @@ class Budget:
     watch: Watch
     limit: int
     """How many clusterings to list."""
-    branchings: int = 300
+    branchings: int = 60
     """How many branchings are left."""
 
 
@@ -102,7 +102,10 @@ def _connected(problem: Problem, value: int, budget: Budget) -> Ties:
         return NONE if optima is None else Ties(optima.clusterings[: budget.limit], optima.count)
     budget.branchings -= 1
     if budget.branchings < 0 or budget.watch.over():
-        return Ties((), None)
+        # Give up counting, but not the one optimum that is easily had.
+        outcome = search(problem, budget.watch)
+        labels = renumber(outcome.labels).tolist()
+        return Ties((tuple(labels),) if outcome.value == value else (), None)
     return _fixed_or_branched(problem, value, budget)
 
 
