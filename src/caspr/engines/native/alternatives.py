@@ -15,7 +15,7 @@ import numpy as np
 
 from caspr.document import Span
 from caspr.engines.native.demands import Node, children, find_offence
-from caspr.engines.native.lazy import relax_exactly, relax_quickly
+from caspr.engines.native.lazy import relax_exactly
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Session, solve_exactly
 from caspr.engines.native.ties import Budget, Ties, all_optima
@@ -51,7 +51,7 @@ def list_optima(session: Session, bundles: Bundles, optimum: int, limit: int) ->
 
 def _leaves(session: Session, node: Node, optimum: int) -> Iterator[Node | None]:
     """Yield the nodes that hold optima; `None` where a limit left that open."""
-    relaxed = relax_exactly(session, node.bundles, relax_quickly(session, node.bundles))
+    relaxed = relax_exactly(session, node.bundles)
     cost = relaxed.bound + node.penalty
     if cost > optimum:
         return

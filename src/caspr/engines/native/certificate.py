@@ -11,7 +11,7 @@ import numpy as np
 
 from caspr.document import Span
 from caspr.engines.native.engine import merged
-from caspr.engines.native.lazy import relax_exactly, relax_quickly
+from caspr.engines.native.lazy import relax_exactly
 from caspr.engines.native.problem import Labels, Problem, joined
 from caspr.engines.native.session import Memory, Session, solve_exactly
 from caspr.engines.native.translate import enforced_bundles
@@ -37,7 +37,7 @@ def certificate(
         return None
     session = Session(instance, Watch.of(limits), memory or Memory())
     bundles = merged(enforced_bundles(instance))
-    relaxed = relax_exactly(session, bundles, relax_quickly(session, bundles))
+    relaxed = relax_exactly(session, bundles)
     if relaxed.bound != solution.value:
         return None
     conflicts = sorted(session.eager | session.nested)

@@ -46,9 +46,10 @@ def settle(session: Session, bundles: Bundles) -> bool:
 
 
 def _explore(session: Session, node: Node, *, root: bool = False) -> bool:
-    first = relax_quickly(session, node.bundles, root=root)
-    _offered(session, node, first)
-    relaxed = relax_exactly(session, node.bundles, first, root=root)
+    first = relax_quickly(session, node.bundles, root=True) if root else None
+    if first is not None:
+        _offered(session, node, first)
+    relaxed = relax_exactly(session, node.bundles, first)
     offence = _offered(session, node, relaxed)
     bound = relaxed.bound + node.penalty
     if offence is None or (session.value is not None and bound >= session.value):

@@ -36,16 +36,20 @@ def relax_quickly(session: Session, bundles: Bundles, *, root: bool = False) -> 
     return relaxed
 
 
-def relax_exactly(session: Session, bundles: Bundles, first: Relaxed, *, root: bool = False) -> Relaxed:
-    """Solve to the end, starting from what heuristics found; at the root, tell bounds on the way."""
-    if session.watch.over() or first.bound >= first.cost:
+def relax_exactly(session: Session, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
+    """Solve to the end, or as far as limits allow.
+
+    `first` is what heuristics found, if they were asked; that makes it the root, whose bounds are told.
+    """
+    if first is not None and first.bound >= first.cost:
         return first
-    proven = _until_respected(session, bundles, solve_exactly, root=root)
-    if proven is None:
-        return first
-    if proven.cost <= first.cost:
+    proven = None
+    if not session.watch.over():
+        proven = _until_respected(session, bundles, solve_exactly, root=first is not None)
+    if proven is not None and (first is None or proven.cost <= first.cost):
         return proven
-    return Relaxed(first.partition, first.cost, proven.bound)
+    first = first or relax_quickly(session, bundles)
+    return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
 def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
