@@ -43,6 +43,8 @@ class Session:
     """Pairs to be kept apart beyond all rules."""
     reduced: dict[bytes, Reduced] = field(default_factory=dict)
     """Reductions made for a first look, kept for the search."""
+    looks: dict[bytes, Outcome] = field(default_factory=dict)
+    """What that first look found."""
     jobs: int = 1
     """How many processes may work at the same time."""
     nested: set[Pair] = field(default_factory=set)
@@ -92,8 +94,10 @@ def solve_quickly(session: Session, part: Part) -> Outcome:
     key = part.key
     if key in session.memory.outcomes:
         return session.memory.outcomes[key]
-    session.reduced[key] = reduce(part.problem)
-    return quick(session.reduced[key])
+    if key not in session.looks:
+        session.reduced[key] = reduce(part.problem)
+        session.looks[key] = quick(session.reduced[key])
+    return session.looks[key]
 
 
 def solve_exactly(session: Session, part: Part) -> Outcome:
