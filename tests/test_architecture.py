@@ -13,14 +13,21 @@ LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
     | {"checks", "contradictions", "settings"},
-    {"engines", "certify", "result"},
+    {"engines", "certify", "verify", "result"},
     {"formats", "report"},
-    {"adjudicate"},
+    {"adjudicate", "certificates"},
     {"cli", "__main__"},
 ]
-WALLS = {"clingo": "engines/asp", "click": "cli", "rich": "cli", "subprocess": "engines/asp"}
+WALLS = {
+    "clingo": "engines/asp",
+    "highspy": "engines/native",
+    "numpy": "engines/native",
+    "click": "cli",
+    "rich": "cli",
+    "subprocess": "engines/asp",
+}
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "result", "formats", "report"}
+ALONE = {"engines", "certify", "verify", "result", "formats", "report"}
 """Modules that do not know their neighbours in the same layer."""
 
 

@@ -14,7 +14,7 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, check_outputs, deliver, solve
+from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.errors import InputError
 from caspr.formats import conll, read_all, review
 from caspr.result import Result
@@ -39,19 +39,21 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     layout: str,
+    certificate: Path | None,
     json_path: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
     """Merge the annotations in FILES, one file per annotator, into one optimal gold standard."""
-    check_outputs((output, json_path), files)
+    check_outputs((output, json_path, certificate), files)
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files))
     settings = changed(Settings(), given)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=wants_all(given), settings=settings)
-    deliver({output: text}, results, findings, reporting)
+    proofs, unproven = certificate_text(certificate, results, [settings] * len(results))
+    deliver({output: text, **proofs}, results, (*findings, *unproven), reporting)
 
 
 def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:

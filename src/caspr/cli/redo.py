@@ -15,7 +15,7 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.run import Reporting, Task, check_outputs, deliver, solve
+from caspr.cli.run import Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.formats import conll, review
@@ -34,6 +34,7 @@ def command(
     file: Path,
     gold: Path | None,
     output: Path | None,
+    certificate: Path | None,
     json_path: Path | None,
     strict: bool,
     quiet: bool,
@@ -44,7 +45,7 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    check_outputs((output, gold, json_path), [file])
+    check_outputs((output, gold, json_path, certificate), [file])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
     settings = [changed(_settings(file, one), given) for one in reviews]
@@ -62,7 +63,8 @@ def command(
         texts[gold] = conll.write(
             one for result in results for one in (result.numbered_golds() if every else (result.gold,))
         )
-    deliver(texts, results, (), reporting, rewritten=None if output else file)
+    proofs, unproven = certificate_text(certificate, results, settings)
+    deliver({**texts, **proofs}, results, unproven, reporting, rewritten=None if output else file)
 
 
 def _settings(file: Path, one: review.Review) -> Settings:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from caspr.adjudicate import adjudicate_document
+from caspr.certificates import certify_results
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
@@ -125,6 +126,16 @@ def deliver(
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
+
+
+def certificate_text(
+    path: Path | None, results: Sequence[Result], settings: Sequence[Settings]
+) -> tuple[dict[Path, str], tuple[Finding, ...]]:
+    """Make the certificate file, if one is asked for, and say for which documents there is none."""
+    if path is None:
+        return {}, ()
+    data, findings = certify_results(results, settings)
+    return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
 
 
 def tell(lines: Iterable[str]) -> None:
