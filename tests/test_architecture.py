@@ -14,13 +14,19 @@ LAYERS = [
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
     | {"checks", "contradictions", "settings"},
     {"engines", "certify", "result"},
-    {"formats", "report"},
+    {"formats", "scores", "agreement", "report"},
     {"adjudicate"},
     {"cli", "__main__"},
 ]
-WALLS = {"clingo": "engines/asp", "click": "cli", "rich": "cli", "subprocess": "engines/asp"}
+WALLS = {
+    "clingo": "engines/asp",
+    "click": "cli",
+    "rich": "cli",
+    "subprocess": "engines/asp",
+    "jinja2": "report",
+}
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "result", "formats", "report"}
+ALONE = {"engines", "certify", "result", "formats", "scores", "agreement", "report"}
 """Modules that do not know their neighbours in the same layer."""
 
 

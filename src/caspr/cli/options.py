@@ -89,6 +89,44 @@ _REPORTING = (
 )
 
 
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=FILES,
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
+)
+"""`--json` for commands that print a table."""
+
+
+class JsonCommand(click.Command):
+    """A command whose `--json` may be followed by a file to write or, in any place, by an input.
+
+    `caspr agreement --json a.conll b.conll` must never overwrite `a.conll`: a file that is there and holds
+    no JSON is an input.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `-` behind a `--json` that is followed by an input."""
+        words: list[str] = []
+        for word in args:
+            if words and words[-1] == "--json" and _is_input(word):
+                words.append("-")
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def _is_input(word: str) -> bool:
+    try:
+        with Path(word).open("rb") as file:
+            first = file.read(1)
+    except OSError:
+        return False
+    return first not in (b"", b"{")
+
+
 def settings_options(function: Function) -> Function:
     """Add the options that say what is optimal."""
     for option in reversed((*_SETTINGS, _ENCODING)):

@@ -71,7 +71,7 @@ def _report_contradiction(task: Task, reason: str, results: Sequence[Result], re
     names = [annotation.annotator for annotation in task.annotations]
     whole = summary(results)
     whole["documents"].append(infeasible_summary(task.annotations[0].document, names, reason))
-    _write({reporting.json_path: _json(whole)})
+    write_texts({reporting.json_path: _json(whole)})
 
 
 def deliver(
@@ -98,7 +98,7 @@ def deliver(
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
     if reporting.strict and faults:
-        _write(summaries)
+        write_texts(summaries)
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
@@ -106,7 +106,7 @@ def deliver(
         kept = back_up(rewritten)
         if not reporting.quiet:
             tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    _write({**texts, **summaries})
+    write_texts({**texts, **summaries})
 
 
 def tell(lines: Iterable[str]) -> None:
@@ -119,7 +119,8 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(texts: Mapping[Path, str]) -> None:
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write all files, or none; `-` is standard output."""
     write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
     if STANDARD_OUTPUT in texts:
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
