@@ -12,10 +12,10 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings"},
+    | {"checks", "contradictions", "settings", "comparison"},
     {"engines", "certify", "result"},
     {"formats", "scores", "agreement", "report"},
-    {"adjudicate"},
+    {"adjudicate", "compare"},
     {"cli", "__main__"},
 ]
 WALLS = {
