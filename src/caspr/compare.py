@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from caspr.agreement import ALPHAS, Conventions, Tally, tally, tally_all
-from caspr.comparison import Comparison, Matrix
+from caspr.comparison import Comparison, Matrix, Rates, Standings
 from caspr.document import Annotation, Chain, Span
 from caspr.result import Result
 from caspr.scores import SCORES, Scores, score
@@ -52,21 +52,29 @@ def compare_each(
     ]
 
 
-def against_gold(results: Sequence[Result], *, singletons: bool = True) -> dict[str, Scores]:
+def against_gold(results: Sequence[Result]) -> Standings:
     """Score each annotator against the gold standard, over the documents the annotator has.
 
     Chains of one count only where the gold standard has any: otherwise they were set aside, and an
     annotator is not blamed for them.
     """
-    kept = singletons and any(result.gold.singletons for result in results)
+    kept = any(result.gold.singletons for result in results)
     files: dict[str, list[tuple[Annotation, Annotation]]] = {}
     for result in results:
         for annotation in result.instance.annotations:
             files.setdefault(annotation.annotator, []).append((result.gold, annotation))
     return {
-        name: score([gold for gold, _ in pairs], [given for _, given in pairs], singletons=kept)
+        name: _rates(score([gold for gold, _ in pairs], [given for _, given in pairs], singletons=kept))
         for name, pairs in files.items()
     }
+
+
+def _rates(scores: Scores) -> dict[str, Rates]:
+    rates = {
+        name: Rates(counts.recall.value, counts.precision.value, counts.f1)
+        for name, counts in scores.counts.items()
+    }
+    return {**rates, "conll": Rates(None, None, scores.conll)}
 
 
 def _title(documents: Sequence[Sequence[Annotation]]) -> str:

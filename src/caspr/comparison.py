@@ -6,9 +6,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 Matrix = tuple[tuple[Fraction | None, ...], ...]
 """A number for each annotator (row) and each other (column)."""
+
+
+class Rates(NamedTuple):
+    """Recall, precision and F1 of one measure."""
+
+    recall: Fraction | None
+    """The share of the gold standard that the annotator has."""
+    precision: Fraction | None
+    """The share of the annotator's work that the gold standard has."""
+    f1: Fraction | None
+    """The balance of both."""
+
+
+Standings = Mapping[str, Mapping[str, Rates]]
+"""For each annotator, each measure against the gold standard."""
 
 
 @dataclass(frozen=True)

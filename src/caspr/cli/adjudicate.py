@@ -7,6 +7,7 @@ import click
 
 from caspr.adjudicate import by_document
 from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
+from caspr.cli.reports import extra_texts, refuse_extra
 from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
@@ -34,6 +35,8 @@ def command(
     output: Path,
     layout: str,
     json_path: Path | None,
+    report: Path | None,
+    feedback: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -44,10 +47,13 @@ def command(
             refuse_overwriting(written, files)
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files))
+    names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
+    refuse_extra(report, feedback, names, files)
     settings = changed(Settings(), given)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=given["all_solutions"], settings=settings)
-    deliver({output: text}, results, findings, reporting)
+    texts = {output: text, **extra_texts(results, report, feedback)}
+    deliver(texts, results, findings, reporting)
 
 
 def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:

@@ -84,6 +84,15 @@ _ENCODING = click.option(
 
 _REPORTING = (
     click.option("--json", "json_path", type=FILES, metavar="FILE", help="Write a summary for programs."),
+    click.option(
+        "--report",
+        type=FILES,
+        metavar="FILE.html",
+        help="Also write a report that explains every conflict (.html, .md, .txt or .json).",
+    ),
+    click.option(
+        "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there."
+    ),
     click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
 )

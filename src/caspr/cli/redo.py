@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
+from caspr.cli.reports import extra_texts, refuse_extra
 from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
@@ -26,6 +27,8 @@ def command(
     gold: Path | None,
     output: Path | None,
     json_path: Path | None,
+    report: Path | None,
+    feedback: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -40,7 +43,9 @@ def command(
             refuse_overwriting(written, [file])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
-    settings = [changed(_settings(file, one), given) for one in reviews]
+    settings = [changed(stored_settings(file, one), given) for one in reviews]
+    names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
+    refuse_extra(report, feedback, names, [file])
     tasks = [
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]
@@ -55,10 +60,12 @@ def command(
         texts[gold] = conll.write(
             one for result in results for one in (result.numbered_golds() if every else (result.gold,))
         )
+    texts.update(extra_texts(results, report, feedback))
     deliver(texts, results, (), reporting, rewritten=None if output else file)
 
 
-def _settings(file: Path, one: review.Review) -> Settings:
+def stored_settings(file: Path, one: review.Review) -> Settings:
+    """Read the settings a review file keeps for one of its documents."""
     try:
         return read_settings(one.settings)
     except InputError as error:
