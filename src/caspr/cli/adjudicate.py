@@ -53,7 +53,7 @@ def command(
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=given["all_solutions"], settings=settings)
     texts = {output: text, **extra_texts(results, report, feedback)}
-    deliver(texts, results, findings, reporting)
+    deliver(texts, results, findings, reporting, folder=feedback)
 
 
 def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:

@@ -61,7 +61,7 @@ def command(
             one for result in results for one in (result.numbered_golds() if every else (result.gold,))
         )
     texts.update(extra_texts(results, report, feedback))
-    deliver(texts, results, (), reporting, rewritten=None if output else file)
+    deliver(texts, results, (), reporting, rewritten=None if output else file, folder=feedback)
 
 
 def stored_settings(file: Path, one: review.Review) -> Settings:

@@ -55,7 +55,7 @@ def command(
     reporting = Reporting(None, strict, quiet)
     results = solve(tasks, reporting)
     texts = {output: report_text(results, format), **extra_texts(results, None, feedback)}
-    deliver(texts, results, findings, reporting)
+    deliver(texts, results, findings, reporting, folder=feedback)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caspr.compare import against_gold, compare
-from caspr.errors import InputError, OutputError
+from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.report.explained import Report, explained, report_values
 from caspr.report.lines import markdown_report, text_report
@@ -66,7 +66,6 @@ def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path |
     if report is not None:
         texts[report] = report_text(results, format_of(report, None))
     if feedback is not None:
-        make_folder(feedback)
         texts.update(feedback_texts(results, feedback))
     return texts
 
@@ -100,14 +99,6 @@ def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
         taken.add(name.lower())
         names[annotator] = f"{name}.html"
     return names
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder for feedback, unless it is there."""
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: {error.strerror}") from error
 
 
 def _title(report: Report) -> str:

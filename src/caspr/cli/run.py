@@ -13,7 +13,7 @@ from caspr.adjudicate import adjudicate_document
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import ContradictionError, InputError, OutputError
 from caspr.files import back_up, write_all
 from caspr.findings import Finding, Severity, times
 from caspr.formats.conll import crossing_findings
@@ -81,10 +81,11 @@ def deliver(
     reporting: Reporting,
     *,
     rewritten: Path | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Print the summary and write all files, or none if `--strict` finds fault.
 
-    An input that is `rewritten` in place is backed up first.
+    An input that is `rewritten` in place is backed up first; a `folder` is made unless it is there.
     """
     if not reporting.quiet:
         tell(summary_lines(results))
@@ -102,11 +103,20 @@ def deliver(
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
+    if folder is not None:
+        _make(folder)
     if rewritten is not None:
         kept = back_up(rewritten)
         if not reporting.quiet:
             tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
     write_texts({**texts, **summaries})
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
 
 
 def tell(lines: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
 """Plots: what costs, whose links were kept, and where in the text the disputes are, as drawings in the page.
 
-Every drawing says the same in words, in its label, for those who do not see it.
+Beside every drawing the same is said in words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -59,31 +59,33 @@ def place_plot(document: ExplainedDocument) -> str:
         )
     label = f"Disputed links along the text, from token 1 to {tokens:,}; at most {top:,} in one stretch"
     axis = f'<line class="axis" x1="0" x2="{WIDTH}" y1="86.5" y2="86.5"></line>'
-    return _drawing(label, 90, [*drawn, axis])
+    return _figure(label, _drawing(90, [*drawn, axis]))
 
 
 def _bars(label: str, bars: Sequence[Bar]) -> str:
     top = max((sum(length for _, length in parts) for _, parts in bars), default=0)
     if not top:
         return ""
-    drawn: list[str] = []
-    for row, (words, parts) in enumerate(bars):
-        y, x = row * 34, 0.0
-        drawn.append(f'<text x="0" y="{y + 12}">{_text(words)}</text>')
+    rows = []
+    for words, parts in bars:
+        drawn, x = [], 0.0
         for kind, length in parts:
             width = WIDTH * length / top
-            drawn.append(
-                f'<rect class="{kind}" x="{x:.1f}" y="{y + 16}" width="{width:.1f}" height="12"></rect>'
-            )
+            drawn.append(f'<rect class="{kind}" x="{x:.1f}" y="0" width="{width:.1f}" height="12"></rect>')
             x += width
-    return _drawing(label, 34 * len(bars), drawn)
+        rows.append(f"<li><bdi>{_text(words)}</bdi>{_drawing(12, drawn)}</li>")
+    return _figure(label, f'<ul class="plain">{"".join(rows)}</ul>')
 
 
-def _drawing(label: str, height: int, parts: Iterable[str]) -> str:
+def _figure(label: str, content: str) -> str:
+    return f'<figure><figcaption class="soft">{_text(label)}</figcaption>{content}</figure>'
+
+
+def _drawing(height: int, parts: Iterable[str]) -> str:
+    """Draw shapes as wide as the page allows; what they say is in the words beside them."""
     return (
-        f'<figure><figcaption class="soft">{_text(label)}</figcaption><svg role="img" '
-        f'aria-label="{_text(label)}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">'
-        f"{''.join(parts)}</svg></figure>"
+        f'<svg aria-hidden="true" viewBox="0 0 {WIDTH} {height}" height="{height}" '
+        f'preserveAspectRatio="none">{"".join(parts)}</svg>'
     )
 
 

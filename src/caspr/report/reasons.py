@@ -20,6 +20,7 @@ from caspr.findings import times
 from caspr.instance import Instance
 from caspr.report.conflicts import Conflict
 from caspr.result import Result
+from caspr.solution import Status
 
 SHOWN = 40
 """How many characters of a mention are quoted."""
@@ -142,6 +143,8 @@ class Explainer:
                 extra += (join or 0) - part
         if extra > 0:
             return f"joining their chains would cost {extra:,} more in {times(len(side) * len(far), 'link')}"
+        if self.result.status is not Status.OPTIMAL:
+            return "nothing better was found before the search ended"
         return "one of them is linked more strongly with other mentions"
 
     def _obstacle(self, one: Span, other: Span) -> str:

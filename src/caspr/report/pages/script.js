@@ -46,9 +46,10 @@
         row.hidden = !(wanted.has(row.dataset.reason) && content.includes(words));
         shown += row.hidden ? 0 : 1;
       }
-      for (const part of list.querySelectorAll("details")) {
+      for (const part of list.querySelectorAll(":scope > details")) {
         const some = [...part.querySelectorAll("tbody tr")].some((row) => !row.hidden);
         part.hidden = !some;
+        if (some && shown <= 400 && shown < rows.length) part.open = true;
       }
       count.textContent = `${shown} of ${rows.length} shown`;
     };
@@ -58,7 +59,7 @@
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
     for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
-    if (target) target.scrollIntoView({ block: "center" });
+    if (target) target.scrollIntoView({ block: target.offsetHeight > innerHeight / 2 ? "start" : "center" });
   };
   addEventListener("hashchange", reveal);
   reveal();
