@@ -83,13 +83,10 @@ def deliver(
     rewritten: Path | None = None,
     folder: Path | None = None,
 ) -> None:
-    """Print the summary and write all files, or none if `--strict` finds fault.
+    """Write all files, or none if `--strict` finds fault, and print the summary.
 
     An input that is `rewritten` in place is backed up first; a `folder` is made unless it is there.
     """
-    if not reporting.quiet:
-        tell(summary_lines(results))
-        tell(str(finding) for finding in findings)
     faults = [
         finding
         for finding in (*findings, *(finding for result in results for finding in result.findings))
@@ -98,18 +95,19 @@ def deliver(
     summaries = (
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
-    if reporting.strict and faults:
-        write_texts(summaries)
+    refused = reporting.strict and bool(faults)
+    if folder is not None and not refused:
+        _make(folder)
+    kept = back_up(rewritten) if rewritten is not None and not refused else None
+    write_texts(summaries if refused else {**texts, **summaries})
+    if not reporting.quiet:
+        tell(summary_lines(results))
+        tell(str(finding) for finding in findings)
+        tell([f"rewrote {rewritten}; its old version is kept as {kept}"] if kept else [])
+    if refused:
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
-    if folder is not None:
-        _make(folder)
-    if rewritten is not None:
-        kept = back_up(rewritten)
-        if not reporting.quiet:
-            tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    write_texts({**texts, **summaries})
 
 
 def _make(folder: Path) -> None:
