@@ -90,6 +90,15 @@ class TestRefusals:
         assert "expected one of .html" in message
         assert list(tmp_path.iterdir()) == []
 
+    def test_two_outputs_of_one_name(self, caspr: Caller, tmp_path: Path) -> None:
+        path = tmp_path / "x.html"
+        assert "two outputs" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
+        (tmp_path / "feedback").mkdir()
+        page = tmp_path / "feedback" / "anna.html"
+        assert "two outputs" in caspr.fails("report", *SONG, "-o", page, "--feedback", tmp_path / "feedback")
+        assert not path.exists()
+        assert not page.exists()
+
     def test_a_folder_that_cannot_be_made(self, caspr: Caller, tmp_path: Path) -> None:
         outcome = caspr("report", *SONG, "-q", "--feedback", tmp_path / "no" / "where")
         assert outcome.code == 2

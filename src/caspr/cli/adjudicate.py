@@ -48,7 +48,7 @@ def command(
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files))
     names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
-    refuse_extra(report, feedback, names, files)
+    refuse_extra(report, feedback, names, files, [output, json_path])
     settings = changed(Settings(), given)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=given["all_solutions"], settings=settings)

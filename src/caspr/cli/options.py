@@ -128,12 +128,14 @@ class JsonCommand(click.Command):
 
 
 def _is_input(word: str) -> bool:
+    """Tell whether a word names a file that is there and holds no JSON."""
     try:
+        if not Path(word).is_file():
+            return False
         with Path(word).open("rb") as file:
-            first = file.read(1)
-    except OSError:
+            return file.read(1) not in (b"", b"{")
+    except (OSError, ValueError):
         return False
-    return first not in (b"", b"{")
 
 
 def settings_options(function: Function) -> Function:

@@ -45,7 +45,7 @@ def command(
     reviews = review.read(file)
     settings = [changed(stored_settings(file, one), given) for one in reviews]
     names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
-    refuse_extra(report, feedback, names, [file])
+    refuse_extra(report, feedback, names, [file], [output, gold, json_path])
     tasks = [
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]

@@ -51,7 +51,7 @@ def command(
     format = format_of(output, format_name, "text")
     tasks, findings = _tasks(files, given)
     names = dict.fromkeys(one.annotator for task in tasks for one in task.annotations)
-    refuse_extra(None, feedback, names, files)
+    refuse_extra(None, feedback, names, files, [output])
     reporting = Reporting(None, strict, quiet)
     results = solve(tasks, reporting)
     texts = {output: report_text(results, format), **extra_texts(results, None, feedback)}

@@ -71,15 +71,22 @@ def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path |
 
 
 def refuse_extra(
-    report: Path | None, feedback: Path | None, annotators: Iterable[str], inputs: Sequence[Path]
+    report: Path | None,
+    feedback: Path | None,
+    annotators: Iterable[str],
+    inputs: Sequence[Path],
+    outputs: Sequence[Path | None] = (),
 ) -> None:
-    """Refuse, before anything is solved, names that would overwrite an input or have no format."""
+    """Refuse, before anything is solved, a report without format and files with two contents."""
+    written = [] if report is None else [report]
     if report is not None:
         format_of(report, None)
-        refuse_overwriting(report, inputs)
     if feedback is not None:
-        for name in file_names(annotators).values():
-            refuse_overwriting(feedback / name, inputs)
+        written.extend(feedback / name for name in file_names(annotators).values())
+    for path in written:
+        refuse_overwriting(path, inputs)
+        if path.absolute() in [other.absolute() for other in outputs if other is not None]:
+            raise InputError(f"{path}: found two outputs of this name, expected a file for each")
 
 
 def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
