@@ -49,6 +49,7 @@ LABELS = {
 """What each kind of difference is called."""
 
 Conflicts = Sequence[tuple[Conflict, Explanation]]
+"""Conflicts and why they were decided as they were."""
 
 
 def report_page(report: Report, title: str) -> str:
