@@ -12,22 +12,22 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings"},
+    | {"checks", "contradictions", "settings", "comparison"},
     {"engines", "certify", "verify", "result"},
-    {"formats", "report"},
-    {"adjudicate", "certificates"},
+    {"formats", "scores", "agreement", "report"},
+    {"adjudicate", "certificates", "compare"},
     {"cli", "__main__"},
 ]
 WALLS = {
     "clingo": "engines/asp",
     "highspy": "engines/native",
-    "numpy": "engines/native",
     "click": "cli",
     "rich": "cli",
     "subprocess": "engines/asp",
+    "jinja2": "report",
 }
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "verify", "result", "formats", "report"}
+ALONE = {"engines", "certify", "verify", "result", "formats", "scores", "agreement", "report"}
 """Modules that do not know their neighbours in the same layer."""
 
 

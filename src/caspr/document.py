@@ -122,6 +122,8 @@ class Annotation:
     """Chains of one mention, set aside as in the paper."""
     findings: tuple[Finding, ...] = field(default=(), compare=False)
     """What the reader found odd."""
+    as_given: tuple[tuple[Span, ...], ...] = field(default=(), compare=False, repr=False)
+    """Where a span was given more than once, all chains in the order of the file, repetitions included."""
 
     @classmethod
     def of(

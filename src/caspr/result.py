@@ -4,18 +4,33 @@ Chains are numbered by first mention from 1. A chain with an enforced mention ke
 under, and those ids are not given to others.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
 from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document
+from caspr.document import Annotation, Chain, Document, Span
 from caspr.findings import Finding
 from caspr.instance import Instance
 from caspr.solution import Costs, Partition, Solution, Status
 
 GOLD = "gold"
 """The annotator name of results."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure it is that two mentions are, or are not, in one chain."""
+
+    always: bool | None = None
+    """Whether every optimal solution decides alike, where that is known."""
+    flip: int | None = None
+    """What the best solution that decides otherwise costs more, where that is known; 0 is a tie."""
+    exact: bool = True
+    """Whether that price is proven; otherwise it is at least this."""
+    possible: bool = True
+    """Whether any solution decides otherwise, as far as is known."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,8 @@ class Result:
     """How long the engine took."""
     findings: tuple[Finding, ...] = ()
     """What is odd about the input or the result."""
+    certainties: Mapping[tuple[Span, Span], Certainty] | None = None
+    """How sure each pair is, in text order, where the engine tells; pairs may be missing."""
 
     @property
     def document(self) -> Document:

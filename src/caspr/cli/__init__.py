@@ -20,6 +20,9 @@ COMMANDS = {
     "redo": "Re-optimise a review file around what was enforced in it.",
     "verify": "Check a certificate of optimality without any solver.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
+    "report": "Explain every conflict: who voted how, what was decided and why.",
+    "agreement": "Say how far annotators agree, who with whom and in which documents.",
+    "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
     "encode": "Print the answer set program of some annotations.",
 }
 """Every subcommand with its one-line help."""

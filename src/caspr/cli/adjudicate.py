@@ -14,6 +14,7 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
+from caspr.cli.reports import extra_texts, refuse_extra
 from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.errors import InputError
 from caspr.formats import conll, read_all, review
@@ -41,6 +42,8 @@ def command(
     layout: str,
     certificate: Path | None,
     json_path: Path | None,
+    report: Path | None,
+    feedback: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -49,11 +52,14 @@ def command(
     check_outputs((output, json_path, certificate), files)
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files))
+    names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
+    refuse_extra(report, feedback, names, files, [output, json_path])
     settings = changed(Settings(), given)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=wants_all(given), settings=settings)
     proofs, unproven = certificate_text(certificate, results, [settings] * len(results))
-    deliver({output: text, **proofs}, results, (*findings, *unproven), reporting)
+    texts = {output: text, **proofs, **extra_texts(results, report, feedback)}
+    deliver(texts, results, (*findings, *unproven), reporting, folder=feedback)
 
 
 def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:

@@ -94,9 +94,58 @@ _ENCODING = click.option(
 
 _REPORTING = (
     click.option("--json", "json_path", type=FILES, metavar="FILE", help="Write a summary for programs."),
+    click.option(
+        "--report",
+        type=FILES,
+        metavar="FILE.html",
+        help="Also write a report that explains every conflict (.html, .md, .txt or .json).",
+    ),
+    click.option(
+        "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there."
+    ),
     click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
 )
+
+
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=FILES,
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
+)
+"""`--json` for commands that print a table."""
+
+
+class JsonCommand(click.Command):
+    """A command whose `--json` may be followed by a file to write or, in any place, by an input.
+
+    `caspr agreement --json a.conll b.conll` must never overwrite `a.conll`: a file that is there and holds
+    no JSON is an input.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `-` behind a `--json` that is followed by an input."""
+        words: list[str] = []
+        for word in args:
+            if words and words[-1] == "--json" and _is_input(word):
+                words.append("-")
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def _is_input(word: str) -> bool:
+    """Tell whether a word names a file that is there and holds no JSON."""
+    try:
+        if not Path(word).is_file():
+            return False
+        with Path(word).open("rb") as file:
+            return file.read(1) not in (b"", b"{")
+    except (OSError, ValueError):
+        return False
 
 
 def settings_options(function: Function) -> Function:

@@ -15,6 +15,7 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
+from caspr.cli.reports import extra_texts, refuse_extra
 from caspr.cli.run import Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.engines import choose
 from caspr.errors import InputError
@@ -36,6 +37,8 @@ def command(
     output: Path | None,
     certificate: Path | None,
     json_path: Path | None,
+    report: Path | None,
+    feedback: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -48,7 +51,9 @@ def command(
     check_outputs((output, gold, json_path, certificate), [file])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
-    settings = [changed(_settings(file, one), given) for one in reviews]
+    settings = [changed(stored_settings(file, one), given) for one in reviews]
+    names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
+    refuse_extra(report, feedback, names, [file], [output, gold, json_path])
     tasks = [
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]
@@ -64,10 +69,12 @@ def command(
             one for result in results for one in (result.numbered_golds() if every else (result.gold,))
         )
     proofs, unproven = certificate_text(certificate, results, settings)
-    deliver({**texts, **proofs}, results, unproven, reporting, rewritten=None if output else file)
+    texts.update({**proofs, **extra_texts(results, report, feedback)})
+    deliver(texts, results, unproven, reporting, rewritten=None if output else file, folder=feedback)
 
 
-def _settings(file: Path, one: review.Review) -> Settings:
+def stored_settings(file: Path, one: review.Review) -> Settings:
+    """Read the settings a review file keeps for one of its documents."""
     try:
         settings = read_settings(one.settings)
         choose(settings.engine, settings.encoding)

@@ -87,7 +87,7 @@ def _report_contradiction(task: Task, reason: str, results: Sequence[Result], re
     names = [annotation.annotator for annotation in task.annotations]
     whole = summary(results)
     whole["documents"].append(infeasible_summary(task.annotations[0].document, names, reason))
-    _write({reporting.json_path: _json(whole)})
+    write_texts({reporting.json_path: _json(whole)})
 
 
 def deliver(
@@ -97,10 +97,11 @@ def deliver(
     reporting: Reporting,
     *,
     rewritten: Path | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Write all files, or none if `--strict` finds fault, and print the summary.
 
-    An input that is `rewritten` in place is backed up first.
+    An input that is `rewritten` in place is backed up first; a `folder` is made unless it is there.
     """
     faults = [
         finding
@@ -111,9 +112,11 @@ def deliver(
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
     refused = reporting.strict and bool(faults)
+    if folder is not None and not refused:
+        _make(folder)
     kept = back_up(rewritten, texts) if rewritten is not None and not refused else None
     try:
-        _write(summaries if refused else {**texts, **summaries})
+        write_texts(summaries if refused else {**texts, **summaries})
     except OutputError:
         if kept is not None:
             kept.unlink()
@@ -138,6 +141,13 @@ def certificate_text(
     return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+
+
 def tell(lines: Iterable[str]) -> None:
     """Print lines on standard error, where they do not mix with results."""
     with suppress(OSError):
@@ -149,7 +159,8 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, indent=2) + "\n"
 
 
-def _write(texts: Mapping[Path, str]) -> None:
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write all files, or none; `-` is standard output."""
     write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
     if STANDARD_OUTPUT in texts and sys.stdout is None:
         raise OutputError("standard output is closed: nothing was written")

@@ -131,6 +131,27 @@ def chains(spans: Mapping[str, Iterable[Span]], aliases: Mapping[str, str]) -> t
     return made, sum(map(len, joined.values())) - sum(len(chain.mentions) for chain in made)
 
 
+def in_file_order(
+    cells: Iterable[tuple[int, str]], aliases: Mapping[str, str]
+) -> tuple[tuple[Span, ...], ...]:
+    """Return all chains with every repetition, in the order in which the reference scorer meets them.
+
+    That is by first opening; at one token, mentions of one token come before longer ones.
+
+    >>> in_file_order([(1, "(2|(1)"), (2, "2)|(1)|(1)")], {})
+    ((Span(start=1, end=1), Span(start=2, end=2), Span(start=2, end=2)), (Span(start=1, end=2),))
+    """
+    numbered = list(cells)
+    joined: dict[str, list[Span]] = {}
+    for token, cell in numbered:
+        opening = [item for item in _items(token, cell) if item.opens] if cell not in NOTHING else []
+        for item in sorted(opening, key=lambda item: not item.closes):
+            joined.setdefault(aliases.get(item.id, item.id), [])
+    for id, mentions in match(numbered).items():
+        joined[aliases.get(id, id)].extend(mentions)
+    return tuple(map(tuple, joined.values()))
+
+
 def render(chains: Iterable[Chain], length: int) -> list[str]:
     """Write the cells of a document of so many tokens.
 

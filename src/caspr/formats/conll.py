@@ -17,6 +17,7 @@ before the document (`# caspr same-chain: 57 3`) tells our reader to join the tw
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from caspr.document import Annotation, Document
@@ -24,8 +25,8 @@ from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.findings import Finding, times, warning
 from caspr.formats.blocks import Block, Line, split_documents
+from caspr.formats.cells import in_file_order, quoted, split_crossing
 from caspr.formats.cells import parse as parse_cell
-from caspr.formats.cells import quoted, split_crossing
 from caspr.formats.rows import (
     alias_lines,
     make_document,
@@ -102,7 +103,10 @@ def _annotation(block: Block, source: str, annotator: str) -> Annotation:
     chains, findings = read_column(document, cells, aliases)
     comments = sum(1 for _, text in others if text)
     odd = [*ragged, *_comment_findings(document, comments), *findings]
-    return Annotation.of(annotator, document, chains, odd)
+    annotation = Annotation.of(annotator, document, chains, odd)
+    if not findings and sum(len(chain.mentions) for chain in chains) == len(annotation.mentions):
+        return annotation
+    return replace(annotation, as_given=in_file_order(enumerate(cells, 1), aliases))
 
 
 def _sort_lines(body: tuple[Line, ...]) -> tuple[list[Line], list[tuple[int, str]]]:

@@ -21,7 +21,7 @@ def summary_lines(results: Sequence[Result]) -> Iterator[str]:
 
 def document_lines(result: Result) -> Iterator[str]:
     """Yield the lines about one document: outcome, sizes, findings."""
-    yield f"{result.document.title}: {_outcome(result)}"
+    yield f"{result.document.title}: {outcome(result)}"
     gold, votes = result.gold, result.instance.votes
     yield (
         f"  {times(len(result.instance.annotations), 'annotator')}, {_evidence(votes)} -> "
@@ -33,7 +33,8 @@ def document_lines(result: Result) -> Iterator[str]:
         yield f"  {finding}"
 
 
-def _outcome(result: Result) -> str:
+def outcome(result: Result) -> str:
+    """Say what a result costs, by kind, and whether that is proven to be least."""
     if result.status is Status.OPTIMAL:
         found = f"proven optimal, cost {result.value:,}"
     else:

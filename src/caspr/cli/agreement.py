@@ -1,0 +1,89 @@
+"""`caspr agreement`: how far annotators agree."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from caspr.adjudicate import by_document
+from caspr.agreement import Conventions, Unmarked
+from caspr.checks import refuse_different_texts
+from caspr.cli.options import FILES, JsonCommand, json_option
+from caspr.cli.run import STANDARD_OUTPUT, tell, write_texts
+from caspr.compare import compare, compare_each
+from caspr.comparison import Comparison
+from caspr.errors import InputError
+from caspr.files import refuse_overwriting
+from caspr.findings import Severity, times
+from caspr.formats import read_all
+from caspr.report.tables import KINDS, comparison_lines, comparison_values
+
+
+@click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})
+@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@click.option(
+    "--own-set",
+    type=click.Choice(["with", "without"]),
+    default="with",
+    help="Whether a mention is in its own coreference set. Default: with.",
+)
+@click.option(
+    "--unmarked",
+    type=click.Choice([choice.value for choice in Unmarked]),
+    default=Unmarked.SINGLETON.value,
+    help="What a mention is for an annotator who did not mark it: a chain of one, no value, or the empty "
+    "set. Default: singleton.",
+)
+@click.option("--no-singletons", is_flag=True, help="Leave chains of one mention out of the scores.")
+@click.option(
+    "--matrix",
+    "matrices",
+    multiple=True,
+    type=click.Choice([*KINDS, "all"]),
+    help="Which numbers to show for each pair of annotators; may be repeated. Default: conll.",
+)
+@click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
+@click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
+@json_option
+def command(
+    files: tuple[Path, ...],
+    own_set: str,
+    unmarked: str,
+    no_singletons: bool,
+    matrices: tuple[str, ...],
+    per_document: bool,
+    strict: bool,
+    json_path: Path | None,
+) -> None:
+    """Say how far the annotators of FILES agree, one file per annotator."""
+    if json_path not in (None, STANDARD_OUTPUT):
+        refuse_overwriting(json_path, files)
+    documents, findings = by_document(read_all(files))
+    for annotations in documents:
+        refuse_different_texts(annotations)
+    tell(str(finding) for finding in findings)
+    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
+    if strict and warnings:
+        raise InputError(f"--strict: found {times(len(warnings), 'warning')}, expected none")
+    conventions = Conventions(own_set == "with", Unmarked(unmarked))
+    options: dict[str, Any] = {"conventions": conventions, "singletons": not no_singletons}
+    pooled, each = compare(documents, **options), []
+    if len(documents) > 1 and (per_document or json_path is not None):
+        each = compare_each(documents, **options)
+    if json_path is not None:
+        values = _values(pooled, each, own_set, unmarked)
+        write_texts({json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"})
+    if json_path != STANDARD_OUTPUT:
+        shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
+        for comparison in (*(each if per_document else ()), pooled):
+            for line in comparison_lines(comparison, shown):
+                click.echo(line)
+
+
+def _values(pooled: Comparison, each: list[Comparison], own_set: str, unmarked: str) -> dict[str, Any]:
+    return {
+        "conventions": {"own_set": own_set, "unmarked": unmarked},
+        **comparison_values(pooled),
+        "documents": [comparison_values(comparison) for comparison in each or [pooled]],
+    }

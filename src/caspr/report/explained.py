@@ -1,0 +1,183 @@
+"""Explained results: all that a report tells about a document, whatever the format."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from caspr.comparison import Comparison, Rates, Standings
+from caspr.document import Span
+from caspr.pricing import classes_of, pairs_of
+from caspr.report.conflicts import Conflict, conflicts
+from caspr.report.reasons import Explainer, Explanation
+from caspr.report.shared_ids import Column, shared_ids
+from caspr.report.summary import document_summary
+from caspr.report.tables import comparison_values, exact
+from caspr.result import Certainty, Result
+from caspr.votes import count_links
+
+
+@dataclass(frozen=True)
+class LinkShare:
+    """What became of one annotator's links."""
+
+    annotator: str
+    """Who gave them."""
+    given: int
+    """How many links the annotator gave."""
+    kept: int
+    """How many of them are in the result."""
+    added: int
+    """How many links of the result the annotator did not give."""
+
+
+@dataclass(frozen=True)
+class ExplainedDocument:
+    """A result with the explanation of every conflict."""
+
+    result: Result
+    """The result."""
+    conflicts: tuple[tuple[Conflict, Explanation], ...]
+    """Every conflict in text order, and why it was decided as it was."""
+    columns: tuple[Column, ...]
+    """The shared chain ids of every annotator, and of the gold standard as last column."""
+    shares: tuple[LinkShare, ...]
+    """What became of each annotator's links."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is reported about an adjudication."""
+
+    documents: tuple[ExplainedDocument, ...]
+    """Every document."""
+    comparison: Comparison
+    """How far the annotators agree with each other."""
+    standings: Standings
+    """How far each annotator agrees with the gold standard."""
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether anything is known about how sure decisions are."""
+        return any(
+            conflict.certainty.always is not None
+            for document in self.documents
+            for conflict, _ in document.conflicts
+        )
+
+    @cached_property
+    def priced(self) -> bool:
+        """Whether any price of deciding otherwise is known."""
+        return any(
+            conflict.certainty.flip is not None or not conflict.certainty.possible
+            for document in self.documents
+            for conflict, _ in document.conflicts
+        )
+
+
+def explained(results: Sequence[Result], comparison: Comparison, standings: Standings) -> Report:
+    """Explain every conflict of some results."""
+    return Report(tuple(map(explain, results)), comparison, standings)
+
+
+def explain(result: Result) -> ExplainedDocument:
+    """Explain every conflict of one result."""
+    explainer = Explainer(result)
+    return ExplainedDocument(
+        result,
+        tuple((conflict, explainer.explain(conflict)) for conflict in conflicts(result)),
+        tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
+        tuple(link_shares(result)),
+    )
+
+
+def link_shares(result: Result) -> list[LinkShare]:
+    """Count what became of each annotator's links."""
+    kept = [0] * result.instance.votes.annotators
+    total = 0
+    for chain in result.gold.chains:
+        for pairs in pairs_of(classes_of(result.instance, chain.mentions)):
+            total += pairs.count
+            for annotator in {annotator for annotator, _ in pairs.first[0] & pairs.second[0]}:
+                kept[annotator] += pairs.count
+    return [
+        LinkShare(one.annotator, count_links(one.chains), kept[number], total - kept[number])
+        for number, one in enumerate(result.instance.annotations)
+    ]
+
+
+def report_values(report: Report) -> dict[str, Any]:
+    """Return the whole report as JSON values."""
+    return {
+        "documents": [_document_values(document) for document in report.documents],
+        "agreement": comparison_values(report.comparison),
+        "against_gold": {
+            name: {measure: _rates(rates) for measure, rates in measures.items()}
+            for name, measures in report.standings.items()
+        },
+    }
+
+
+def _document_values(document: ExplainedDocument) -> dict[str, Any]:
+    summary = document_summary(document.result)
+    del summary["seconds"]
+    return {
+        **summary,
+        "chain_list": [
+            {"id": chain.id, "mentions": [_mention(document.result, span) for span in chain.mentions]}
+            for chain in document.result.chains
+        ],
+        "links": [
+            {"annotator": s.annotator, "given": s.given, "kept": s.kept, "added": s.added}
+            for s in document.shares
+        ],
+        "conflicts": [
+            conflict_values(document.result, conflict, explanation)
+            for conflict, explanation in document.conflicts
+        ],
+    }
+
+
+def conflict_values(result: Result, conflict: Conflict, explanation: Explanation) -> dict[str, Any]:
+    """Return one conflict as JSON values."""
+    return {
+        "first": [_mention(result, span) for span in conflict.first],
+        "second": [_mention(result, span) for span in conflict.second],
+        "links": conflict.links,
+        "for": list(conflict.supporters),
+        "against": list(conflict.opponents),
+        "decided": decided(conflict),
+        "chains": list(conflict.chains),
+        "reason": str(explanation.reason),
+        "why": explanation.sentence,
+        "in_every_optimum": conflict.certainty.always,
+        "price_of_flipping": conflict.certainty.flip,
+        "price_is_exact": conflict.certainty.exact,
+        "flipping_is_possible": conflict.certainty.possible,
+    }
+
+
+def decided(conflict: Conflict) -> str:
+    """Say what was decided."""
+    return "linked" if conflict.linked else "not linked"
+
+
+def price(certainty: Certainty) -> str:
+    """Say what deciding otherwise costs, where that is known.
+
+    >>> price(Certainty(flip=3)), price(Certainty(flip=3, exact=False)), price(Certainty(possible=False))
+    ('3', 'at least 3', 'impossible')
+    """
+    if not certainty.possible:
+        return "impossible"
+    if certainty.flip is None:
+        return ""
+    return f"{certainty.flip:,}" if certainty.exact else f"at least {certainty.flip:,}"
+
+
+def _mention(result: Result, span: Span) -> dict[str, Any]:
+    return {"start": span.start, "end": span.end, "text": result.document.text(span)}
+
+
+def _rates(rates: Rates) -> dict[str, Any]:
+    return {kind: exact(number) for kind, number in zip(rates._fields, rates, strict=True)}

@@ -1,0 +1,149 @@
+"""Reports for the terminal and for Markdown: the summary, every conflict, and the tables.
+
+Tokens may hold anything; characters that a terminal or Markdown would act upon are shown, not obeyed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from caspr.document import Span
+from caspr.findings import times
+from caspr.report.conflicts import Conflict, disputed_links
+from caspr.report.explained import ExplainedDocument, Report, decided, price
+from caspr.report.reasons import Explanation, shorten
+from caspr.report.tables import KINDS, comparison_lines, decimal
+from caspr.report.text import outcome
+from caspr.result import Certainty
+
+SHOWN = 3
+"""How many mentions of a group are named."""
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&$])")
+
+
+def printable(text: str) -> str:
+    r"""Show control characters instead of sending them to the terminal.
+
+    >>> printable("a\x1b[31mb\u202ec")
+    'a\\x1b[31mb\\u202ec'
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def markdown(text: str) -> str:
+    r"""Write text so that Markdown shows it as it is.
+
+    >>> markdown("<b>*a*|b")
+    '\\<b\\>\\*a\\*\\|b'
+    """
+    return _SPECIAL.sub(r"\\\1", printable(text))
+
+
+def text_report(report: Report) -> Iterator[str]:
+    """Yield the lines of a report for the terminal."""
+    for document in report.documents:
+        yield f"{printable(document.result.document.title)}: {outcome(document.result)}"
+        for share in document.shares:
+            kept = f"{share.kept:,} of {share.given:,} links kept, {share.added:,} added"
+            yield f"  {printable(share.annotator)}: {kept}"
+        yield f"  {_disputed(document)}"
+        for conflict, explanation in document.conflicts:
+            yield printable(f"  {decided(conflict)}: {sides(document, conflict)}")
+            yield printable(f"    {_votes(conflict)}")
+            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(conflict.certainty)}")
+    yield from map(printable, comparison_lines(report.comparison))
+    yield "against the gold standard"
+    width = max(11, *(len(name) + 2 for name in report.standings))
+    yield f"  {'':<{width}}" + "".join(f"{name:>9}" for name in next(iter(report.standings.values()), {}))
+    for name, rates in report.standings.items():
+        numbers = "".join(f"{decimal(rate.f1):>9}" for rate in rates.values())
+        yield f"  {printable(name):<{width}}{numbers}"
+
+
+def markdown_report(report: Report, title: str) -> Iterator[str]:
+    """Yield the lines of a report in Markdown."""
+    yield f"# {markdown(title)}"
+    for document in report.documents:
+        result = document.result
+        yield from (
+            "",
+            f"## {markdown(result.document.title)}",
+            "",
+            f"{outcome(result)}. {_disputed(document)}",
+        )
+        yield ""
+        yield from _table(
+            ["annotator", "links", "kept", "added"],
+            [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
+        )
+        if document.conflicts:
+            yield ""
+            yield from _table(
+                ["links", "between", "for", "against", "decided", "why", "how sure"],
+                [_row(document, conflict, explanation) for conflict, explanation in document.conflicts],
+            )
+    comparison = report.comparison
+    yield from ("", "## Agreement between annotators", "")
+    yield from _table(["", "alpha"], [[KINDS[kind], decimal(n)] for kind, n in comparison.alpha.items()])
+    yield from ("", f"{KINDS['conll']} of each pair:", "")
+    rows = zip(comparison.annotators, comparison.matrices["conll"], strict=True)
+    yield from _table(["", *comparison.annotators], [[name, *map(decimal, row)] for name, row in rows])
+    yield from ("", "## Annotators against the gold standard", "")
+    measures = list(next(iter(report.standings.values()), {}))
+    yield from _table(
+        ["annotator", *(KINDS[measure] for measure in measures)],
+        [[name, *(decimal(rate.f1) for rate in rates.values())] for name, rates in report.standings.items()],
+    )
+
+
+def sides(document: ExplainedDocument, conflict: Conflict) -> str:
+    """Name the mentions of a conflict."""
+    if conflict.second:
+        between = f"{_group(document, conflict.first)} and {_group(document, conflict.second)}"
+    else:
+        between = f"{_group(document, conflict.first)} among each other"
+    return between if conflict.links == 1 else f"{between}, {times(conflict.links, 'link')}"
+
+
+def _row(document: ExplainedDocument, conflict: Conflict, explanation: Explanation) -> list[str]:
+    return [
+        f"{conflict.links:,}",
+        sides(document, conflict),
+        ", ".join(conflict.supporters) or "nobody",
+        ", ".join(conflict.opponents) or "nobody",
+        decided(conflict),
+        f"{explanation.reason}: {explanation.sentence}",
+        _sure(conflict.certainty).removeprefix("; "),
+    ]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(markdown(cell) for cell in head)} |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(markdown(cell) for cell in row)} |"
+
+
+def _group(document: ExplainedDocument, spans: Sequence[Span]) -> str:
+    text = document.result.document
+    named = [f"“{shorten(text.text(span))}” ({span.start}-{span.end})" for span in spans[:SHOWN]]
+    more = [f"{len(spans) - SHOWN} more"] if len(spans) > SHOWN else []
+    return ", ".join(named + more)
+
+
+def _disputed(document: ExplainedDocument) -> str:
+    links = disputed_links([conflict for conflict, _ in document.conflicts])
+    return f"{times(links, 'disputed link')} of {times(len(document.conflicts), 'kind')}"
+
+
+def _votes(conflict: Conflict) -> str:
+    supporters, opponents = ", ".join(conflict.supporters), ", ".join(conflict.opponents)
+    return f"for: {supporters or 'nobody'}; against: {opponents or 'nobody'}"
+
+
+def _sure(certainty: Certainty) -> str:
+    told = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
+    cost = price(certainty)
+    if not certainty.possible:
+        return f"{told}; nothing else is possible"
+    return f"{told}; deciding otherwise costs {cost} more" if cost else told

@@ -1,0 +1,100 @@
+"""Passages: the text with its mentions, cut into pieces that can be nested.
+
+Mentions may cross, elements of a page may not. Where a mention ends inside another that began after it,
+the inner one is closed with it and opened again right behind, as its continuation.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from caspr.document import Chain, Document, Span
+
+SENTENCE_ENDS = frozenset(".!?…。！？؟।")
+"""Tokens at which a passage may end."""
+WANTED, LONGEST = 60, 300
+"""How many tokens a passage should have, and may have at most."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A token, or the begin or end of (a part of) a mention."""
+
+    kind: str
+    """`token`, `open` or `close`."""
+    text: str = ""
+    """The token."""
+    chain: str = ""
+    """The chain of the mention."""
+    whole: bool = True
+    """For `open`, whether the mention starts here; for `close`, whether it ends here."""
+    number: int = 0
+    """The number of the token."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Some sentences."""
+
+    start: int
+    """The number of the first token."""
+    pieces: tuple[Piece, ...]
+    """What is in it, in text order."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A mention that has begun."""
+
+    span: Span
+    chain: str
+
+
+def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
+    """Yield the text of a document with the mentions of chains."""
+    starting: dict[int, list[_Open]] = defaultdict(list)
+    for chain in chains:
+        for span in chain.mentions:
+            starting[span.start].append(_Open(span, chain.id))
+    begun: list[_Open] = []
+    pieces: list[Piece] = []
+    first, tokens = 1, 0
+    for number, token in enumerate(document.tokens, start=1):
+        for mention in sorted(
+            starting.get(number, ()), key=lambda mention: (-mention.span.end, mention.chain)
+        ):
+            begun.append(mention)
+            pieces.append(_open(mention, whole=True))
+        pieces.append(Piece("token", token, number=number))
+        tokens += 1
+        _close_ended(begun, number, pieces)
+        sentence = tokens >= WANTED and token in SENTENCE_ENDS and not begun
+        if sentence or tokens >= LONGEST:
+            pieces.extend(_close(mention, whole=False) for mention in reversed(begun))
+            yield Passage(first, tuple(pieces))
+            first, tokens = number + 1, 0
+            pieces = [_open(mention, whole=False) for mention in begun]
+    if tokens:
+        yield Passage(first, tuple(pieces))
+
+
+def _close_ended(begun: list[_Open], number: int, pieces: list[Piece]) -> None:
+    """Close what ends at a token; what was begun later and goes on is closed and opened again."""
+    again: list[_Open] = []
+    while any(mention.span.end == number for mention in begun):
+        mention = begun.pop()
+        ends = mention.span.end == number
+        pieces.append(_close(mention, whole=ends))
+        if not ends:
+            again.append(mention)
+    for mention in reversed(again):
+        begun.append(mention)
+        pieces.append(_open(mention, whole=False))
+
+
+def _open(mention: _Open, *, whole: bool) -> Piece:
+    return Piece("open", chain=mention.chain, whole=whole)
+
+
+def _close(mention: _Open, *, whole: bool) -> Piece:
+    return Piece("close", chain=mention.chain, whole=whole)

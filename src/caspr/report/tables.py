@@ -1,0 +1,105 @@
+"""Comparisons as text tables and as JSON values."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from caspr.comparison import Comparison, Matrix
+
+KINDS = {
+    "passonneau": "alpha, Passonneau's distance",
+    "masi": "alpha, MASI",
+    "nominal": "alpha, nominal",
+    "links": "alpha over links",
+    "mentions": "mentions, F1",
+    "muc": "MUC, F1",
+    "b3": "B3, F1",
+    "ceafm": "CEAFm, F1",
+    "ceafe": "CEAFe, F1",
+    "blanc": "BLANC, F1",
+    "lea": "LEA, F1",
+    "conll": "CoNLL, mean F1",
+}
+"""What each kind of number is called in tables."""
+
+
+def decimal(number: Fraction | None) -> str:
+    """Write a number to three places, or a dash where it is undefined.
+
+    >>> decimal(Fraction(20, 29)), decimal(None)
+    ('0.690', '-')
+    """
+    return "-" if number is None else f"{float(number):.3f}"
+
+
+def comparison_lines(comparison: Comparison, matrices: Sequence[str] = ("conll",)) -> Iterator[str]:
+    """Yield a summary, what each annotator has in common with the rest, and some matrices."""
+    yield f"{comparison.title}: {len(comparison.annotators)} annotators"
+    for kind, number in comparison.alpha.items():
+        yield f"  {KINDS[kind]:<30}{decimal(number):>8}"
+    for kind in ("mentions", "conll"):
+        yield f"  {KINDS[kind] + ', mean of pairs':<30}{decimal(comparison.between(kind)):>8}"
+    for (some, of), count in comparison.marked.items():
+        yield f"  {f'mentions marked by {some} of {of}':<30}{count:>8,}"
+    yield from _rest_lines(comparison)
+    for name in matrices:
+        yield f"  {KINDS[name]}"
+        yield from matrix_lines(comparison.annotators, comparison.matrices[name])
+
+
+def matrix_lines(annotators: Sequence[str], matrix: Matrix) -> Iterator[str]:
+    """Yield the lines of a matrix with names at both sides."""
+    width = max(8, *(len(name) + 2 for name in annotators))
+    yield " " * (width + 2) + "".join(f"{name:>{width}}" for name in annotators)
+    for name, row in zip(annotators, matrix, strict=True):
+        yield f"    {name:<{width - 2}}" + "".join(f"{decimal(number):>{width}}" for number in row)
+
+
+def comparison_values(comparison: Comparison) -> dict[str, Any]:
+    """Return everything as JSON values; undefined numbers are `None`."""
+    return {
+        "name": comparison.title,
+        "annotators": list(comparison.annotators),
+        "alpha": {kind: exact(number) for kind, number in comparison.alpha.items()},
+        "mentions": [
+            {"marked_by": some, "of": of, "mentions": count}
+            for (some, of), count in comparison.marked.items()
+        ],
+        "matrices": {
+            name: [[_float(number) for number in row] for row in matrix]
+            for name, matrix in comparison.matrices.items()
+        },
+        "annotator": {
+            name: {
+                "with_others": {
+                    kind: exact(comparison.with_others(kind, name)) for kind in comparison.matrices
+                },
+                "without": {kind: exact(number) for kind, number in comparison.without[name].items()},
+            }
+            for name in comparison.annotators
+        },
+    }
+
+
+def exact(number: Fraction | None) -> dict[str, Any] | None:
+    """Return a number as a decimal and as a fraction of whole numbers.
+
+    >>> exact(Fraction(1, 4)), exact(None)
+    ({'value': 0.25, 'exact': [1, 4]}, None)
+    """
+    return (
+        None if number is None else {"value": float(number), "exact": [number.numerator, number.denominator]}
+    )
+
+
+def _rest_lines(comparison: Comparison) -> Iterator[str]:
+    width = max(22, *(len(name) + 2 for name in comparison.annotators))
+    yield f"  {'each with the others':<{width}}{'CoNLL':>8}{'alpha':>8}{'alpha of the others alone':>28}"
+    for name in comparison.annotators:
+        conll, alpha = comparison.with_others("conll", name), comparison.with_others("passonneau", name)
+        others = comparison.without[name]["passonneau"]
+        yield f"  {name:<{width}}{decimal(conll):>8}{decimal(alpha):>8}{decimal(others):>28}"
+
+
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)

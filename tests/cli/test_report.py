@@ -1,0 +1,122 @@
+"""`caspr report`, and the reports of `adjudicate` and `redo`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.caller import PAPER, SONG, Caller
+from tests.cli.test_adjudicate import make
+
+
+def test_text_on_the_terminal(caspr: Caller) -> None:
+    outcome = caspr("report", *SONG, "--all")
+    assert outcome.code == 0
+    assert "12 disputed links of 5 kinds" in outcome.out
+    assert "for: carla; against: anna, ben" in outcome.out
+    assert "which nobody linked; in every optimum" in outcome.out
+    assert "against the gold standard" in outcome.out
+
+
+def test_json_has_every_conflict(caspr: Caller) -> None:
+    values = json.loads(caspr("report", *PAPER, "--objective", "va", "--all", "--format", "json", "-q").out)
+    (document,) = values["documents"]
+    assert (document["value"], document["bound"]) == (11, 11)
+    assert "seconds" not in document
+    (invented,) = [row for row in document["conflicts"] if not row["for"]]
+    assert invented["decided"] == "linked"
+    assert invented["reason"] == "transitivity"
+    assert invented["in_every_optimum"] is True
+    assert invented["price_of_flipping"] is None
+    assert values["against_gold"]["in1"]["muc"]["f1"] == {"value": 0.5, "exact": [1, 2]}
+    assert values["agreement"]["annotators"] == ["in1", "in2", "in3", "in4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("r.html", "<!doctype html>"), ("r.md", "# song"), ("r.TXT", "song:")]
+)
+def test_the_format_follows_the_name(caspr: Caller, tmp_path: Path, name: str, start: str) -> None:
+    assert caspr("report", *SONG, "-o", tmp_path / name).code == 0
+    assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_adjudicate_and_redo_report_too(caspr: Caller, tmp_path: Path) -> None:
+    review, report = tmp_path / "review.conll", tmp_path / "report.html"
+    words = ["--layout", "review", "-o", review, "--report", report, "--feedback", tmp_path / "feedback"]
+    assert caspr("adjudicate", *SONG, *words).code == 0
+    assert "<title>song</title>" in report.read_text()
+    assert sorted(path.name for path in (tmp_path / "feedback").iterdir()) == [
+        "anna.html",
+        "ben.html",
+        "carla.html",
+    ]
+    assert "You did not mark this mention" in (tmp_path / "feedback" / "carla.html").read_text()
+    first = report.read_text()
+    report.unlink()
+    assert caspr("redo", review, "--report", report, "--feedback", tmp_path / "feedback").code == 0
+    assert report.read_text() == first
+
+
+def test_a_report_on_a_review_file_leaves_it_alone(caspr: Caller, tmp_path: Path) -> None:
+    review = tmp_path / "review.conll"
+    caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "--objective", "ua")
+    lines = review.read_text().splitlines(keepends=True)
+    enforced = [
+        line.rsplit("\t", 1)[0] + "\t=-\n" if "\tmusician\t" in line or line.startswith("3\t") else line
+        for line in lines
+    ]
+    review.write_text("".join(enforced))
+    outcome = caspr("report", review, "-q")
+    assert outcome.code == 0
+    assert "decision: the adjudicator left no room for “a musician”" in outcome.out
+    assert review.read_text() == "".join(enforced)
+    assert not list(tmp_path.glob("*.bak"))
+
+
+class TestRefusals:
+    """One line, exit 2, nothing written."""
+
+    def test_writing_onto_an_input(self, caspr: Caller, tmp_path: Path) -> None:
+        files = [make(tmp_path / f"{name}.html", "(1)", "(1)") for name in "ab"]
+        before = files[0].read_text()
+        caspr.fails("report", *files, "-o", files[0])
+        caspr.fails("report", *files, "--feedback", tmp_path)
+        caspr.fails("adjudicate", *files, "--report", files[0])
+        caspr.fails("adjudicate", *files, "--feedback", tmp_path)
+        assert files[0].read_text() == before
+
+    def test_a_report_without_format(self, caspr: Caller, tmp_path: Path) -> None:
+        message = caspr.fails("adjudicate", *SONG, "--report", tmp_path / "report")
+        assert "expected one of .html" in message
+        assert list(tmp_path.iterdir()) == []
+
+    def test_two_outputs_of_one_name(self, caspr: Caller, tmp_path: Path) -> None:
+        path = tmp_path / "x.html"
+        assert "two outputs" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
+        (tmp_path / "feedback").mkdir()
+        page = tmp_path / "feedback" / "anna.html"
+        assert "two outputs" in caspr.fails("report", *SONG, "-o", page, "--feedback", tmp_path / "feedback")
+        assert not path.exists()
+        assert not page.exists()
+
+    def test_a_folder_that_cannot_be_made(self, caspr: Caller, tmp_path: Path) -> None:
+        outcome = caspr("report", *SONG, "-q", "--feedback", tmp_path / "no" / "where")
+        assert outcome.code == 2
+        assert outcome.err.count("\n") == 1
+
+    def test_a_plain_file_alone(self, caspr: Caller) -> None:
+        assert caspr("report", SONG[0]).code == 2
+
+    def test_strict(self, caspr: Caller, tmp_path: Path) -> None:
+        words = ["--time-limit", 0, "--strict", "-o", tmp_path / "r.html", "--feedback", tmp_path / "f"]
+        outcome = caspr("report", *PAPER, *words)
+        assert outcome.code == 2
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_disagree_about(caspr: Caller, tmp_path: Path) -> None:
+    files = [make(tmp_path / f"{name}.conll", "-", "-") for name in "ab"]
+    for format in ("html", "text", "md", "json"):
+        outcome = caspr("report", *files, "--format", format, "-q")
+        assert outcome.code == 0, outcome.err
+    assert "Nobody disagreed about any link" in caspr("report", *files, "--format", "html").out

@@ -1,0 +1,196 @@
+"""Pages: nothing hostile survives, nothing is fetched, mentions nest; also looked at with a real browser."""
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from caspr.cli.reports import feedback_texts, report_text
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.report.differences import Kind, differences
+from caspr.report.passages import Piece, passages
+from caspr.report.shared_ids import shared_ids
+from tests.formats.documents import annotations as drawn_annotations
+from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+EMPTY = {"meta", "input", "rect", "line", "br"}
+
+
+class Checker(HTMLParser):
+    """Collects what a page consists of, and sees that every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.links.extend(value or "" for name, value in attrs if name in ("href", "src", "action", "data"))
+        self.ids.extend(value or "" for name, value in attrs if name == "id")
+        if tag not in EMPTY - {"rect", "line"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def check(page: str) -> Checker:
+    """Check what holds for every page."""
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert not checker.tags & {"img", "iframe", "object", "embed", "link", "base", "form", "b>"}
+    assert not {
+        name for name in checker.attributes if name.startswith("on") or name in ("style", "src", "action")
+    }
+    assert all(link.startswith("#") for link in checker.links)
+    assert {link[1:] for link in checker.links} <= set(checker.ids)
+    assert len(set(checker.ids)) == len(checker.ids)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert "default-src &#39;none&#39;" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+    return checker
+
+
+def test_hostile_text_is_text() -> None:
+    result = hostile_result()
+    pages = [report_text([result], "html"), *feedback_texts([result], Path("f")).values()]
+    for page in pages:
+        words = "".join(check(page).text)
+        assert any(token in words for token in HOSTILE) or "0 differences" in words
+        assert page.count("<script") == (1 if page == pages[0] else 0)
+    assert {str(path) for path in feedback_texts([result], Path("f"))} == {
+        "f/b_ann.html",
+        "f/b_b.html",
+        "f/c.html",
+    }
+
+
+@pytest.mark.parametrize("format", ["text", "md"])
+def test_no_control_characters_in_text(format: str) -> None:
+    text = report_text([hostile_result()], format)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    if format == "md":
+        assert "<script" not in text.replace("\\<script", "")
+        tables = [line for line in text.splitlines() if line.startswith("|")]
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {3, 4 + 1, 8, 5, 10}
+
+
+def test_pages_of_many_small_results() -> None:
+    results = [*random_results(4, 12, odd=True), decided_result()]
+    for result in results:
+        check(report_text([result], "html"))
+    page = report_text([results[0], results[-1], *random_results(5, 4)], "html")
+    assert check(page).tags >= {"details", "table", "svg", "main", "nav"}
+    assert " and 5 more" in page
+
+
+def test_same_bytes_whatever_the_time_it_took() -> None:
+    from dataclasses import replace
+
+    result = hostile_result()
+    for format in ("html", "json", "text", "md"):
+        assert report_text([result], format) == report_text([replace(result, seconds=99.0)], format)
+
+
+def plain(pieces: tuple[Piece, ...]) -> list[str]:
+    """Check that pieces nest, and return the tokens."""
+    begun: list[str] = []
+    for piece in pieces:
+        if piece.kind == "open":
+            begun.append(piece.chain)
+        elif piece.kind == "close":
+            assert begun.pop() == piece.chain
+    assert begun == []
+    return [piece.text for piece in pieces if piece.kind == "token"]
+
+
+@given(drawn_annotations())
+@settings(deadline=None, max_examples=150)
+def test_passages_hold_every_token_and_mention(annotation: Annotation) -> None:
+    chains = (*annotation.chains, *annotation.singletons)
+    found = list(passages(annotation.document, chains))
+    tokens = [token for one in found for token in plain(one.pieces)]
+    assert tuple(tokens) == annotation.document.tokens
+    wholes = [piece for one in found for piece in one.pieces if piece.kind == "open" and piece.whole]
+    assert len(wholes) == sum(len(chain.mentions) for chain in chains)
+
+
+def test_long_texts_are_cut_and_long_mentions_continued() -> None:
+    document = Document("d", ("word", "word", ".") * 400)
+    found = list(
+        passages(document, [Chain.of("1", [(2, 1100), (5, 6)]), Chain.of("2", [(4, 5), (1190, 1200)])])
+    )
+    assert [one.start for one in found] == [1, 301, 601, 901, 1102, 1162]
+    for one in found:
+        plain(one.pieces)
+
+
+def test_shared_ids_match_chains_by_overlap() -> None:
+    words = ["a", "b", "c", "d", "e"]
+    gold = annotated("gold", [[(1, 1), (2, 2), (3, 3)], [(4, 4), (5, 5)]], words)
+    one = annotated("one", [[(1, 1), (4, 4)], [(2, 2), (3, 3)], [(5, 5), (1, 2)]], words)
+    (column,) = shared_ids(gold, [one])
+    assert column[Span(2, 2)] == ("1",)
+    assert column[Span(1, 1)] == column[Span(4, 4)] == ("2",)
+    assert column[Span(5, 5)] == ("x1",)
+    assert shared_ids(gold, [one, one])[1] == column
+
+
+def test_differences() -> None:
+    words = ["the", "man", "saw", "his", "dog", "and", "him"]
+    gold = annotated("gold", [[(1, 2), (4, 4), (7, 7)], [(3, 3), (6, 6)]], words)
+    one = annotated("one", [[(2, 2), (7, 7)], [(4, 4), (3, 3), (6, 6)], [(5, 5), (4, 5)]], words)
+    found = differences(one, gold)
+    assert [(difference.kind, difference.place) for difference in found] == [
+        (Kind.BOUNDARIES, Span(1, 2)),
+        (Kind.CHAIN, Span(4, 4)),
+        (Kind.EXTRA, Span(4, 5)),
+        (Kind.EXTRA, Span(5, 5)),
+    ]
+    assert found[1].gold_others == (Span(1, 2), Span(7, 7))
+    assert differences(gold, gold) == []
+    (missed,) = differences(annotated("one", [[(1, 2), (7, 7)], [(3, 3), (6, 6)]], words), gold)
+    assert (missed.kind, missed.place) == (Kind.MISSED, Span(4, 4))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_in_a_real_browser(tmp_path: Path) -> None:
+    """The page's own script runs under its policy, and nothing else does."""
+    path = tmp_path / "report.html"
+    path.write_text(report_text([hostile_result()], "html"), encoding="utf-8")
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+            *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if done.returncode or "<html" not in done.stdout:
+        pytest.skip(f"Chromium does not start here: {done.stderr[-200:]}")
+    assert "<title>&lt;i&gt;doc&lt;/i&gt;</title>" in done.stdout
+    assert re.search(r'<div class="filter" data-for="d1-list">', done.stdout), "the page's script did not run"
