@@ -15,7 +15,7 @@ LAYERS = [
     | {"checks", "contradictions", "settings", "comparison"},
     {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
-    {"adjudicate", "certificates", "compare"},
+    {"adjudicate", "certainty", "certificates", "compare"},
     {"cli", "__main__"},
 ]
 WALLS = {

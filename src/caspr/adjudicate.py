@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 
+from caspr.certainty import with_certainty
 from caspr.certify import certify
 from caspr.checks import check, refuse_different_texts, refuse_outside
 from caspr.contradictions import refuse_contradictions
@@ -85,7 +86,7 @@ def adjudicate_document(
             f"engine {engine} found no solution for decisions that do not contradict each other"
         )
     costs = certify(instance, solution)
-    return Result(
+    result = Result(
         instance=instance,
         solution=solution,
         costs=costs[0],
@@ -93,6 +94,7 @@ def adjudicate_document(
         seconds=seconds,
         findings=(*findings, *_odd_decisions(instance), *solution.findings, *_gap(solution)),
     )
+    return with_certainty(result, settings.certainty)
 
 
 def by_document(

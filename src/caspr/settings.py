@@ -31,6 +31,8 @@ class Settings:
     """Whether decisions count as votes, as in the paper."""
     singletons: Singletons = Singletons.DROP
     """What becomes of mentions that end in no chain."""
+    certainty: float = 0.0
+    """Seconds to spend on telling how sure the links of a result are."""
     limits: Limits = field(default_factory=Limits)
     """How long and how large the search may get, and how many optima to return."""
 

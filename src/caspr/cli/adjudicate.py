@@ -8,6 +8,7 @@ import click
 from caspr.adjudicate import by_document
 from caspr.cli.options import (
     FILES,
+    certificate_option,
     changed,
     reporting_options,
     search_options,
@@ -35,6 +36,7 @@ from caspr.settings import Settings, write_settings
 )
 @settings_options
 @search_options
+@certificate_option
 @reporting_options
 def command(
     files: tuple[Path, ...],
@@ -54,7 +56,7 @@ def command(
     documents, findings = by_document(read_all(files))
     names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
     refuse_extra(report, feedback, names, files, [output, json_path])
-    settings = changed(Settings(), given)
+    settings = changed(Settings(), given, reported=report is not None)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
     text = _text(results, layout, every=wants_all(given), settings=settings)
     proofs, unproven = certificate_text(certificate, results, [settings] * len(results))

@@ -73,7 +73,10 @@ _SEARCH = (
         "--jobs", type=click.IntRange(1), metavar="N", help="Processes of the native engine. Default: 1."
     ),
     click.option(
-        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+        "--certainty",
+        type=click.FloatRange(0, 1e6),
+        metavar="S",
+        help="Seconds per document to find out how sure each link is. Default: 0 (5 with --report).",
     ),
     click.option(
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."
@@ -148,6 +151,12 @@ def _is_input(word: str) -> bool:
         return False
 
 
+certificate_option = click.option(
+    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+)
+"""Ask for proofs of optimality."""
+
+
 def settings_options(function: Function) -> Function:
     """Add the options that say what is optimal."""
     for option in reversed((*_SETTINGS, _ENCODING)):
@@ -169,8 +178,12 @@ def reporting_options(function: Function) -> Function:
     return function
 
 
-def changed(settings: Settings, given: dict[str, Any]) -> Settings:
-    """Return settings with the given options in place of what they were; Ctrl-C is answered at once."""
+def changed(settings: Settings, given: dict[str, Any], *, reported: bool = False) -> Settings:
+    """Return settings with the given options in place of what they were; Ctrl-C is answered at once.
+
+    Where the result is `reported`, some seconds are spent on how sure it is.
+    """
+    certainty = _first(given.get("certainty"), 5.0 if reported else 0.0)
     same = {
         name: given[name]
         for name in ("engine", "encoding", "allow_nested", "forced_votes")
@@ -186,7 +199,8 @@ def changed(settings: Settings, given: dict[str, Any]) -> Settings:
         solutions=(given.get("max_solutions") or MANY) if wants_all(given) else 1,
         interruptible=True,
     )
-    return replace(settings, objective=_objective(settings.objective, given), limits=limits, **same)
+    objective = _objective(settings.objective, given)
+    return replace(settings, objective=objective, limits=limits, certainty=certainty, **same)
 
 
 def wants_all(given: dict[str, Any]) -> bool:

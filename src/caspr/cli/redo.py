@@ -9,6 +9,7 @@ import click
 from caspr.cli.options import (
     FILES,
     as_in_the_file,
+    certificate_option,
     changed,
     reporting_options,
     search_options,
@@ -30,6 +31,7 @@ from caspr.settings import Settings, read_settings, write_settings
 @as_in_the_file
 @settings_options
 @search_options
+@certificate_option
 @reporting_options
 def command(
     file: Path,
@@ -51,7 +53,7 @@ def command(
     check_outputs((output, gold, json_path, certificate), [file])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
-    settings = [changed(stored_settings(file, one), given) for one in reviews]
+    settings = [changed(stored_settings(file, one), given, reported=report is not None) for one in reviews]
     names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
     refuse_extra(report, feedback, names, [file], [output, gold, json_path])
     tasks = [

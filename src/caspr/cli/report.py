@@ -63,8 +63,12 @@ def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], 
     if len(files) == 1:
         reviews = review.read(files[0])
         return [
-            Task(one.annotations, changed(stored_settings(files[0], one), given), one.decisions)
+            Task(
+                one.annotations, changed(stored_settings(files[0], one), given, reported=True), one.decisions
+            )
             for one in reviews
         ], ()
     documents, findings = by_document(read_all(files))
-    return [Task(annotations, changed(Settings(), given)) for annotations in documents], findings
+    return [
+        Task(annotations, changed(Settings(), given, reported=True)) for annotations in documents
+    ], findings
