@@ -1,6 +1,6 @@
 """Measure what the native engine is meant to reach, and print it as one table.
 
-    python -m bench.performance [--acts FOLDER] [--clingo-limit 60] [--quick] > table.md
+    python -m bench.performance [--acts FOLDER] [--clingo-limit 60] [--clingo-every 1] [--quick] > table.md
 
 Every figure comes from this run on this machine. Comparisons are ratios within the run; absolute times are
 orientation only. `--acts` names a folder with one folder of CoNLL files per act (it is left out otherwise).
@@ -21,6 +21,9 @@ from pathlib import Path
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
 from bench.machine import describe_machine
 from bench.measure import Measure, measure
+from caspr.adjudicate import by_document
+from caspr.formats import read_all
+from caspr.settings import Settings
 
 OBJECTIVES = ("v", "va", "u", "ua")
 
@@ -44,6 +47,8 @@ class Plan:
     """The folder of acts, if there is one."""
     clingo_limit: float
     """Seconds for each run of clingo."""
+    clingo_every: int
+    """Clingo runs beside every so-manieth run of the native engine."""
     quick: bool
     """Whether to run a small sample of everything."""
 
@@ -63,7 +68,7 @@ def datasets(plan: Plan) -> Iterator[Row]:
         for objective in OBJECTIVES:
             native = measure(files, "native", objective)
             clingo = None
-            if plan.clingo_limit:
+            if plan.clingo_limit and len(runs) % plan.clingo_every == 0:
                 clingo = measure(files, "clingo", objective, seconds=plan.clingo_limit)
             report(f"{name} {objective}", native, clingo)
             runs.append((native, clingo))
@@ -213,10 +218,54 @@ def report(what: str, native: Measure, clingo: Measure | None) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def decisions(plan: Plan) -> Iterator[Row]:
+    """Measure one more decision on an act, re-optimised through the adjudicator."""
+    if plan.acts is None:
+        return
+    medians, worst = [], 0.0
+    folders = sorted(path for path in plan.acts.iterdir() if path.is_dir())
+    for folder in folders[:2] if plan.quick else folders:
+        seconds = _decide(sorted(folder.glob("*.conll")), rounds=12)
+        print(f"{folder.name}: median {statistics.median(seconds):.3f} s", file=sys.stderr, flush=True)
+        medians.append(statistics.median(seconds))
+        worst = max(worst, *seconds)
+    yield Row(
+        "one decision on an act, re-optimised through `Adjudicator`, V",
+        "median under 100 ms, worst under 1 s",
+        f"medians of the acts {1000 * min(medians):.0f} to {1000 * max(medians):.0f} ms, worst {worst:.2f} s",
+    )
+
+
+def _decide(files: Sequence[Path], rounds: int) -> list[float]:
+    """Enforce one random link after the other and return the seconds each took."""
+    from caspr.decisions import Decisions
+    from caspr.document import Chain
+    from caspr.engines.native import Adjudicator
+
+    [annotations], _ = by_document(read_all(files))
+    rng = random.Random(1)
+    adjudicator = Adjudicator(Settings().instance(annotations, Decisions()))
+    adjudicator.solve()
+    chains: list[Chain] = []
+    seconds = []
+    for number in range(rounds):
+        chain = rng.choice(rng.choice(annotations).chains)
+        pair = rng.sample(chain.mentions, 2)
+        taken = {span for known in chains for span in known.mentions}
+        if taken.intersection(pair) or pair[0].nests_with(pair[1]):
+            continue
+        chains.append(Chain.of(f"d{number}", pair))
+        started = time.monotonic()
+        adjudicator.decide(Decisions.of(chains))
+        seconds.append(time.monotonic() - started)
+    return seconds
+
+
 PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "start-up": start_up,
     "growth": growth,
     "novel": whole_novel,
+    "decisions": decisions,
     "acts": acts,
     "datasets": datasets,
 }
@@ -229,11 +278,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; default: everything")
     parser.add_argument("--acts", type=Path)
     parser.add_argument("--clingo-limit", type=float, default=60)
+    parser.add_argument("--clingo-every", type=int, default=1)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        plan = Plan(Path(folder), given.acts, given.clingo_limit, given.quick)
+        plan = Plan(Path(folder), given.acts, given.clingo_limit, given.clingo_every, given.quick)
         for name in given.parts or PARTS:
             for row in PARTS[name](plan):
                 print(f"| {row.work} | {row.reach} | {row.measured} |", flush=True)

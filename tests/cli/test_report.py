@@ -27,7 +27,7 @@ def test_json_has_every_conflict(caspr: Caller) -> None:
     assert invented["decided"] == "linked"
     assert invented["reason"] == "transitivity"
     assert invented["in_every_optimum"] is True
-    assert invented["price_of_flipping"] is None
+    assert invented["price_of_flipping"] == 1
     assert values["against_gold"]["in1"]["muc"]["f1"] == {"value": 0.5, "exact": [1, 2]}
     assert values["agreement"]["annotators"] == ["in1", "in2", "in3", "in4"]
 
