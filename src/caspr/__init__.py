@@ -10,8 +10,17 @@ from caspr.adjudicate import adjudicate, adjudicate_document
 from caspr.checks import check
 from caspr.errors import CasprError
 from caspr.formats import read, write
-from caspr.scores import score
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Import what few programs need when it is asked for."""
+    if name == "score":
+        from caspr.scores import score
+
+        return score
+    raise AttributeError(f"module 'caspr' has no attribute '{name}'")
+
 
 __all__ = ["CasprError", "adjudicate", "adjudicate_document", "check", "read", "score", "write"]

@@ -9,7 +9,6 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 
-from caspr.certainty import with_certainty
 from caspr.certify import certify
 from caspr.checks import check, refuse_different_texts, refuse_outside
 from caspr.contradictions import refuse_contradictions
@@ -94,6 +93,10 @@ def adjudicate_document(
         seconds=seconds,
         findings=(*findings, *_odd_decisions(instance), *solution.findings, *_gap(solution)),
     )
+    if settings.certainty <= 0:
+        return result
+    from caspr.certainty import with_certainty
+
     return with_certainty(result, settings.certainty)
 
 

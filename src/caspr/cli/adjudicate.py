@@ -15,8 +15,17 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.reports import extra_texts, refuse_extra
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, check_outputs, deliver, solve
+from caspr.cli.run import (
+    STANDARD_OUTPUT,
+    Reporting,
+    Task,
+    certificate_text,
+    check_outputs,
+    deliver,
+    extra_texts,
+    refuse_extra,
+    solve,
+)
 from caspr.errors import InputError
 from caspr.formats import conll, read_all, review
 from caspr.result import Result

@@ -16,8 +16,16 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.reports import extra_texts, refuse_extra
-from caspr.cli.run import Reporting, Task, certificate_text, check_outputs, deliver, solve
+from caspr.cli.run import (
+    Reporting,
+    Task,
+    certificate_text,
+    check_outputs,
+    deliver,
+    extra_texts,
+    refuse_extra,
+    solve,
+)
 from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.formats import conll, review

@@ -61,6 +61,29 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Sequence[Path]) -> Non
             refuse_unwritable(output)
 
 
+def refuse_extra(
+    report: Path | None,
+    feedback: Path | None,
+    annotators: Iterable[str],
+    inputs: Sequence[Path],
+    outputs: Sequence[Path | None],
+) -> None:
+    """Refuse a report or feedback that cannot be written; the templates are not loaded for nothing."""
+    if report is not None or feedback is not None:
+        from caspr.cli import reports
+
+        reports.refuse_extra(report, feedback, annotators, inputs, outputs)
+
+
+def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path | None) -> dict[Path, str]:
+    """Return the report and the feedback files that were asked for."""
+    if report is None and feedback is None:
+        return {}
+    from caspr.cli import reports
+
+    return reports.extra_texts(results, report, feedback)
+
+
 def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
     """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once."""
     results: list[Result] = []
