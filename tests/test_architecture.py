@@ -12,13 +12,21 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings"},
+    | {"checks", "contradictions", "settings", "align"},
     {"engines", "certify", "result"},
     {"formats", "report"},
     {"adjudicate"},
     {"cli", "__main__"},
 ]
-WALLS = {"clingo": "engines/asp", "click": "cli", "rich": "cli", "subprocess": "engines/asp"}
+WALLS = {
+    "clingo": "engines/asp",
+    "click": "cli",
+    "rich": "cli",
+    "subprocess": "engines/asp",
+    "xml": "formats/markup",
+    "zipfile": "formats/archive",
+    "cassis": "formats/cas",
+}
 """Which package may be imported only where."""
 ALONE = {"engines", "certify", "result", "formats", "report"}
 """Modules that do not know their neighbours in the same layer."""

@@ -8,8 +8,9 @@ Instance --contradictions?--> engine --> Solution --certify--> Result
 import time
 from collections.abc import Iterable, Sequence
 
+from caspr.align import align
 from caspr.certify import certify
-from caspr.checks import check, refuse_different_texts
+from caspr.checks import check
 from caspr.contradictions import refuse_contradictions
 from caspr.decisions import Decisions
 from caspr.document import Annotation
@@ -67,7 +68,7 @@ def adjudicate_document(
     """Merge the annotations of one document, respecting what the adjudicator decided."""
     decisions = decisions or Decisions()
     settings = settings or Settings()
-    refuse_different_texts(annotations)
+    annotations = align(annotations)
     findings = check(annotations, allow_nested=settings.allow_nested)
     instance = settings.instance(tuple(annotations), decisions)
     refuse_contradictions(instance)

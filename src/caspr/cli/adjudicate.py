@@ -6,17 +6,27 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.cli.options import (
+    FILES,
+    changed,
+    format_options,
+    reading,
+    reporting_options,
+    search_options,
+    settings_options,
+)
+from caspr.cli.run import Reporting, Task, deliver, solve
+from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.formats import conll, read_all, review
+from caspr.formats import read_all, review
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, output_format, render
 from caspr.result import Result
 from caspr.settings import Settings, write_settings
 
 
 @click.command("adjudicate", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
 @click.option(
     "-o", "--output", type=FILES, default=STANDARD_OUTPUT, help="Where to write. Default: the terminal."
 )
@@ -26,6 +36,13 @@ from caspr.settings import Settings, write_settings
     default="gold",
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(FORMATS)),
+    help="The format to write. Default: what the output is called, else that of the first annotator's file.",
+)
+@format_options
 @settings_options
 @search_options
 @reporting_options
@@ -33,25 +50,39 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     layout: str,
+    target: str | None,
     json_path: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Merge the annotations in FILES, one file per annotator, into one optimal gold standard."""
+    """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
+
+    A FILE may also be a folder of an annotator's files, or one file that holds several annotators.
+    """
     for written in (output, json_path):
         if written not in (None, STANDARD_OUTPUT):
             refuse_overwriting(written, files)
     reporting = Reporting(json_path, strict, quiet)
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_all(files, **reading(given)))
     settings = changed(Settings(), given)
-    results = solve([Task(annotations, settings) for annotations in documents], reporting)
-    text = _text(results, layout, every=given["all_solutions"], settings=settings)
-    deliver({output: text}, results, findings, reporting)
+    format = target or output_format(documents[0], output)
+    lost = "conll" if layout == "review" else format
+    tasks = [Task(annotations, settings) for annotations in documents]
+    results = solve(tasks, reporting, losses=lambda gold: losses([gold], lost))
+    golds = _golds(results, every=given["all_solutions"])
+    texts: dict[Path, str | bytes] = {}
+    if layout == "review":
+        texts[output] = _review(golds, settings)
+    else:
+        texts |= render([gold for _, gold in golds], output, format=format)
+    for path in texts.keys() - {STANDARD_OUTPUT}:
+        refuse_overwriting(path, files)
+    deliver(texts, results, findings, reporting, below=None if output in texts else output.parent)
 
 
-def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:
-    """Render all documents in a layout; with `--all`, every solution as a document of its own."""
+def _golds(results: list[Result], *, every: bool) -> list[tuple[Result, Annotation]]:
+    """List what to write; with `--all`, every solution as a document of its own."""
     golds = [
         (result, gold)
         for result in results
@@ -60,8 +91,10 @@ def _text(results: list[Result], layout: str, *, every: bool, settings: Settings
     keys = [gold.document.key for _, gold in golds]
     if len(set(keys)) < len(keys):
         raise InputError("--all: found a document named like a solution of another, expected distinct names")
-    if layout == "gold":
-        return conll.write(gold for _, gold in golds)
+    return golds
+
+
+def _review(golds: list[tuple[Result, Annotation]], settings: Settings) -> str:
     kept = write_settings(settings)
     return review.write(
         review.Review(gold, result.instance.annotations, result.instance.decisions, kept)

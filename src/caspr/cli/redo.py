@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.cli.run import Reporting, Task, deliver, solve
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import conll, review
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.settings import Settings, read_settings, write_settings
 
 

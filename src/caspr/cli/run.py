@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,12 @@ from caspr.errors import ContradictionError, InputError
 from caspr.files import back_up, write_all
 from caspr.findings import Finding, Severity, times
 from caspr.formats.conll import crossing_findings
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.report.summary import infeasible_summary, summary
 from caspr.report.text import summary_lines
 from caspr.result import Result
 from caspr.settings import Settings, at_once
 from caspr.solution import Stop
-
-STANDARD_OUTPUT = Path("-")
-"""The file name that stands for standard output."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,16 @@ class Reporting:
     quiet: bool
 
 
-def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
-    """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once."""
+def solve(
+    tasks: Sequence[Task],
+    reporting: Reporting,
+    *,
+    losses: Callable[[Annotation], tuple[Finding, ...]] = crossing_findings,
+) -> list[Result]:
+    """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once.
+
+    `losses` says what of a gold standard cannot be written.
+    """
     results: list[Result] = []
     interrupted = False
     for number, task in enumerate(tasks, start=1):
@@ -59,8 +65,8 @@ def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
                 _report_contradiction(task, str(error), results, reporting)
                 raise
         interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
-        crossing = [finding for gold in result.golds for finding in crossing_findings(gold)]
-        results.append(replace(result, findings=(*result.findings, *crossing)))
+        lost = [finding for gold in result.golds for finding in losses(gold)]
+        results.append(replace(result, findings=(*result.findings, *lost)))
     return results
 
 
@@ -75,16 +81,17 @@ def _report_contradiction(task: Task, reason: str, results: Sequence[Result], re
 
 
 def deliver(
-    texts: Mapping[Path, str],
+    texts: Mapping[Path, str | bytes],
     results: Sequence[Result],
     findings: Sequence[Finding],
     reporting: Reporting,
     *,
     rewritten: Path | None = None,
+    below: Path | None = None,
 ) -> None:
     """Print the summary and write all files, or none if `--strict` finds fault.
 
-    An input that is `rewritten` in place is backed up first.
+    An input that is `rewritten` in place is backed up first. Folders `below` a folder are made as needed.
     """
     if not reporting.quiet:
         tell(summary_lines(results))
@@ -106,7 +113,7 @@ def deliver(
         kept = back_up(rewritten)
         if not reporting.quiet:
             tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    _write({**texts, **summaries})
+    _write({**texts, **summaries}, below=below)
 
 
 def tell(lines: Iterable[str]) -> None:
@@ -119,9 +126,11 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(texts: Mapping[Path, str]) -> None:
-    write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
+def _write(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+    write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT}, below=below)
     if STANDARD_OUTPUT in texts:
+        content = texts[STANDARD_OUTPUT]
+        text = content if isinstance(content, str) else content.decode("utf-8")
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
-        sys.stdout.write(texts[STANDARD_OUTPUT])
+        sys.stdout.write(text)
         sys.stdout.flush()
