@@ -33,6 +33,7 @@ from caspr.formats.choices import Choices
 from caspr.formats.conll import crossing_findings
 from caspr.formats.cuts import whole_words, widened
 from caspr.formats.entities import IDS, Entity, is_eid, match, render, same_items
+from caspr.formats.renaming import keep_ids
 from caspr.formats.rows import alias_lines, read_aliases
 from caspr.formats.standoff import Marked, assemble, join
 
@@ -201,28 +202,9 @@ def _write_one(annotation: Annotation) -> str:
 
 
 def _renamed(chains: Sequence[Chain], layout: _Layout) -> list[Chain]:
-    """Give each chain the id of the file's chain with which it shares most mentions."""
-    holders: dict[Span, list[str]] = {}
-    for entity in layout.entities:
-        holders.setdefault(_hull(entity.pieces), []).append(entity.id)
-    shared = [
-        (-times, id != chain.id, place, id)
-        for place, chain in enumerate(chains)
-        for id, times in Counter(id for span in chain.mentions for id in holders.get(span, ())).items()
-    ]
-    names: dict[int, str] = {}
-    used: set[str] = set()
-    for _, _, place, id in sorted(shared):
-        if place not in names and id not in used:
-            names[place] = id
-            used.add(id)
-    taken = used | {entity.id for entity in layout.entities}
-    fresh = (f"e{number}" for number in count(1) if f"e{number}" not in taken)
-    for place, chain in enumerate(chains):
-        if place not in names:
-            names[place] = chain.id if is_eid(chain.id) and chain.id not in taken else next(fresh)
-            taken.add(names[place])
-    return [Chain(names[place], chain.mentions) for place, chain in enumerate(chains)]
+    """Call chains as the file does, so that what refers to them still does."""
+    known = [(entity.id, _hull(entity.pieces)) for entity in layout.entities]
+    return keep_ids(chains, known, (f"e{number}" for number in count(1)), is_eid)
 
 
 def _entities(annotation: Annotation, chains: Iterable[Chain], layout: _Layout) -> Iterator[Entity]:

@@ -45,6 +45,8 @@ class Element:
     """The byte after its content."""
     text: str = ""
     """The characters directly in it."""
+    offset: int = 0
+    """How many characters of the element around it come before it."""
     children: list["Element"] = field(default_factory=list)
     """The elements directly in it."""
 
@@ -140,6 +142,18 @@ def attributes(values: Iterable[tuple[str, str]]) -> str:
     return "".join(f' {name}="{_quotable(value)}"' for name, value in values)
 
 
+def with_attribute(markup: Markup, element: Element, name: str, value: str) -> Edit:
+    """Set an attribute of an element, in its place or behind the others."""
+    tag = markup.body[element.start : element.inner]
+    pattern = rb"""(?<=\s)%s\s*=\s*(?:"[^"]*"|'[^']*')""" % re.escape(name.encode("utf-8"))
+    found = re.search(pattern, tag) if name in element.attributes else None
+    text = attributes([(name, value)])
+    if found:
+        return element.start + found.start(), element.start + found.end(), text[1:]
+    end = element.inner - (2 if tag.endswith(b"/>") else 1)
+    return end, end, text
+
+
 def removal(markup: Markup, element: Element) -> Edit:
     """Take an element out, with the line it stands on if nothing else does."""
     before = markup.body.rfind(b"\n", 0, element.start) + 1
@@ -197,6 +211,7 @@ class _Builder:
         self.source = source
         self.stack: list[Element] = []
         self.texts: list[list[str]] = []
+        self.lengths: list[int] = []
         self.root: Element | None = None
         self.parser = expat.ParserCreate(encoding="utf-8")
         self.parser.buffer_text = True
@@ -220,6 +235,7 @@ class _Builder:
         inner = tag.end() if tag else start
         values = dict(zip(pairs[::2], pairs[1::2], strict=True))
         element = Element(name, values, self.parser.CurrentLineNumber, start, inner)
+        element.offset = self.lengths[-1] if self.lengths else 0
         if len(self.stack) >= _DEEPEST:
             raise FormatError(self.source, element.line, f"{_DEEPEST} elements inside each other", "fewer")
         if self.stack:
@@ -228,10 +244,12 @@ class _Builder:
             self.root = element
         self.stack.append(element)
         self.texts.append([])
+        self.lengths.append(0)
 
     def close(self, name: str) -> None:  # noqa: ARG002
         """End an element."""
         element = self.stack.pop()
+        self.lengths.pop()
         element.text = "".join(self.texts.pop())
         if self.body[element.inner - 2 : element.inner] == b"/>":
             element.outer = element.end = element.inner
@@ -242,6 +260,7 @@ class _Builder:
     def add(self, text: str) -> None:
         """Take characters."""
         self.texts[-1].append(text)
+        self.lengths[-1] += len(text)
 
     def refuse_declaration(self, name: str, *_: object) -> None:
         """Refuse what entity attacks are made of."""

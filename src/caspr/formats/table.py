@@ -13,12 +13,14 @@ from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
-from caspr.formats import brat, conll, corefud, jsonlines
+from caspr.formats import brat, conll, corefud, gate, jsonlines, mmax
 from caspr.formats.choices import Choices
 from caspr.formats.places import Content, named_after
 
 _HEAD = 1 << 16
 """How much of a file is looked at to tell its format."""
+_VAGUE = (".xml", ".json", ".zip")
+"""Names that say little: other files in a folder may be called so."""
 STANDARD_OUTPUT = Path("-")
 """The file name that stands for standard output."""
 
@@ -54,6 +56,8 @@ FORMATS: Mapping[str, Format] = {
     "corefud": corefud,
     "jsonlines": jsonlines,
     "brat": brat,
+    "gate": gate,
+    "mmax": mmax,
 }
 """All formats by name."""
 
@@ -67,7 +71,7 @@ def choose(name: str) -> Format:
 
 def detect(path: Path) -> str:
     """Return the name of a file's format."""
-    return recognise(path) or "conll"
+    return recognise(path) or by_suffix(path) or "conll"
 
 
 def recognise(path: Path) -> str | None:
@@ -76,7 +80,7 @@ def recognise(path: Path) -> str | None:
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
     found = (name for name, format in FORMATS.items() if format.detect(path, head))
-    return next(found, None) or by_suffix(path)
+    return next(found, None) or (None if path.suffix.lower() in _VAGUE else by_suffix(path))
 
 
 def by_suffix(path: Path) -> str | None:
