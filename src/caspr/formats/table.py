@@ -13,7 +13,7 @@ from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
-from caspr.formats import brat, conll, corefud, gate, jsonlines, mmax
+from caspr.formats import brat, conll, corefud, gate, jsonlines, mmax, webanno
 from caspr.formats.choices import Choices
 from caspr.formats.places import Content, named_after
 
@@ -58,6 +58,7 @@ FORMATS: Mapping[str, Format] = {
     "brat": brat,
     "gate": gate,
     "mmax": mmax,
+    "webanno": webanno,
 }
 """All formats by name."""
 
