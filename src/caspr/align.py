@@ -52,6 +52,15 @@ def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
     )
 
 
+def transfer(annotation: Annotation, template: Annotation) -> Annotation:
+    """Put the chains of an annotation onto the document of another, whose file will be written."""
+    bare = replace(template, chains=(), singletons=(), marks={})
+    own, moved = align([bare, annotation])
+    return Annotation.of(
+        annotation.annotator, own.document, moved.all_chains, annotation.findings, marks=moved.marks
+    )
+
+
 def refuse_different_characters(first: Document, other: Document) -> None:
     """Raise `InputError` if two texts differ in more than blanks."""
     one, two = _solid(first), _solid(other)

@@ -17,6 +17,7 @@ COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
     "redo": "Re-optimise a review file around what was enforced in it.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
+    "convert": "Write an annotation in another format, saying what cannot be carried.",
     "encode": "Print the answer set program of some annotations.",
 }
 """Every subcommand with its one-line help."""

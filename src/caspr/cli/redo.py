@@ -8,16 +8,30 @@ import click
 
 from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
 from caspr.cli.run import Reporting, Task, deliver, solve
+from caspr.cli.templates import fill
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.formats import conll, review
-from caspr.formats.table import STANDARD_OUTPUT
+from caspr.findings import Finding
+from caspr.formats import review
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, output_format, render
 from caspr.settings import Settings, read_settings, write_settings
 
 
 @click.command("redo", context_settings={"max_content_width": 110})
 @click.argument("file", type=FILES, metavar="review.conll")
 @click.option("--gold", type=FILES, help="Also write the clean gold standard there.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(FORMATS)),
+    help="The format of --gold. Default: what it is called.",
+)
+@click.option(
+    "--template",
+    type=FILES,
+    metavar="FILE",
+    help="Put the chains of --gold into this annotator's file, and keep all else that is in it.",
+)
 @click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
 @settings_options
 @search_options
@@ -25,6 +39,8 @@ from caspr.settings import Settings, read_settings, write_settings
 def command(
     file: Path,
     gold: Path | None,
+    target: str | None,
+    template: Path | None,
     output: Path | None,
     json_path: Path | None,
     strict: bool,
@@ -36,9 +52,9 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    for written in (gold, output, json_path):
-        if written not in (None, STANDARD_OUTPUT):
-            refuse_overwriting(written, [file])
+    for path in (gold, output, json_path):
+        if path not in (None, STANDARD_OUTPUT):
+            refuse_overwriting(path, [file, *([template] if template else [])])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
     settings = [changed(_settings(file, one), given) for one in reviews]
@@ -50,13 +66,23 @@ def command(
         replace(one, gold=result.gold, settings=write_settings(chosen))
         for one, result, chosen in zip(reviews, results, settings, strict=True)
     ]
-    texts = {output or file: review.write(renewed)}
+    texts: dict[Path, str | bytes] = {output or file: review.write(renewed)}
+    every = given["all_solutions"]
+    golds = [one for result in results for one in (result.numbered_golds() if every else (result.gold,))]
+    findings: tuple[Finding, ...] = ()
     if gold is not None:
-        every = given["all_solutions"]
-        texts[gold] = conll.write(
-            one for result in results for one in (result.numbered_golds() if every else (result.gold,))
-        )
-    deliver(texts, results, (), reporting, rewritten=None if output else file)
+        written = golds if template is None else fill(golds, template, target)
+        format = target or output_format(written, gold)
+        findings = losses(written, format)
+        texts |= render(written, gold, format=format)
+    deliver(
+        texts,
+        results,
+        tuple(finding for finding in findings if finding.code != "crossing-in-chain"),
+        reporting,
+        rewritten=None if output else file,
+        below=gold.parent if gold is not None and gold not in texts else None,
+    )
 
 
 def _settings(file: Path, one: review.Review) -> Settings:

@@ -77,7 +77,7 @@ def _report_contradiction(task: Task, reason: str, results: Sequence[Result], re
     names = [annotation.annotator for annotation in task.annotations]
     whole = summary(results)
     whole["documents"].append(infeasible_summary(task.annotations[0].document, names, reason))
-    _write({reporting.json_path: _json(whole)})
+    write_files({reporting.json_path: _json(whole)})
 
 
 def deliver(
@@ -105,7 +105,7 @@ def deliver(
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
     if reporting.strict and faults:
-        _write(summaries)
+        write_files(summaries)
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
@@ -113,7 +113,7 @@ def deliver(
         kept = back_up(rewritten)
         if not reporting.quiet:
             tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    _write({**texts, **summaries}, below=below)
+    write_files({**texts, **summaries}, below=below)
 
 
 def tell(lines: Iterable[str]) -> None:
@@ -126,7 +126,8 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+def write_files(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+    """Write all files, and then standard output if it is among them."""
     write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT}, below=below)
     if STANDARD_OUTPUT in texts:
         content = texts[STANDARD_OUTPUT]

@@ -8,8 +8,8 @@
 
 1. `# newdoc` begins a document; a file without one is a document named after the file.
 2. `formats.entities` says what an `Entity=` cell is; `# global.Entity` gives the order of its fields.
-3. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too. Ranges of
-   multi-word tokens (`3-4`) are no tokens.
+3. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
+   is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
 4. All else is kept to the byte: columns, comments, other items of MISC. A mention that stays keeps its
    fields. A gold chain takes the id of the chain with which it shares most mentions, so that `Bridge=` and
    `SplitAnte=` still lead somewhere.
@@ -92,13 +92,7 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    empty = sum(not token.strip() for token in annotation.document.tokens)
-    found = [*crossing_findings(annotation), *widened(annotation)]
-    if empty:
-        found.append(
-            note("empty-token", f"{times(empty, 'token')} without characters written as _", count=empty)
-        )
-    return tuple(found)
+    return (*crossing_findings(annotation), *widened(annotation))
 
 
 def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
@@ -129,7 +123,7 @@ def _annotation(
     name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str
 ) -> Annotation:
     rows = [(place, line.text.split("\t")) for place, line in enumerate(lines) if _is_row(line, source)]
-    words = tuple(columns[1] for _, columns in rows)
+    words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
     numbers = tuple(lines[place].number for place, _ in rows)
     try:
         entities = match(enumerate((_entity(columns[9]) for _, columns in rows), 1), order)
@@ -267,12 +261,24 @@ def _new_layout(document: Document) -> _Layout:
     for number, (start, end) in enumerate(pairwise(bounds), 1):
         words = [_form(token, document) for token in document.tokens[start:end]]
         lines += (f"# sent_id = {document.title}-s{number}", f"# text = {' '.join(words)}")
-        for place, word in enumerate(words, 1):
+        for row in _new_rows(words):
             rows.append(len(lines))
-            tree = "0\troot" if place == 1 else "1\tdep"
-            lines.append(f"{place}\t{word}\t_\tX\t_\t_\t{tree}\t_\t_")
+            lines.append(row)
         lines.append("")
     return _Layout(tuple(lines), tuple(rows), _ORDER, ())
+
+
+def _new_rows(words: Iterable[str]) -> Iterator[str]:
+    """Write the rows of a sentence; a word without characters is an empty node."""
+    number = empty = 0
+    for word in words:
+        if word:
+            number, empty = number + 1, 0
+            tree = "0\troot\t_" if number == 1 else "1\tdep\t_"
+            yield f"{number}\t{word}\t_\tX\t_\t_\t{tree}\t_"
+        else:
+            empty += 1
+            yield f"{number}.{empty}\t_\t_\t_\t_\t_\t_\t_\t0:root\t_"
 
 
 def _form(token: str, document: Document) -> str:
@@ -280,4 +286,4 @@ def _form(token: str, document: Document) -> str:
         raise OutputError(
             f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
         )
-    return token.strip() or "_"
+    return token.strip()

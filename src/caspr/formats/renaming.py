@@ -1,9 +1,31 @@
-"""Renaming: chains of a result under the ids that a file used, where other things refer to them."""
+"""Renaming: chains under the ids that a file used, where other things refer to them, or under plain ids."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 
-from caspr.document import Chain, Span
+from caspr.document import Annotation, Chain, Span
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.:]+(?:-[A-Za-z0-9_.:]+)*")
+
+
+def plain_ids(annotation: Annotation) -> Annotation:
+    """Number the chains whose ids other formats might not be able to write.
+
+    >>> from caspr.document import Document
+    >>> chains = [Chain.of("e1", [(1, 1)]), Chain.of("a (b)", [(2, 2)])]
+    >>> [chain.id for chain in plain_ids(Annotation.of("a", Document("d", ("x", "y")), chains)).singletons]
+    ['e1', '1']
+    """
+    used = {chain.id for chain in annotation.all_chains if _PLAIN.fullmatch(chain.id)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    chains = [
+        chain if chain.id in used else Chain(next(fresh), chain.mentions) for chain in annotation.all_chains
+    ]
+    return Annotation.of(
+        annotation.annotator, annotation.document, chains, annotation.findings, marks=annotation.marks
+    )
 
 
 def keep_ids(

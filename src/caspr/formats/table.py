@@ -13,7 +13,7 @@ from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
-from caspr.formats import brat, conll, corefud, gate, jsonlines, mmax, webanno
+from caspr.formats import brat, cas, conll, corefud, gate, inception, jsonlines, mmax, webanno
 from caspr.formats.choices import Choices
 from caspr.formats.places import Content, named_after
 
@@ -59,6 +59,8 @@ FORMATS: Mapping[str, Format] = {
     "gate": gate,
     "mmax": mmax,
     "webanno": webanno,
+    "inception": inception,
+    "cas": cas,
 }
 """All formats by name."""
 
@@ -110,6 +112,8 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         return {path: next(iter(content.values()))}
     if path == STANDARD_OUTPUT:
         raise InputError(f"-o: found no file name, expected one: this is {len(content)} files of {format}")
+    if any(name.startswith("*") for name in content):
+        return {path.parent / name.replace("*", path.stem, 1): text for name, text in content.items()}
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
 

@@ -90,6 +90,12 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     return tuple(lost_marks(annotation, labels=True, gaps=False))
 
 
+def text_of(text: str, source: str) -> Text:
+    """Return what a file says about the text itself."""
+    table = parse(text, source)
+    return Text(table.text, [row.extent for row in table.rows if not row.part], table.ends)
+
+
 def layers(text: str, source: str) -> list[str]:
     """Name the chain layers of a file."""
     return [layer.name for layer in parse(text, source).layers if layer.kind == "CH"]
