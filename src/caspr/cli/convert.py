@@ -59,7 +59,7 @@ def command(
     if template is not None:
         annotations = fill(annotations, template, target)
     format = target or output_format(annotations, output)
-    plain = [plain_ids(annotation) for annotation in annotations]
+    plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
     files = render(plain, output, format=format)
     for path in files.keys() - {STANDARD_OUTPUT}:
         refuse_overwriting(path, inputs)

@@ -67,8 +67,12 @@ def parse(text: str, source: str, length: int) -> Lines:
     for number, content in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         line = Line(number, content)
         id, _, rest = content.partition("\t")
-        if not content.strip() or id[:1] not in ("T", "R", "E", "*"):
+        if not content.strip() or id[:1] in ("A", "M", "N", "#"):
             continue
+        if id[:1] not in ("T", "R", "E", "*"):
+            raise FormatError(
+                source, number, quoted(content), "a line that starts with T, R, E, A, M, N, # or *"
+            )
         if id != "*" and seen.setdefault(id, number) != number:
             expected = f"each id once; the first is in line {seen[id]}"
             raise FormatError(source, number, f"id {quoted(id)} for the second time", expected)

@@ -59,7 +59,7 @@ class _Layout:
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Tell whether a file is one of brat's; its name must say so."""
-    return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
+    return path.suffix == ".ann"
 
 
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:

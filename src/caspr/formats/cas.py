@@ -101,10 +101,10 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
 
 
 def _file(annotation: Annotation) -> tuple[str, bytes]:
-    layout = annotation.document.layout
+    layout, name = annotation.document.layout, stem(annotation.document)
     if not isinstance(layout, _Layout):
         text, offsets = spell(annotation.document)
         made = read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")
         layout = _Layout(made, BUILT_IN)
     ending = ".json" if isinstance(layout.cas.file, dict) else ".xmi"
-    return f"{stem(annotation.document)}{ending}", with_chains(layout.cas, layout.layer, annotation)
+    return f"{name}{ending}", with_chains(layout.cas, layout.layer, annotation)

@@ -26,7 +26,7 @@ from pathlib import Path
 from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.errors import FormatError, OutputError
 from caspr.files import read_text
-from caspr.findings import Finding, note, times
+from caspr.findings import Finding, note, times, warning
 from caspr.formats.blocks import Line
 from caspr.formats.cells import CellError, quoted, split_crossing
 from caspr.formats.choices import Choices
@@ -92,7 +92,23 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return (*crossing_findings(annotation), *widened(annotation))
+    covered = [
+        warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({one})")
+        for one in _tangled(annotation)
+    ]
+    return (*crossing_findings(annotation), *widened(annotation), *covered)
+
+
+def _tangled(annotation: Annotation) -> Iterator[str]:
+    """List mentions with gaps whose pieces could not be told from those of another of their chain."""
+    for chain in annotation.all_chains:
+        broken = [span for span in chain.mentions if annotation.marks.get(span, Mark()).pieces]
+        last = 0
+        for span in broken:
+            if span.start <= last:
+                yield quoted(annotation.document.text(span))
+            else:
+                last = span.end
 
 
 def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
@@ -207,15 +223,15 @@ def _entities(annotation: Annotation, chains: Iterable[Chain], layout: _Layout) 
     for entity in layout.entities:
         known.setdefault(_hull(entity.pieces), []).append(entity)
     for chain in chains:
-        waiting: list[Span] = []
+        last = 0
         for span in chain.mentions:
             mark = annotation.marks.get(span, Mark())
             same = known.get(span, [])
             own = next((one for one in same if one.id == chain.id), same[0] if same else None)
             pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
-            if len(pieces) > 1 and any(span.start <= other.end for other in waiting):
+            if len(pieces) > 1 and span.start <= last:
                 pieces = (span,)
-            waiting += [span] * (len(pieces) > 1)
+            last = span.end if len(pieces) > 1 else last
             fields = own.fields if own else _new_fields(span, mark.label, layout)
             yield Entity(chain.id, pieces, fields)
 

@@ -122,7 +122,7 @@ def _taken(project: Project, document: str, choices: Choices) -> tuple[list[Stor
         message = f"{times(len(working), 'annotator')} not finished, taken all the same: {_names(working)}"
         findings.append(warning("unfinished", message, count=len(working), where=document))
     elif working:
-        message = f"{times(len(working), 'annotator')} not finished, left out (see --in-progress): {_names(working)}"
+        message = f"{times(len(working), 'annotator')} not finished (see --in-progress): {_names(working)}"
         findings.append(warning("unfinished", message, count=len(working), where=document))
     others = [one for one in stored if one not in finished and one not in working]
     if others:

@@ -23,8 +23,8 @@ PSEUDO_USERS = ("INITIAL_CAS", "CURATION_USER", "CORRECTION_USER")
 _FORMATS = (".zip", ".json", ".tsv")
 _DROPPED = re.compile(r"learning.?records|user.?preferences", re.IGNORECASE)
 _HOW = (
-    "export it again: Settings, Export, Backup archive, with the secondary format `UIMA CAS XMI (XML 1.0)` or "
-    "`UIMA CAS JSON`"
+    "export it again: Settings, Export, Backup archive, with the secondary format `UIMA CAS XMI (XML 1.0)` "
+    "or `UIMA CAS JSON`"
 )
 
 

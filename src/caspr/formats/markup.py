@@ -22,6 +22,8 @@ Edit = tuple[int, int, str]
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ASIDE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[^#\s;]{1,60};")
 _DEEPEST = 200
 
 
@@ -102,11 +104,14 @@ def parse(data: bytes, source: str) -> Markup:
     """Read a file, or raise `FormatError` at what is not well-formed or not allowed."""
     text, encoding = _decode(data, source)
     body = text.encode("utf-8")
+    builder = _Builder(body, source)
     try:
-        root = _Builder(body, source).build()
+        root = builder.build()
     except expat.ExpatError as error:
         problem = expat.ErrorString(error.code)
         raise FormatError(source, error.lineno, f"broken XML ({problem})", "well-formed XML") from None
+    if builder.foreign:
+        _refuse_hidden_entities(body, source)
     return Markup(source, body, encoding, root)
 
 
@@ -178,6 +183,15 @@ def _refuse_illegal(text: str) -> None:
         )
 
 
+def _refuse_hidden_entities(body: bytes, source: str) -> None:
+    """Refuse entities of a foreign definition in attributes, where the parser drops them without a word."""
+    plain = _ASIDE.sub(lambda aside: b" " * len(aside[0]), body)
+    if found := _ENTITY.search(plain):
+        line = body.count(b"\n", 0, found.start()) + 1
+        name = found[0].decode("utf-8", "replace")
+        raise FormatError(source, line, f"entity {name}", "characters, or references such as &#233;")
+
+
 def _decode(data: bytes, source: str) -> tuple[str, str]:
     """Decode a file as it declares, or as UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -213,6 +227,7 @@ class _Builder:
         self.texts: list[list[str]] = []
         self.lengths: list[int] = []
         self.root: Element | None = None
+        self.foreign = False
         self.parser = expat.ParserCreate(encoding="utf-8")
         self.parser.buffer_text = True
         self.parser.ordered_attributes = True
@@ -220,6 +235,7 @@ class _Builder:
         self.parser.EndElementHandler = self.close
         self.parser.CharacterDataHandler = self.add
         self.parser.EntityDeclHandler = self.refuse_declaration
+        self.parser.StartDoctypeDeclHandler = self.note_doctype
         self.parser.SkippedEntityHandler = self.refuse_entity
 
     def build(self) -> Element:
@@ -261,6 +277,10 @@ class _Builder:
         """Take characters."""
         self.texts[-1].append(text)
         self.lengths[-1] += len(text)
+
+    def note_doctype(self, name: str, system: str | None, *_: object) -> None:  # noqa: ARG002
+        """Remember whether a definition lies in another file, which is never read."""
+        self.foreign = system is not None
 
     def refuse_declaration(self, name: str, *_: object) -> None:
         """Refuse what entity attacks are made of."""

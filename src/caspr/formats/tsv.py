@@ -218,8 +218,9 @@ def _row(line: str, place: int, width: int, source: str) -> _Raw:
     cells = rest.split("\t")[1:]
     if len(cells) == width + 1 and not cells[-1]:
         cells.pop()
-    if len(cells) != width:
-        raise FormatError(source, place + 1, f"{len(cells)} cells", f"{width}, as the header declares")
+    if len(cells) != width or "" in cells:
+        found = f"{len([cell for cell in cells if cell])} cells"
+        raise FormatError(source, place + 1, found, f"{width}, as the header declares")
     return _Raw(id + part, bool(part), int(start), int(end), token, tuple(cells), place)
 
 
