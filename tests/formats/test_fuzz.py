@@ -1,4 +1,4 @@
-"""Mutate valid files of every format at random: they are read, or refused in one line, and it never takes long."""
+"""Mutate valid files of every format at random: they are read, or refused in one line, and quickly."""
 
 import random
 import time

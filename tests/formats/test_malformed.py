@@ -9,7 +9,8 @@ from caspr.errors import CasprError
 from caspr.formats.annotators import read_one
 
 XMI = """<?xml version="1.0" encoding="UTF-8"?>
-<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" xmlns:c="http:///webanno/custom.ecore">
+<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore"
+ xmlns:c="http:///webanno/custom.ecore">
 <c:SChain xmi:id="7" sofa="1" first="8"/>
 <c:SLink xmi:id="8" sofa="1" begin="0" end="4" next="9"/>
 <c:SLink xmi:id="9" sofa="1" begin="5" end="7"/>
@@ -21,14 +22,17 @@ JSON = """{"%TYPES": {}, "%FEATURE_STRUCTURES": [
 {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaID": "_InitialView", "sofaString": "Anna is"},
 {"%ID": 2, "%TYPE": "c.SChain", "@sofa": 1, "@first": 3},
 {"%ID": 3, "%TYPE": "c.SLink", "@sofa": 1, "begin": 0, "end": 4, "@next": 4},
-{"%ID": 4, "%TYPE": "c.SLink", "@sofa": 1, "begin": 5, "end": 7}], "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}}}
+{"%ID": 4, "%TYPE": "c.SLink", "@sofa": 1, "begin": 5, "end": 7}],
+"%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}}}
 """
 GATE = """<?xml version='1.0' encoding='UTF-8'?>
 <GateDocument>
 <TextWithNodes><Node id="0"/>Anna<Node id="4"/> is</TextWithNodes>
 <AnnotationSet>
-<Annotation Id="1" Type="P" StartNode="0" EndNode="4"><Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
-<Annotation Id="2" Type="P" StartNode="0" EndNode="4"><Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
+<Annotation Id="1" Type="P" StartNode="0" EndNode="4">
+<Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
+<Annotation Id="2" Type="P" StartNode="0" EndNode="4">
+<Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
 </AnnotationSet>
 </GateDocument>
 """
@@ -83,15 +87,15 @@ SHELF = [
         r"x\.xmi:2: found a declaration of entity 'a'",
     ),
     ("x.xmi", "<xmi:XMI", '<!DOCTYPE x SYSTEM "y.dtd"><xmi:XMI a="&b;"', r"x\.xmi:2: found"),
-    ("x.xmi", 'next="9"', 'next="99"', r"x\.xmi:4: found SLink 8 with next='99'"),
-    ("x.xmi", 'begin="5" end="7"', 'begin="5" end="7" next="8"', r"x\.xmi:5: .* cycle"),
-    ("x.xmi", 'begin="5"', 'begin="50"', r"x\.xmi:5: found SLink 9 with begin='50'"),
+    ("x.xmi", 'next="9"', 'next="99"', r"x\.xmi:5: found SLink 8 with next='99'"),
+    ("x.xmi", 'begin="5" end="7"', 'begin="5" end="7" next="8"', r"x\.xmi:6: .* cycle"),
+    ("x.xmi", 'begin="5"', 'begin="50"', r"x\.xmi:6: found SLink 9 with begin='50'"),
     ("x.xmi", 'begin="5" end="7"', 'begin="9" end="10"', r"begin='9', expected offsets of whole characters"),
     ("x.xmi", 'begin="5"', 'begin="-5"', r"begin='-5'"),
     ("x.xmi", 'begin="5"', 'begin="7"', None),
     ("x.xmi", 'end="7"', 'end="4"', "ends before it begins"),
-    ("x.xmi", 'xmi:id="9"', 'xmi:id="8"', r"x\.xmi:5: found xmi:id 8 for the second time"),
-    ("x.xmi", 'first="8"', 'first="7"', r"x\.xmi:3: found SChain 7 with first='7'"),
+    ("x.xmi", 'xmi:id="9"', 'xmi:id="8"', r"x\.xmi:6: found xmi:id 8 for the second time"),
+    ("x.xmi", 'first="8"', 'first="7"', r"x\.xmi:4: found SChain 7 with first='7'"),
     ("x.xmi", "cas:Sofa ", "cas:Sofo ", "no cas:Sofa"),
     ("x.xmi", "UTF-8", "no-such-code", "unknown encoding"),
     ("x.xmi", "UTF-8", "UTF-16", "broken XML"),
@@ -110,7 +114,7 @@ SHELF = [
         r"x\.gate:5: found a match with '9'",
     ),
     ("x.gate", 'EndNode="4"', 'EndNode="5"', r"x\.gate:5: found EndNode='5'"),
-    ("x.gate", 'Id="2"', 'Id="1"', r"x\.gate:6: found annotation '1' for the second time"),
+    ("x.gate", 'Id="2"', 'Id="1"', r"x\.gate:7: found annotation '1' for the second time"),
     ("x.gate", '<Node id="4"/>', '<Node id="0"/>', r"x\.gate:3: found node '0' for the second time"),
     ("x.gate", "<GateDocument>", "<GateDocument><!--", "broken XML"),
     ("x.gate", 'StartNode="0" EndNode="4"', 'StartNode="4" EndNode="0"', "ends before it starts"),

@@ -20,7 +20,7 @@ from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, output_format, render
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.result import Result
 from caspr.settings import Settings, write_settings
 
@@ -78,7 +78,7 @@ def command(
         texts |= render([gold for _, gold in golds], output, format=format)
     for path in texts.keys() - {STANDARD_OUTPUT}:
         refuse_overwriting(path, files)
-    deliver(texts, results, findings, reporting, below=None if output in texts else output.parent)
+    deliver(texts, results, findings, reporting, below=made_below(output, texts))
 
 
 def _golds(results: list[Result], *, every: bool) -> list[tuple[Result, Annotation]]:

@@ -15,7 +15,7 @@ from caspr.files import refuse_overwriting
 from caspr.findings import Severity, times
 from caspr.formats import read_all
 from caspr.formats.renaming import plain_ids
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, output_format, render
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 
 
 @click.command("convert", context_settings={"max_content_width": 110})
@@ -73,7 +73,7 @@ def command(
         raise InputError(
             f"--strict: found {times(len(warnings), 'warning')}, expected none; first: {warnings[0]}"
         )
-    write_files(files, below=None if output in files else output.parent)
+    write_files(files, below=made_below(output, files))
 
 
 def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> list[Annotation]:

@@ -13,7 +13,7 @@ from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Finding
 from caspr.formats import review
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, output_format, render
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.settings import Settings, read_settings, write_settings
 
 
@@ -70,18 +70,21 @@ def command(
     every = given["all_solutions"]
     golds = [one for result in results for one in (result.numbered_golds() if every else (result.gold,))]
     findings: tuple[Finding, ...] = ()
+    below: Path | None = None
     if gold is not None:
         written = golds if template is None else fill(golds, template, target)
         format = target or output_format(written, gold)
         findings = losses(written, format)
-        texts |= render(written, gold, format=format)
+        files = render(written, gold, format=format)
+        below = made_below(gold, files)
+        texts |= files
     deliver(
         texts,
         results,
         tuple(finding for finding in findings if finding.code != "crossing-in-chain"),
         reporting,
         rewritten=None if output else file,
-        below=gold.parent if gold is not None and gold not in texts else None,
+        below=below,
     )
 
 

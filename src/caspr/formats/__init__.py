@@ -13,7 +13,7 @@ from caspr.files import write_all
 from caspr.formats.annotators import read_all, read_one
 from caspr.formats.choices import Choices
 from caspr.formats.places import annotator_names, refuse_twice
-from caspr.formats.table import FORMATS, detect, output_format, render
+from caspr.formats.table import FORMATS, detect, made_below, output_format, render
 
 __all__ = ["FORMATS", "annotator_names", "detect", "read", "read_all", "refuse_twice", "write"]
 
@@ -44,4 +44,4 @@ def write(annotations: Iterable[Annotation], path: str | Path, *, format: str | 
     given = list(annotations)
     target = Path(path)
     files = render(given, target, format=format or output_format(given, target))
-    write_all(files, below=target.parent if set(files) != {target} else None)
+    write_all(files, below=made_below(target, files))

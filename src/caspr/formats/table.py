@@ -118,6 +118,11 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
     return {folder / name: text for name, text in content.items()}
 
 
+def made_below(path: Path, files: Mapping[Path, str | bytes]) -> Path | None:
+    """Return the folder below which folders may be made for some files; none for just one file."""
+    return path.parent if files.keys() - {path} else None
+
+
 def losses(annotations: Iterable[Annotation], format: str) -> tuple[Finding, ...]:
     """Say what of some annotations a format cannot carry."""
     chosen = choose(format)
