@@ -12,6 +12,7 @@ COREFERENCE = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.Coreference"
 EVENTS = "webanno.custom.EventCoref"
 SEGMENTATION = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type"
 ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+META = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 TEXT = "Der Bär 🐻 schläft . Er 😀 träumt ."
 Chains = Mapping[str, Sequence[Sequence[tuple[int, int, str]]]]
 """For each layer its chains, as begin, end and label of each link, in code points."""
@@ -22,6 +23,10 @@ def typesystem() -> TypeSystem:
     types = TypeSystem()
     types.create_type(f"{SEGMENTATION}.Token", "uima.tcas.Annotation")
     types.create_type(f"{SEGMENTATION}.Sentence", "uima.tcas.Annotation")
+    types.create_type(META, "uima.tcas.DocumentAnnotation")
+    for name in ("documentTitle", "documentId"):
+        types.create_feature(META, name, "uima.cas.String")
+    types.create_feature(META, "isLastSegment", "uima.cas.Boolean")
     named = types.create_type(ENTITY, "uima.tcas.Annotation")
     types.create_feature(named, "value", "uima.cas.String")
     for layer in (COREFERENCE, EVENTS):

@@ -98,7 +98,7 @@ SHELF = [
     ("x.xmi", 'first="8"', 'first="7"', r"x\.xmi:4: found SChain 7 with first='7'"),
     ("x.xmi", "cas:Sofa ", "cas:Sofo ", "no cas:Sofa"),
     ("x.xmi", "UTF-8", "no-such-code", "unknown encoding"),
-    ("x.xmi", "UTF-8", "UTF-16", "broken XML"),
+    ("x.xmi", "UTF-8", "UTF-16", "broken XML|not utf-16"),
     ("x.json", "]", "", "malformed JSON"),
     ("x.json", '"@next": 4', '"@next": 44', "with next='44'"),
     ("x.json", '"@next": 4', '"@next": 3', "cycle"),

@@ -1,4 +1,4 @@
-"""Every format: what is written is read again, also from a file that already exists, and by way of another."""
+"""Every format: what is written is read again, also from an existing file, and by way of another format."""
 
 from dataclasses import replace
 from pathlib import Path

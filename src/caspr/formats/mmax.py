@@ -176,9 +176,10 @@ def _with_gold(layout: _Layout) -> _Layout:
         raise InputError(f"{project.main.source}: found no common_paths.xml, expected one to add a level to")
     place = old.element
     assert place is not None
-    level = replace(old, name=_GOLD, file=f"$_{_GOLD}_level.xml")
+    name = f"$_{_GOLD}_level.xml"
+    level = replace(old, name=_GOLD, file=f"{old.file.rpartition('/')[0]}/{name}".removeprefix("/"))
     given = [(name, _GOLD if name == "name" else value) for name, value in place.attributes.items()]
-    line = f"\n<level{attributes(given)}>{level.file}</level>"
+    line = f"\n<level{attributes(given)}>{name}</level>"
     exists = any(one.name == _GOLD for one in project.levels)
     paths = (
         project.paths
