@@ -122,6 +122,10 @@ def test_bad_calls(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("convert", SONG[0], tmp_path / "missing" / "x.conll")
     assert outcome.code == 2
     assert "No such file" in outcome.err
+    many = tmp_path / "many.conll"
+    text = Path(SONG[0]).read_text(encoding="utf-8")
+    many.write_text(text + text.replace("#begin document (", "#begin document (second "), encoding="utf-8")
+    assert "expected a folder as output" in caspr.fails("convert", "-q", many, tmp_path / "x.tsv")
     outcome = caspr("convert", SONG[0], tmp_path / "x", "--to", "nonsense")
     assert outcome.code == 2
 
@@ -132,6 +136,8 @@ def test_the_text_beside_an_annotation_is_not_overwritten(caspr: Caller, tmp_pat
     before = (tmp_path / "anna" / "doc.txt").read_text(encoding="utf-8")
     inputs = [tmp_path / "anna" / "doc.ann", tmp_path / "ben" / "doc.ann"]
     assert caspr("adjudicate", *inputs, "-o", tmp_path / "anna" / "doc.ann").code == 2
+    assert caspr("adjudicate", tmp_path / "anna", tmp_path / "ben", "-o", tmp_path / "anna").code == 2
+    assert caspr("convert", tmp_path / "anna", tmp_path / "anna", "--to", "brat").code == 2
     assert (tmp_path / "anna" / "doc.txt").read_text(encoding="utf-8") == before
 
 

@@ -20,6 +20,7 @@ from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review
+from caspr.formats.places import read_files
 from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.result import Result
 from caspr.settings import Settings, write_settings
@@ -76,8 +77,9 @@ def command(
         texts[output] = _review(golds, settings)
     else:
         texts |= render([gold for _, gold in golds], output, format=format)
+    inputs = read_files(files)
     for path in texts.keys() - {STANDARD_OUTPUT}:
-        refuse_overwriting(path, files)
+        refuse_overwriting(path, inputs)
     deliver(texts, results, findings, reporting, below=made_below(output, texts))
 
 

@@ -14,6 +14,7 @@ from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Severity, times
 from caspr.formats import read_all
+from caspr.formats.places import read_files
 from caspr.formats.renaming import plain_ids
 from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 
@@ -52,9 +53,9 @@ def command(
     A format with one document in a file, or several files for a document, needs a folder as OUT for several
     documents. What the other format cannot say is counted.
     """
-    inputs = [source, *([template] if template else [])]
+    inputs = read_files([source, *([template] if template else [])])
     if output != STANDARD_OUTPUT:
-        refuse_overwriting(output, inputs)
+        refuse_overwriting(output, [path for path in inputs if not path.is_dir()])
     annotations = _one_annotator(read_all([source], **reading(given)), annotator)
     if template is not None:
         annotations = fill(annotations, template, target)

@@ -13,6 +13,7 @@ from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Finding
 from caspr.formats import review
+from caspr.formats.places import read_files
 from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.settings import Settings, read_settings, write_settings
 
@@ -76,6 +77,8 @@ def command(
         format = target or output_format(written, gold)
         findings = losses(written, format)
         files = render(written, gold, format=format)
+        for path in files.keys() - {STANDARD_OUTPUT}:
+            refuse_overwriting(path, read_files([template] if template else []))
         below = made_below(gold, files)
         texts |= files
     deliver(

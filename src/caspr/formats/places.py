@@ -45,6 +45,19 @@ def refuse_twice(path: Path, others: Iterable[Path]) -> None:
                 raise InputError(f"{path}: found the same file as {other}, expected each annotator once")
 
 
+def read_files(paths: Iterable[Path]) -> list[Path]:
+    """List all files that are read when these are given, so that none of them is written to."""
+    found: list[Path] = []
+    for path in paths:
+        found.append(path)
+        folder = path.parent if path.suffix == ".mmax" else path
+        if folder.is_dir():
+            found += [file for file in folder.rglob("*") if file.is_file()]
+        elif path.suffix == ".ann":
+            found.append(path.with_suffix(".txt"))
+    return found
+
+
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 

@@ -78,7 +78,12 @@ def detect(path: Path) -> str:
 
 
 def recognise(path: Path) -> str | None:
-    """Return the name of a file's format if its content or its name tells."""
+    """Return the name of a file's format if its content or its name tells.
+
+    A pipe is not looked into: it can be read only once.
+    """
+    if path.exists() and not path.is_file():
+        return by_suffix(path)
     data = read_bytes(path)[:_HEAD]
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
@@ -114,6 +119,9 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         raise InputError(f"-o: found no file name, expected one: this is {len(content)} files of {format}")
     if any(name.startswith("*") for name in content):
         return {path.parent / name.replace("*", path.stem, 1): text for name, text in content.items()}
+    if not lone and path.name.lower().endswith(chosen.SUFFIXES):
+        found = f"{len(annotations)} documents"
+        raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
 
