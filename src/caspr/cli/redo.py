@@ -9,6 +9,7 @@ import click
 from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
 from caspr.cli.run import Reporting, Task, deliver, solve
 from caspr.cli.templates import fill
+from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Finding
@@ -68,27 +69,29 @@ def command(
         for one, result, chosen in zip(reviews, results, settings, strict=True)
     ]
     texts: dict[Path, str | bytes] = {output or file: review.write(renewed)}
-    every = given["all_solutions"]
-    golds = [one for result in results for one in (result.numbered_golds() if every else (result.gold,))]
-    findings: tuple[Finding, ...] = ()
-    below: Path | None = None
-    if gold is not None:
-        written = golds if template is None else fill(golds, template, target)
-        format = target or output_format(written, gold)
-        findings = losses(written, format)
-        files = render(written, gold, format=format)
-        for path in files.keys() - {STANDARD_OUTPUT}:
-            refuse_overwriting(path, read_files([template] if template else []))
-        below = made_below(gold, files)
-        texts |= files
-    deliver(
-        texts,
-        results,
-        tuple(finding for finding in findings if finding.code != "crossing-in-chain"),
-        reporting,
-        rewritten=None if output else file,
-        below=below,
-    )
+    golds = [
+        one
+        for result in results
+        for one in (result.numbered_golds() if given["all_solutions"] else (result.gold,))
+    ]
+    files, findings = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
+    below = made_below(gold, files) if gold is not None else None
+    rewritten = None if output else file
+    deliver({**texts, **files}, results, findings, reporting, rewritten=rewritten, below=below)
+
+
+def _gold_files(
+    golds: list[Annotation], path: Path, target: str | None, template: Path | None
+) -> tuple[dict[Path, str | bytes], tuple[Finding, ...]]:
+    """Render the clean gold standard, and say what its format cannot carry."""
+    written = golds if template is None else fill(golds, template, target)
+    format = target or output_format(written, path)
+    files = render(written, path, format=format)
+    for file in files.keys() - {STANDARD_OUTPUT}:
+        refuse_overwriting(file, read_files([template] if template else []))
+    lost = losses(written, format)
+    # What the review file could not say either has been said.
+    return files, tuple(finding for finding in lost if finding.code != "crossing-in-chain")
 
 
 def _settings(file: Path, one: review.Review) -> Settings:

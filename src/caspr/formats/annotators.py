@@ -18,7 +18,7 @@ from caspr.errors import InputError
 from caspr.findings import note, times
 from caspr.formats.choices import Choices
 from caspr.formats.places import annotator_names, refuse_twice
-from caspr.formats.table import choose, detect, recognise
+from caspr.formats.table import NAMED, choose, detect, recognise
 
 
 def read_one(
@@ -60,7 +60,7 @@ def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
     """Call documents the same if each annotator has one, and they are all named after their files."""
     documents = [annotation.document for annotation in annotations]
     annotators = {annotation.annotator for annotation in annotations}
-    unnamed = all(document.format and not choose(document.format).NAMED for document in documents)
+    unnamed = all(document.format and document.format not in NAMED for document in documents)
     if not unnamed or len(annotators) < len(annotations) or not documents:
         return annotations
     return [
@@ -84,7 +84,7 @@ def _read_folder(
             continue
         for annotation in choose(name).read(path, annotator, choices):
             renamed = annotation.document.name
-            if not choose(name).NAMED:
+            if name not in NAMED:
                 renamed = path.relative_to(folder).with_suffix("").as_posix()
             found.append(_formatted(annotation, name, renamed))
     if not found:

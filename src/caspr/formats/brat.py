@@ -26,14 +26,10 @@ from caspr.findings import Finding, times, warning
 from caspr.formats.ann import Lines, Link, Mention, new_id, parse
 from caspr.formats.characters import Extent, spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_empty
+from caspr.formats.losses import lost_empty, removed_mentions
 from caspr.formats.places import collect, stem
-from caspr.formats.standoff import Marked, Text, annotate, plan
+from caspr.formats.standoff import Marked, Text, annotate, count_unused, plan
 
-SUFFIXES = (".ann",)
-"""How files of this format are usually called."""
-NAMED = False
-"""Documents are named after their files."""
 _COREFERENCE = re.compile(r"coref|identi|ident$|equiv|same|anaph", re.IGNORECASE)
 _ENTITY = re.compile(r".+-[0-9]+")
 _LINK_EVENT = re.compile(r"coref\w*link", re.IGNORECASE)
@@ -86,7 +82,9 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_empty(annotation, "brat"))
+    layout = annotation.document.layout
+    gone = count_unused(annotation, layout.marked) if isinstance(layout, _Layout) else 0
+    return (*lost_empty(annotation, "brat"), *removed_mentions(annotation, gone))
 
 
 def _text_path(path: Path) -> Path:

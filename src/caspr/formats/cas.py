@@ -32,11 +32,6 @@ from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Text, annotate
 from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
 
-SUFFIXES = (".xmi", ".json")
-"""How files of this format are usually called."""
-NAMED = False
-"""Documents are named after their files."""
-
 
 @dataclass(frozen=True)
 class _Layout:

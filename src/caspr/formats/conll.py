@@ -41,10 +41,6 @@ from caspr.formats.rows import (
     write_document,
 )
 
-SUFFIXES = (".conll", ".v4_gold_conll", ".v4_auto_conll")
-"""How files of this format are usually called."""
-NAMED = True
-"""Documents are named in the file."""
 _BEGINS = re.compile(r"^# *begin +document\b", re.IGNORECASE | re.MULTILINE)
 
 

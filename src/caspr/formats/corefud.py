@@ -33,14 +33,11 @@ from caspr.formats.choices import Choices
 from caspr.formats.conll import crossing_findings
 from caspr.formats.cuts import whole_words, widened
 from caspr.formats.entities import IDS, Entity, is_eid, match, render, same_items
+from caspr.formats.losses import removed_mentions
 from caspr.formats.renaming import keep_ids
 from caspr.formats.rows import alias_lines, read_aliases
 from caspr.formats.standoff import Marked, assemble, join
 
-SUFFIXES = (".conllu",)
-"""How files of this format are usually called."""
-NAMED = True
-"""Documents are named in the file."""
 _ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
 _NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
 _GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
@@ -96,7 +93,11 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
         warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({one})")
         for one in _tangled(annotation)
     ]
-    return (*crossing_findings(annotation), *widened(annotation), *covered)
+    layout = annotation.document.layout
+    known = {_hull(one.pieces) for one in layout.entities} if isinstance(layout, _Layout) else set()
+    gone = len(known - whole_words(annotation).mentions)
+    removed = removed_mentions(annotation, gone)
+    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed)
 
 
 def _tangled(annotation: Annotation) -> Iterator[str]:

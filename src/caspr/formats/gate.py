@@ -32,10 +32,6 @@ from caspr.formats.markup import Edit, Element, Markup, attributes, edited, esca
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Marked, Text, annotate, plan, wide_pieces
 
-SUFFIXES = (".gate", ".gate.xml", ".xml")
-"""How files of this format are usually called."""
-NAMED = False
-"""Documents are named after their files."""
 _GOLD = "gold"
 
 

@@ -35,11 +35,6 @@ from caspr.formats.places import stem
 from caspr.formats.standoff import annotate
 from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
 
-SUFFIXES = (".zip",)
-"""How files of this format are usually called."""
-NAMED = True
-"""Documents are named in the archive."""
-
 
 @dataclass(frozen=True)
 class _Layout:

@@ -27,10 +27,6 @@ from caspr.formats.cuts import mend
 from caspr.formats.losses import lost_marks
 from caspr.formats.standoff import Marked, assemble
 
-SUFFIXES = (".jsonlines", ".jsonl")
-"""How files of this format are usually called."""
-NAMED = True
-"""Documents are named in the file."""
 _KEYS = ("clusters", "predicted_clusters")
 _PART = re.compile(r"\((.*)\); part ([^\s;()]+)", re.DOTALL)
 _SPECIAL = frozenset(("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>"))

@@ -25,6 +25,13 @@ def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[
         yield warning("covered-gaps", message, count=len(broken), where=where)
 
 
+def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
+    """Say how many mentions of a file go because they are in no chain, with all that is said of them."""
+    if count:
+        message = f"{times(count, 'mention')} of its file in no chain, not written (see --singletons)"
+        yield note("removed-mentions", message, count=count, where=annotation.annotator)
+
+
 def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:
     """Count mentions without characters, which some programs do not accept."""
     text = annotation.document.text

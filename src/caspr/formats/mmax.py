@@ -33,10 +33,6 @@ from caspr.formats.places import collect, stem
 from caspr.formats.renaming import keep_ids
 from caspr.formats.standoff import Marked, assemble, join
 
-SUFFIXES = (".mmax",)
-"""How files of this format are usually called."""
-NAMED = False
-"""Documents are named after their files."""
 _NONE = ("", "empty")
 _GOLD = "gold"
 

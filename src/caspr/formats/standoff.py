@@ -135,6 +135,12 @@ def plan(annotation: Annotation, known: Iterable[Marked]) -> list[tuple[Chain, l
     return planned
 
 
+def count_unused(annotation: Annotation, known: Sequence[Marked]) -> int:
+    """Count the mentions of a file that an annotation does not have."""
+    used = {mention.key for _, mentions in plan(annotation, known) for mention in mentions}
+    return sum(mention.key not in used for mention in known)
+
+
 def _wanted(span: Span, chain: str, marks: Mapping[Span, Mark], offsets: Sequence[Extent]) -> Marked:
     mark = marks.get(span, Mark())
     runs = mark.pieces or (span,)

@@ -5,15 +5,15 @@
 2. An output's format is the one its name tells, else that of the first document's own file.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
-from caspr.formats import brat, cas, conll, corefud, gate, inception, jsonlines, mmax, webanno
 from caspr.formats.choices import Choices
 from caspr.formats.places import Content, named_after
 
@@ -23,18 +23,24 @@ _VAGUE = (".xml", ".json", ".zip")
 """Names that say little: other files in a folder may be called so."""
 STANDARD_OUTPUT = Path("-")
 """The file name that stands for standard output."""
+SUFFIXES = {
+    "conll": (".conll", ".v4_gold_conll", ".v4_auto_conll"),
+    "corefud": (".conllu",),
+    "jsonlines": (".jsonlines", ".jsonl"),
+    "brat": (".ann",),
+    "gate": (".xml", ".gate"),
+    "mmax": (".mmax",),
+    "webanno": (".tsv",),
+    "inception": (".zip",),
+    "cas": (".xmi", ".json"),
+}
+"""All formats, in the order in which they are tried, with the usual names of their files."""
+NAMED = frozenset(("conll", "corefud", "jsonlines", "inception"))
+"""The formats in which documents have names; in the others they are named after their files."""
 
 
 class Format(Protocol):
     """What a format's module offers."""
-
-    @property
-    def SUFFIXES(self) -> tuple[str, ...]:  # noqa: N802
-        """How files of this format are usually called."""
-
-    @property
-    def NAMED(self) -> bool:  # noqa: N802
-        """Whether documents are named in the file, not after it."""
 
     def detect(self, path: Path, head: str) -> bool:
         """Tell whether the beginning of a file looks like this format."""
@@ -51,17 +57,22 @@ class Format(Protocol):
         """Say what of an annotation this format cannot carry."""
 
 
-FORMATS: Mapping[str, Format] = {
-    "conll": conll,
-    "corefud": corefud,
-    "jsonlines": jsonlines,
-    "brat": brat,
-    "gate": gate,
-    "mmax": mmax,
-    "webanno": webanno,
-    "inception": inception,
-    "cas": cas,
-}
+class _Modules(Mapping[str, Format]):
+    """The module of each format, imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Format:
+        if name not in SUFFIXES:
+            raise KeyError(name)
+        return cast(Format, import_module(f"caspr.formats.{name}"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUFFIXES)
+
+    def __len__(self) -> int:
+        return len(SUFFIXES)
+
+
+FORMATS: Mapping[str, Format] = _Modules()
 """All formats by name."""
 
 
@@ -93,7 +104,7 @@ def recognise(path: Path) -> str | None:
 
 def by_suffix(path: Path) -> str | None:
     """Return the format that files of this name usually have, if only one has such names."""
-    names = [name for name, format in FORMATS.items() if path.name.lower().endswith(format.SUFFIXES)]
+    names = [name for name, suffixes in SUFFIXES.items() if path.name.lower().endswith(suffixes)]
     return names[0] if len(names) == 1 else None
 
 
@@ -109,8 +120,8 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
     A format with one document in a file needs a folder for several documents.
     """
     chosen = choose(format)
-    lone = len(annotations) == 1 and path.name.lower().endswith(chosen.SUFFIXES)
-    content = chosen.write(named_after(annotations, path) if lone and not chosen.NAMED else annotations)
+    lone = len(annotations) == 1 and path.name.lower().endswith(SUFFIXES[format])
+    content = chosen.write(named_after(annotations, path) if lone and format not in NAMED else annotations)
     if isinstance(content, str):
         return {path: content}
     if len(content) == 1 and (path.suffix or path == STANDARD_OUTPUT) and not path.is_dir():
@@ -119,7 +130,7 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         raise InputError(f"-o: found no file name, expected one: this is {len(content)} files of {format}")
     if any(name.startswith("*") for name in content):
         return {path.parent / name.replace("*", path.stem, 1): text for name, text in content.items()}
-    if not lone and path.name.lower().endswith(chosen.SUFFIXES):
+    if not lone and path.name.lower().endswith(SUFFIXES[format]):
         found = f"{len(annotations)} documents"
         raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
     folder = path.parent if lone else path

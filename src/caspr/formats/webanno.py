@@ -23,16 +23,12 @@ from caspr.formats import webanno_relations as relations
 from caspr.formats.cells import quoted
 from caspr.formats.characters import Extent, spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_marks, removed_mentions
 from caspr.formats.places import collect, stem
-from caspr.formats.standoff import Marked, Text, annotate, plan, wide_pieces
+from caspr.formats.standoff import Marked, Text, annotate, count_unused, plan, wide_pieces
 from caspr.formats.tsv import Layer, Table, entries, escape, fresh_table, parse, split_stack, unescape
 from caspr.formats.tsv_writer import Cells, rewritten
 
-SUFFIXES = (".tsv",)
-"""How files of this format are usually called."""
-NAMED = False
-"""Documents are named after their files."""
 BUILT_IN = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
 """The chain layer that every project has."""
 _ARROW = re.compile(r"((?:[^\\]|\\.)*?)->([0-9]{1,9})-([0-9]{1,9})", re.DOTALL)
@@ -87,7 +83,11 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_marks(annotation, labels=True, gaps=False))
+    layout = annotation.document.layout
+    gone = 0
+    if isinstance(layout, _Layout) and layout.graph is not None:
+        gone = count_unused(annotation, layout.marked)
+    return (*lost_marks(annotation, labels=True, gaps=False), *removed_mentions(annotation, gone))
 
 
 def text_of(text: str, source: str) -> Text:
