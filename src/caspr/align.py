@@ -38,6 +38,8 @@ class _Grid:
 
 def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
     """Return the annotations over the same tokens, or raise `InputError` naming where the texts differ."""
+    if len(annotations) < 2:
+        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
     first = annotations[0].document
     if all(annotation.document.tokens == first.tokens for annotation in annotations):
         return tuple(annotations)
@@ -175,6 +177,7 @@ def _recut(
     return replace(
         document,
         tokens=words,
+        rows=(),
         lines=tuple(document.lines[token - 1] for token in nearest) if document.lines else (),
         offsets=_offsets(document, runs, grid) if document.characters is not None else (),
         sentence_ends=tuple(runs[token - 1][1] for token in document.sentence_ends),

@@ -103,6 +103,8 @@ class Document:
 
     Empty unless words were cut to align the annotators' texts.
     """
+    rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """All that the file says of each token besides coreference, to compare annotators' files by."""
 
     @property
     def key(self) -> tuple[str, str | None]:

@@ -1,18 +1,22 @@
 """Every engine and encoding gives the same answers as brute force on random small instances."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from caspr.certify import certify
 from caspr.contradictions import feasible
+from caspr.decisions import Decisions
+from caspr.document import Chain
 from caspr.engines import Engine, brute, choose
 from caspr.instance import Instance
 from caspr.limits import Limits, silent
+from caspr.objectives import OBJECTIVES
 from caspr.solution import Solution, Status
 from caspr.votes import count_votes
 from tests.engines.wasp import with_wasp
-from tests.instances import random_instance
+from tests.instances import annotation, random_instance
 
 ALL = Limits(solutions=1_000_000)
 
@@ -46,40 +50,63 @@ def test_clingo_mm(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10, 16))
-def test_clingo_cm_is_worse_only_where_its_limit_binds(seed: int) -> None:
+def test_clingo_cm(seed: int) -> None:
     _, engine = choose("clingo", "cm")
     for instance in instances(seed, 80):
-        check_cm(engine, instance)
+        check(engine, instance)
 
 
-def check_cm(engine: Engine, instance: Instance) -> None:
-    expected = brute.solve(instance, ALL)
+def check(engine: Engine, instance: Instance) -> None:
     solution = engine(instance, ALL, silent)
     certify(instance, solution)
-    if solution.findings:
-        assert solution.findings[0].code == "chain-limit"
-        assert solution.value >= expected.value >= solution.bound
-    else:
-        compare(solution, expected)
+    compare(solution, brute.solve(instance, ALL))
 
 
-def test_cm_says_that_its_limit_binds() -> None:
-    worse = 0
-    _, engine = choose("clingo", "cm")
-    for instance in instances(99, 150, mentions=8):
-        solution = engine(instance, Limits(), silent)
-        if solution.status is not Status.INFEASIBLE and solution.value > brute.solve(instance, ALL).value:
-            worse += 1
-            assert solution.status is Status.FEASIBLE
-            assert [finding.code for finding in solution.findings] == ["chain-limit"]
-    assert worse, "no instance where the limit binds: the test tests nothing"
+def many_pairs(pairs: int) -> Instance:
+    """Make an instance whose optimum has more chains than any annotator: each gives one pair."""
+    tokens = 2 * pairs
+    links = [annotation(f"a{n}", [[(2 * n - 1,) * 2, (2 * n,) * 2]], tokens) for n in range(1, pairs + 1)]
+    return Instance(tuple(links), OBJECTIVES["u"])
+
+
+@pytest.fixture
+def three_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lower CM's least limit: proving that pigeons do not fit into ten holes takes too long."""
+    monkeypatch.setattr("caspr.engines.asp.program.LEAST_CHAIN_LIMIT", 3)
+
+
+@pytest.mark.usefixtures("three_chains")
+@pytest.mark.parametrize("limits", [Limits(), ALL])
+def test_cm_is_worse_only_where_its_limit_binds_and_says_so(limits: Limits) -> None:
+    _, cm = choose("clingo", "cm")
+    enough = cm(many_pairs(3), limits, silent)
+    assert (enough.value, enough.status, enough.findings) == (0, Status.OPTIMAL, ())
+    instance = many_pairs(5)
+    bound = cm(instance, limits, silent)
+    certify(instance, bound)
+    assert (bound.value, bound.bound, bound.status) == (4, 0, Status.FEASIBLE)
+    assert [finding.code for finding in bound.findings] == ["chain-limit"]
+    assert not bound.complete
+    assert choose("clingo", "mm")[1](instance, limits, silent).value == 0
+
+
+@pytest.mark.usefixtures("three_chains")
+def test_cm_raises_its_limit_where_decisions_leave_no_solution_within_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("caspr.engines.asp.search.chain_limit", lambda _: 3)
+    chains = [Chain.of(str(token), [(token, token)]) for token in (1, 3, 5, 7)]
+    instance = replace(many_pairs(5), decisions=Decisions.of(chains))
+    solution = choose("clingo", "cm")[1](instance, Limits(), silent)
+    certify(instance, solution)
+    assert solution.value == 0
 
 
 @pytest.mark.parametrize("encoding", ["mm", "cm"])
 def test_gringo_clasp(encoding: str) -> None:
     _, engine = choose("gringo-clasp", encoding)
     for instance in instances(21, 12):
-        check_cm(engine, instance)
+        check(engine, instance)
 
 
 @with_wasp
@@ -87,7 +114,7 @@ def test_gringo_clasp(encoding: str) -> None:
 def test_gringo_wasp(encoding: str, wasp: None) -> None:
     _, engine = choose("gringo-wasp", encoding)
     for instance in instances(22, 8):
-        check_cm(engine, instance)
+        check(engine, instance)
 
 
 @pytest.mark.parametrize("seed", range(30, 36))

@@ -13,7 +13,7 @@ from caspr.formats import conll, review
 from caspr.formats.review import Review
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
 
-JSON = '{"annotators": ["AK", "JA"], "columns": 2, "settings": {"objective": "u"}, "version": 1}'
+JSON = '{"annotators": ["AK", "JA"], "columns": 2, "settings": {"objective": "u"}, "tokens": 3, "version": 1}'
 HEADER = f"# caspr review: {JSON}\n"
 
 
@@ -164,7 +164,7 @@ def test_comments_and_blank_lines_and_columns_are_kept() -> None:
     written = review.write([Review(annotation, (annotation,), Decisions(), {})])
     assert written.splitlines() == [
         "# kept",
-        '# caspr review: {"annotators": ["AK"], "settings": {}, "version": 1}',
+        '# caspr review: {"annotators": ["AK"], "settings": {}, "tokens": 3, "version": 1}',
         "#begin document (wsj); part 000",
         "wsj\t0\t0\tJohn\tNNP\t(1)\t(1)",
         "wsj\t0\t1\t#no\tVBD\t-\t-\t-",

@@ -14,14 +14,23 @@ from caspr.cli.options import (
     reporting_options,
     search_options,
     settings_options,
+    wants_all,
 )
-from caspr.cli.run import Reporting, Task, deliver, solve
+from caspr.cli.run import Reporting, Task, check_outputs, deliver, solve
 from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review
 from caspr.formats.places import read_files
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.formats.table import (
+    FORMATS,
+    STANDARD_OUTPUT,
+    losses,
+    made_below,
+    output_format,
+    render,
+    takes_a_folder,
+)
 from caspr.result import Result
 from caspr.settings import Settings, write_settings
 
@@ -61,17 +70,15 @@ def command(
 
     A FILE may also be a folder of an annotator's files, or one file that holds several annotators.
     """
-    for written in (output, json_path):
-        if written not in (None, STANDARD_OUTPUT):
-            refuse_overwriting(written, files)
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files, **reading(given)))
     settings = changed(Settings(), given)
     format = target or output_format(documents[0], output)
-    lost = "conll" if layout == "review" else format
+    written = "conll" if layout == "review" else format
+    check_outputs((output, json_path), files, folder=output if takes_a_folder(written) else None)
     tasks = [Task(annotations, settings) for annotations in documents]
-    results = solve(tasks, reporting, losses=lambda gold: losses([gold], lost))
-    golds = _golds(results, every=given["all_solutions"])
+    results = solve(tasks, reporting, losses=lambda gold: losses([gold], written))
+    golds = _golds(results, every=wants_all(given))
     texts: dict[Path, str | bytes] = {}
     if layout == "review":
         texts[output] = _review(golds, settings)

@@ -6,10 +6,19 @@ from typing import Any
 
 import click
 
-from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
-from caspr.cli.run import Reporting, Task, deliver, solve
+from caspr.cli.options import (
+    FILES,
+    as_in_the_file,
+    changed,
+    reporting_options,
+    search_options,
+    settings_options,
+    wants_all,
+)
+from caspr.cli.run import Reporting, Task, check_outputs, deliver, solve
 from caspr.cli.templates import fill
 from caspr.document import Annotation
+from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Finding
@@ -35,6 +44,7 @@ from caspr.settings import Settings, read_settings, write_settings
     help="Put the chains of --gold into this annotator's file, and keep all else that is in it.",
 )
 @click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
+@as_in_the_file
 @settings_options
 @search_options
 @reporting_options
@@ -54,9 +64,8 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    for path in (gold, output, json_path):
-        if path not in (None, STANDARD_OUTPUT):
-            refuse_overwriting(path, [file, *([template] if template else [])])
+    inputs = [file, *([template] if template else [])]
+    check_outputs((output, gold, json_path), inputs, folder=gold)
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
     settings = [changed(_settings(file, one), given) for one in reviews]
@@ -70,9 +79,7 @@ def command(
     ]
     texts: dict[Path, str | bytes] = {output or file: review.write(renewed)}
     golds = [
-        one
-        for result in results
-        for one in (result.numbered_golds() if given["all_solutions"] else (result.gold,))
+        one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
     ]
     files, findings = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
     below = made_below(gold, files) if gold is not None else None
@@ -96,6 +103,8 @@ def _gold_files(
 
 def _settings(file: Path, one: review.Review) -> Settings:
     try:
-        return read_settings(one.settings)
+        settings = read_settings(one.settings)
+        choose(settings.engine, settings.encoding)
+        return settings
     except InputError as error:
         raise InputError(f"{file}: document '{one.gold.document.title}': {error}") from error

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from caspr.adjudicate import adjudicate_document
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
-from caspr.errors import ContradictionError, InputError
-from caspr.files import back_up, write_all
+from caspr.errors import ContradictionError, InputError, OutputError
+from caspr.files import back_up, is_same_target, refuse_overwriting, refuse_unwritable, write_all
 from caspr.findings import Finding, Severity, times
 from caspr.formats.conll import crossing_findings
 from caspr.formats.table import STANDARD_OUTPUT
@@ -41,6 +42,25 @@ class Reporting:
     json_path: Path | None
     strict: bool
     quiet: bool
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], inputs: Sequence[Path], *, folder: Path | None = None
+) -> None:
+    """Refuse, before any work is done, outputs that cannot be written or would overwrite something.
+
+    The output `folder` may be one, for a format with several files.
+    """
+    seen: list[Path] = []
+    for output in outputs:
+        if output is None:
+            continue
+        if any(output == other or is_same_target(output, other) for other in seen):
+            raise InputError(f"{output}: found the same output twice, expected a file for each")
+        seen.append(output)
+        if output != STANDARD_OUTPUT and not (output == folder and output.is_dir()):
+            refuse_overwriting(output, inputs)
+            refuse_unwritable(output)
 
 
 def solve(
@@ -89,13 +109,10 @@ def deliver(
     rewritten: Path | None = None,
     below: Path | None = None,
 ) -> None:
-    """Print the summary and write all files, or none if `--strict` finds fault.
+    """Write all files, or none if `--strict` finds fault, and print the summary.
 
     An input that is `rewritten` in place is backed up first. Folders `below` a folder are made as needed.
     """
-    if not reporting.quiet:
-        tell(summary_lines(results))
-        tell(str(finding) for finding in findings)
     faults = [
         finding
         for finding in (*findings, *(finding for result in results for finding in result.findings))
@@ -104,31 +121,40 @@ def deliver(
     summaries = (
         {} if reporting.json_path is None else {reporting.json_path: _json(summary(results, findings))}
     )
-    if reporting.strict and faults:
-        write_files(summaries)
+    refused = reporting.strict and bool(faults)
+    kept = back_up(rewritten, texts) if rewritten is not None and not refused else None
+    try:
+        write_files(summaries if refused else {**texts, **summaries}, below=below)
+    except OutputError:
+        if kept is not None:
+            kept.unlink()
+        raise
+    if not reporting.quiet:
+        tell(summary_lines(results))
+        tell(str(finding) for finding in findings)
+        tell([f"rewrote {rewritten}; its old version is kept as {kept}"] if kept else [])
+    if refused:
         raise InputError(
             f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
         )
-    if rewritten is not None:
-        kept = back_up(rewritten)
-        if not reporting.quiet:
-            tell([f"rewriting {rewritten}; its old version is kept as {kept}"])
-    write_files({**texts, **summaries}, below=below)
 
 
 def tell(lines: Iterable[str]) -> None:
     """Print lines on standard error, where they do not mix with results."""
-    for line in lines:
-        click.echo(line, err=True)
+    with suppress(OSError):
+        for line in lines:
+            click.echo(line, err=True)
 
 
 def _json(values: dict[str, Any]) -> str:
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_files(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
     """Write all files, and then standard output if it is among them."""
     write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT}, below=below)
+    if STANDARD_OUTPUT in texts and sys.stdout is None:
+        raise OutputError("standard output is closed: nothing was written")
     if STANDARD_OUTPUT in texts:
         content = texts[STANDARD_OUTPUT]
         text = content if isinstance(content, str) else content.decode("utf-8")

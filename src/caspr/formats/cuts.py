@@ -86,6 +86,7 @@ def _document(document: Document, groups: Sequence[Sequence[int]], number: dict[
     return replace(
         document,
         tokens=tuple("".join(_of(document.tokens, group)) for group in groups),
+        rows=(),
         lines=tuple(document.lines[group[0] - 1] for group in groups) if document.lines else (),
         offsets=tuple((offsets[group[0] - 1][0], offsets[group[-1] - 1][1]) for group in groups)
         if offsets

@@ -137,6 +137,11 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
     return {folder / name: text for name, text in content.items()}
 
 
+def takes_a_folder(format: str) -> bool:
+    """Tell whether an output in this format may be a folder."""
+    return format not in NAMED
+
+
 def made_below(path: Path, files: Mapping[Path, str | bytes]) -> Path | None:
     """Return the folder below which folders may be made for some files; none for just one file."""
     return path.parent if files.keys() - {path} else None

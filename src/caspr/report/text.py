@@ -37,8 +37,8 @@ def _outcome(result: Result) -> str:
     if result.status is Status.OPTIMAL:
         found = f"proven optimal, cost {result.value:,}"
     else:
-        gap = (result.value - result.bound) / max(result.bound, 1)
-        found = f"cost {result.value:,}, bound {result.bound:,}, gap {gap:.1%}"
+        gap = f", gap {(result.value - result.bound) / result.bound:.1%}" if result.bound else ""
+        found = f"cost {result.value:,}, bound {result.bound:,}{gap}"
     count = len(result.golds)
     if result.solution.complete and count > 1:
         ties = f"; {count} optimal solutions"

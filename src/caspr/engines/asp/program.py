@@ -18,6 +18,10 @@ FIGURES = {
 """The encoding files of each encoding, in the order of the paper."""
 
 
+LEAST_CHAIN_LIMIT = 10
+"""CM's limit in small documents, where 6/5 of very few chains says nothing."""
+
+
 def program(instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "") -> str:
     """Return facts and encoding as one text that any ASP system can run."""
     parts = [
@@ -86,7 +90,8 @@ def positions(instance: Instance) -> str:
 def chain_limit(instance: Instance) -> int:
     """Return the number of chains that CM assumes to suffice, as `cm.lp` computes it."""
     sizes = [len(annotation.chains) for annotation in instance.annotations]
-    return 6 * max([*sizes, len(instance.decisions.chains)], default=0) // 5
+    assumed = 6 * max([*sizes, len(instance.decisions.chains)], default=0) // 5
+    return min(max(assumed, LEAST_CHAIN_LIMIT), most_chains(instance))
 
 
 def most_chains(instance: Instance) -> int:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from caspr.engines.asp.answers import partition_of_links, partition_of_results
 from caspr.engines.asp.program import chain_limit, figure, most_chains, positions, program
-from caspr.engines.baseline import baseline
+from caspr.engines.baseline import FALLBACK, baseline
 from caspr.errors import EngineError, LimitError
 from caspr.findings import Finding, times, warning
 from caspr.instance import Instance
@@ -97,6 +97,8 @@ class _Search:
         self.value: int | None = None
         self.bound = 0
         self.stop: Stop | None = None
+        self.fallback = baseline(instance)
+        self.least = pairwise_bound(instance)
 
     @property
     def limited(self) -> bool:
@@ -105,6 +107,7 @@ class _Search:
 
     def optimise(self) -> Solution:
         """Run the first pass, again with more chains while nothing fits."""
+        self._tell()
         while True:
             exhausted = self._first_pass()
             if self.best is None and exhausted:
@@ -131,7 +134,7 @@ class _Search:
                     self.bound = max(self.bound, value)
                 case End():
                     end = event
-            self.progress(self.value, self.bound)
+            self._tell()
         if end is None and self.stop is None:
             raise EngineError("the solver ended without saying whether it searched everything")
         return end is End.EXHAUSTED
@@ -159,26 +162,34 @@ class _Search:
         if self.value is None or value < self.value:
             self.best, self.value = partition, value
 
+    def _tell(self) -> None:
+        """Tell the listener the best value and bound, which there are before the solver's first."""
+        value = self.value
+        if value is None and self.fallback is not None:
+            value = price(self.instance, self.fallback).total
+        self.progress(value, max(self.least, 0 if self.limited else self.bound))
+
     def _chain_limit_fact(self) -> str:
         return f"chainlimit_is({self.chains_at_most})." if self.encoding == "cm" else ""
 
     def _solution(self) -> Solution:
         """Turn what is known into a solution; without any answer set, take the baseline."""
-        fallback = baseline(self.instance) if self.stop else None
-        if fallback is not None:
-            self._offer(fallback)
+        if self.stop and self.fallback is not None:
+            self._offer(self.fallback)
         if self.best is None or self.value is None:
             raise LimitError(
                 f"no solution was found before the {self.stop} and the decisions leave no simple one; "
                 "allow more with --time-limit or --memory-limit"
             )
         proven = 0 if self.limited else self.bound
-        bound = max(proven, min(self.value, pairwise_bound(self.instance)))
+        bound = max(proven, min(self.value, self.least))
         solution = found(self.value, bound, [self.best], stop=self.stop)
         return replace(solution, findings=self._findings(solution))
 
     def _findings(self, solution: Solution) -> tuple[Finding, ...]:
         proven = solution.bound == solution.value
+        if self.stop and not proven and solution.partitions[0] == self.fallback:
+            return (warning("baseline", FALLBACK),)
         if not self.limited or (proven and self.limits.solutions == 1):
             return ()
         missed = "there may be more optimal ones" if proven else "one with more chains may cost less"

@@ -1,0 +1,36 @@
+"""Say on what machine and with which versions something was measured."""
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("caspr", "clingo", "highspy", "numpy", "scipy")
+
+
+def describe_machine() -> str:
+    """Return date, processor, memory, Python and package versions in one line."""
+    today = datetime.now(UTC).date().isoformat()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    known = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    return (
+        f"{today}; {_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()}, "
+        f"Python {platform.python_version()}; {known}"
+    )
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

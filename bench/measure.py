@@ -1,0 +1,96 @@
+"""Measure one adjudication in a process of its own: seconds, memory, value, bound.
+
+python -m bench.measure FILE... --engine native --objective ua --time-limit 300 --memory-limit 5000
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What one run took and found."""
+
+    value: int
+    bound: int
+    status: str
+    stop: str | None
+    seconds: float
+    """Wall-clock time of the engine alone, after reading."""
+    megabytes: float
+    """Peak memory of the process and of its children, whichever was larger."""
+    mentions: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is optimal."""
+        return self.status == "optimal"
+
+    @property
+    def gap(self) -> float:
+        """How far the value may be from the optimum, relative to the bound."""
+        return (self.value - self.bound) / max(self.bound, 1)
+
+
+def measure(
+    files: Sequence[Path], engine: str, objective: str, *, seconds: float = 300, megabytes: int = 5000
+) -> Measure:
+    """Run one adjudication in a child process on one thread and return what it took."""
+    command = [sys.executable, "-m", "bench.measure", *map(str, files)]
+    options = ["--engine", engine, "--objective", objective]
+    limits = ["--time-limit", str(seconds), "--memory-limit", str(megabytes)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, *options, *limits], capture_output=True, text=True, env=environment, check=True
+    )
+    return Measure(**json.loads(done.stdout))
+
+
+def run(files: Sequence[Path], engine: str, objective: str, seconds: float, megabytes: int) -> Measure:
+    """Adjudicate here and measure."""
+    from caspr.adjudicate import adjudicate_document, by_document
+    from caspr.formats import read_all
+    from caspr.limits import Limits
+    from caspr.objectives import OBJECTIVES
+    from caspr.settings import Settings
+
+    [annotations], _ = by_document(read_all(files))
+    settings = Settings(OBJECTIVES[objective], engine=engine, limits=Limits(seconds, megabytes))
+    started = time.monotonic()
+    result = adjudicate_document(annotations, settings=settings)
+    took = time.monotonic() - started
+    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Measure(
+        value=result.value,
+        bound=result.bound,
+        status=str(result.status),
+        stop=result.solution.stop,
+        seconds=took,
+        megabytes=max(peaks) / 1024,
+        mentions=len(result.instance.mentions),
+    )
+
+
+def main() -> None:
+    """Measure one run and print it as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m bench.measure")
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--engine", required=True)
+    parser.add_argument("--objective", required=True)
+    parser.add_argument("--time-limit", type=float, default=300)
+    parser.add_argument("--memory-limit", type=int, default=5000)
+    given = parser.parse_args()
+    found = run(given.files, given.engine, given.objective, given.time_limit, given.memory_limit)
+    print(json.dumps(asdict(found)))
+
+
+if __name__ == "__main__":
+    main()

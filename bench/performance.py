@@ -1,0 +1,243 @@
+"""Measure what the native engine is meant to reach, and print it as one table.
+
+    python -m bench.performance [--acts FOLDER] [--clingo-limit 60] [--quick] > table.md
+
+Every figure comes from this run on this machine. Comparisons are ratios within the run; absolute times are
+orientation only. `--acts` names a folder with one folder of CoNLL files per act (it is left out otherwise).
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
+from bench.machine import describe_machine
+from bench.measure import Measure, measure
+
+OBJECTIVES = ("v", "va", "u", "ua")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    work: str
+    reach: str
+    measured: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    folder: Path
+    """Where generated files go."""
+    acts: Path | None
+    """The folder of acts, if there is one."""
+    clingo_limit: float
+    """Seconds for each run of clingo."""
+    quick: bool
+    """Whether to run a small sample of everything."""
+
+
+def generated(plan: Plan) -> Iterator[tuple[str, list[Path]]]:
+    """Yield name and files of every generated document."""
+    for name, corpus in CORPORA.items():
+        documents = list(generate(corpus))
+        for one in documents[:2] if plan.quick else documents:
+            yield one.truth.document.name, save(one, plan.folder / name / one.truth.document.name)
+
+
+def datasets(plan: Plan) -> Iterator[Row]:
+    """Measure all generated documents under all objectives, and clingo beside it."""
+    runs: list[tuple[Measure, Measure | None]] = []
+    for name, files in generated(plan):
+        for objective in OBJECTIVES:
+            native = measure(files, "native", objective)
+            clingo = None
+            if plan.clingo_limit:
+                clingo = measure(files, "clingo", objective, seconds=plan.clingo_limit)
+            report(f"{name} {objective}", native, clingo)
+            runs.append((native, clingo))
+    natives = [native for native, _ in runs]
+    proven = [run for run in natives if run.proven]
+    fast = sum(run.seconds <= 10 for run in proven)
+    yield Row(
+        "generated DS1-like and DS2-like documents x 4 objectives",
+        "all 216 proven within 300 s and 5 GB; at least 210 within 10 s",
+        f"{len(proven)} of {len(natives)} proven, {fast} within 10 s; slowest {slowest(natives):.1f} s, "
+        f"largest {max(run.megabytes for run in natives):.0f} MB",
+    )
+    ratios = [
+        (clingo.seconds / native.seconds, native.mentions)
+        for native, clingo in runs
+        if clingo is not None and clingo.proven and native.proven
+    ]
+    if ratios:
+        large = [ratio for ratio, mentions in ratios if mentions > 100]
+        worst = f"; least ratio above 100 mentions {min(large):.1f}" if large else ""
+        yield Row(
+            f"speed against clingo MM where that finishes in {plan.clingo_limit:.0f} s",
+            "geometric mean at least 100; never below 1 above 100 mentions",
+            f"geometric mean {statistics.geometric_mean(ratio for ratio, _ in ratios):.0f} over "
+            f"{len(ratios)} runs{worst}",
+        )
+
+
+def acts(plan: Plan) -> Iterator[Row]:
+    """Measure the acts under all objectives."""
+    if plan.acts is None:
+        return
+    folders = sorted(path for path in plan.acts.iterdir() if path.is_dir())
+    for objectives, limit, reach in (
+        (("v", "va", "u"), 20.0, "all proven, each within 20 s"),
+        (("ua",), 60.0, "at least 10 of 11 proven within 60 s; gap below 1 % otherwise"),
+    ):
+        runs = []
+        for folder in folders[:2] if plan.quick else folders:
+            for objective in objectives:
+                run = measure(sorted(folder.glob("*.conll")), "native", objective, seconds=limit)
+                report(f"{folder.name} {objective}", run, None)
+                runs.append(run)
+        gap = max(run.gap for run in runs)
+        yield Row(
+            f"the eleven acts x {', '.join(objectives).upper()}",
+            reach,
+            f"{sum(run.proven for run in runs)} of {len(runs)} proven within {limit:.0f} s; slowest "
+            f"{max(run.seconds for run in runs):.1f} s; largest gap {gap:.2%}",
+        )
+
+
+def whole_novel(plan: Plan) -> Iterator[Row]:
+    """Measure a novel through the command line, reading and writing included."""
+    shape = novel(tokens=20_000, mentions=2_000, longest=300) if plan.quick else novel()
+    files = save(make_document(shape, random.Random(1)), plan.folder / "novel")
+    seconds, megabytes = _command(["adjudicate", *map(str, files), "-o", str(plan.folder / "novel.conll")])
+    yield Row(
+        f"a novel: {shape.tokens:,} tokens, {shape.annotators} annotators, {shape.mentions:,} mentions, "
+        f"chains up to {shape.longest:,}, V, from files to file",
+        "proven within 60 s and 2 GB",
+        f"{seconds:.1f} s, {megabytes:.0f} MB",
+    )
+
+
+def _command(words: Sequence[str]) -> tuple[float, float]:
+    """Run `caspr` and return its seconds and peak megabytes; fail unless it proved optimality."""
+    code = (
+        "import resource, subprocess, sys;"
+        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True);"
+        "sys.stderr.write(done.stderr); assert 'proven optimal' in done.stderr, done.stderr;"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )
+    started = time.monotonic()
+    command = [sys.executable, "-c", code, sys.executable, "-m", "caspr", *words, "--strict"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return time.monotonic() - started, float(done.stdout)
+
+
+def growth(plan: Plan) -> Iterator[Row]:
+    """Double a document again and again, with chains of the same sizes."""
+    base = novel(tokens=4_000, mentions=400, longest=60)
+    seconds = []
+    for factor in (1, 2) if plan.quick else (1, 2, 4, 8, 16):
+        shape = Shape(
+            f"growth-{factor}",
+            base.tokens * factor,
+            base.annotators,
+            base.mentions * factor,
+            base.chains * factor,
+            base.longest,
+            base.noise,
+        )
+        files = save(make_document(shape, random.Random(1)), plan.folder / shape.name)
+        seconds.append(min(measure(files, "native", "v").seconds for _ in range(3)))
+    ratios = [later / earlier for earlier, later in pairwise(seconds)]
+    yield Row(
+        "growth: a document twice as long, chains of the same sizes, V",
+        "at most 2.3 times the time",
+        "times "
+        + ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        + f" (from {seconds[0]:.2f} to {seconds[-1]:.2f} s)",
+    )
+
+
+def start_up(plan: Plan) -> Iterator[Row]:
+    """Compare start-up with that of the packages it needs."""
+    example = sorted(str(path) for path in (Path(__file__).parents[1] / "examples/paper").glob("in*.conll"))
+    rounds = 3 if plan.quick else 15
+    for work, reach, ours, theirs in (
+        (
+            "start-up: `caspr --help` against `import typer`",
+            2,
+            ["-m", "caspr", "--help"],
+            ["-c", "import typer"],
+        ),
+        (
+            "start-up: the six-token example end to end against `import numpy, highspy`",
+            2,
+            ["-m", "caspr", "adjudicate", *example],
+            ["-c", "import numpy, highspy"],
+        ),
+    ):
+        ratio = _fastest(ours, rounds) / _fastest(theirs, rounds)
+        yield Row(work, f"at most {reach} times", f"{ratio:.2f} times")
+
+
+def _fastest(words: Sequence[str], rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        started = time.monotonic()
+        subprocess.run([sys.executable, *words], capture_output=True, check=True)
+        times.append(time.monotonic() - started)
+    return min(times)
+
+
+def slowest(runs: Sequence[Measure]) -> float:
+    """Return the seconds of the slowest run."""
+    return max(run.seconds for run in runs)
+
+
+def report(what: str, native: Measure, clingo: Measure | None) -> None:
+    """Tell on standard error how far the run is."""
+    line = f"{what}: {native.status}, value {native.value}, {native.seconds:.2f} s, {native.megabytes:.0f} MB"
+    if clingo is not None:
+        line += f"; clingo {clingo.status}, {clingo.seconds:.2f} s"
+    print(line, file=sys.stderr, flush=True)
+
+
+PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
+    "start-up": start_up,
+    "growth": growth,
+    "novel": whole_novel,
+    "acts": acts,
+    "datasets": datasets,
+}
+"""Everything that is measured, by name."""
+
+
+def main() -> None:
+    """Measure and print the table in Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m bench.performance")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; default: everything")
+    parser.add_argument("--acts", type=Path)
+    parser.add_argument("--clingo-limit", type=float, default=60)
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Plan(Path(folder), given.acts, given.clingo_limit, given.quick)
+        for name in given.parts or PARTS:
+            for row in PARTS[name](plan):
+                print(f"| {row.work} | {row.reach} | {row.measured} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
