@@ -62,10 +62,12 @@ def test_other_chains_in_the_same_convention(convention: str, tmp_path: Path) ->
 
 
 def test_what_goes_with_a_mention(tmp_path: Path) -> None:
-    more = "R1\tCoref Arg1:T3 Arg2:T1\nA1\tGender T2 male\nA2\tGender T1 female\n#1\tAnnotatorNotes T2\tx\n"
+    more = "R1\tCoref Arg1:T3 Arg2:T1\nA1\tGender T2 male\nA2\tGender T1 female\n#1\tAnnotatorNotes T2\tx\n#2\tAnnotatorNotes R1\ty\n"
     [annotation] = read_one(written(tmp_path, MENTIONS + more))
     text = ann_of(Annotation.of("gold", annotation.document, annotation.chains))
     assert "A2" in text
+    alone = ann_of(Annotation.of("gold", annotation.document, []))
+    assert alone == ""
     assert "A1" not in text
     assert "#1" not in text
     assert "T2" not in text

@@ -290,7 +290,8 @@ def _gone(layout: _Layout, used: set[str], kept: set[str]) -> set[str]:
     events = renewed - {
         link.id for link in layout.links if link.id.startswith("E") and link.roles[0][1] in used
     }
-    return lines | mentions | events
+    relations = {link.id for link in layout.links if link.id.startswith("R") and link.line.text in lines}
+    return lines | mentions | events | relations
 
 
 def _refers(line: str, gone: set[str]) -> bool:
