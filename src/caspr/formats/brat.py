@@ -6,7 +6,7 @@
    sets        `* Equiv T1 T2 T3`, of any type
    events      `E1 CoreferenceLink:T1 next:E2`, as DKPro writes
    types       a second mention of the same text whose type is the entity's name, `Anna-12`, as in LitBank;
-               only where none of the others is used
+               only where none of the others is used, and what has no such second is a chain of one
 3. A mention that is linked to nothing is a chain of one, unless it triggers an event.
 4. Written back, mentions keep ids, types and all that refers to them; links that still hold are kept. A
    mention that is in no chain any more goes, with its attributes, unless events or other relations need it.
@@ -15,11 +15,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from caspr.document import Annotation, Document
+from caspr.document import Annotation, Chain, Document
 from caspr.errors import FormatError, InputError
 from caspr.files import decode, read_bytes
 from caspr.findings import Finding, times, warning
@@ -51,6 +51,8 @@ class _Layout:
     """The links that say chains."""
     marked: tuple[Marked, ...]
     """The mentions."""
+    twins: Mapping[str, str] = field(default_factory=dict)
+    """For each mention whose type is an entity's name the other mention of the same text."""
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -104,12 +106,7 @@ def _understand(text: str, lines: Lines, choices: Choices, source: str) -> _Layo
         _refuse_odd(link, lines, source)
     entities = {} if links else _entity_types(lines.mentions.values())
     if entities:
-        marked = [
-            Marked(one.type, one.pieces, entities[one.id], one.id)
-            for one in lines.mentions.values()
-            if one.id in entities
-        ]
-        return _Layout(text, lines, "types", "", (), tuple(marked))
+        return _Layout(text, lines, "types", "", (), tuple(_typed_mentions(lines, entities)), entities)
     heads = _components(lines, links)
     triggers = set(lines.triggers.values())
     events = any(link.id.startswith("E") for link in links)
@@ -143,13 +140,25 @@ def _refuse_odd(link: Link, lines: Lines, source: str) -> None:
 
 
 def _entity_types(mentions: Iterable[Mention]) -> dict[str, str]:
-    """Return the mentions whose type is an entity's name, with the type of the other at the same place."""
+    """Return the mentions whose type is an entity's name, with the id of the other at the same place."""
     given = list(mentions)
-    twins = {one.pieces: one.type for one in given if not _ENTITY.fullmatch(one.type)}
+    twins = {one.pieces: one.id for one in given if not _ENTITY.fullmatch(one.type)}
     named = [one for one in given if _ENTITY.fullmatch(one.type)]
     if not any(one.pieces in twins for one in named):
         return {}
     return {one.id: twins.get(one.pieces, "") for one in named}
+
+
+def _typed_mentions(lines: Lines, entities: Mapping[str, str]) -> Iterator[Marked]:
+    """List the mentions that name an entity, and those that have no entity as chains of one."""
+    named = set(entities.values())
+    triggers = set(lines.triggers.values())
+    for one in lines.mentions.values():
+        if one.id in entities:
+            twin = lines.mentions.get(entities[one.id])
+            yield Marked(one.type, one.pieces, twin.type if twin else "", one.id)
+        elif one.id not in named and one.id not in triggers:
+            yield Marked(one.id, one.pieces, one.type, one.id)
 
 
 def _components(lines: Lines, links: Iterable[Link]) -> dict[str, str]:
@@ -209,23 +218,32 @@ def _write_ann(annotation: Annotation, text: str) -> str:
     fresh = new_id("T", set(taken))
     written: list[str] = []
     chains: list[list[str]] = []
+    used: set[str] = set()
     for chain, mentions in plan(annotation, layout.marked):
         ids = []
         for mention in mentions:
-            type = mention.label
-            if layout.convention == "types":
-                type = chain.id if _ENTITY.fullmatch(chain.id) else f"entity-{chain.id}"
-            if mention.key and (layout.convention != "types" or known[mention.key].type == type):
+            used |= {mention.key, layout.twins.get(mention.key, mention.key)}
+            type = _type(chain, mention, layout)
+            if mention.key and type in ("", known[mention.key].type):
                 ids.append(mention.key)
                 continue
+            used -= {mention.key} & layout.twins.keys()
             id = next(fresh)
-            written.append(_mention_line(id, type, mention.pieces, text))
+            written.append(_mention_line(id, type or mention.label, mention.pieces, text))
             ids.append(id)
         chains.append(ids)
     kept, links = _links(layout, chains, set(taken))
-    gone = _gone(layout, {id for ids in chains for id in ids}, kept)
+    gone = _gone(layout, used | {id for ids in chains for id in ids}, kept)
     old = [line for line in layout.text.replace("\r\n", "\n").split("\n") if line and not _refers(line, gone)]
     return "".join(f"{line}\n" for line in (*old, *written, *links))
+
+
+def _type(chain: Chain, mention: Marked, layout: _Layout) -> str:
+    """Return the type a mention must have to be in a chain, if its type says so."""
+    alone = len(chain.mentions) == 1 and mention.key and mention.key not in layout.twins
+    if layout.convention != "types" or alone:
+        return ""
+    return chain.id if _ENTITY.fullmatch(chain.id) else f"entity-{chain.id}"
 
 
 def _mention_line(id: str, type: str, pieces: Sequence[Extent], text: str) -> str:
@@ -284,8 +302,14 @@ def _events(layout: _Layout, ids: Sequence[str], taken: set[str]) -> list[str]:
 def _gone(layout: _Layout, used: set[str], kept: set[str]) -> set[str]:
     """Return the ids and lines of the file that say coreference and no longer hold."""
     lines = {link.line.text for link in layout.links} - kept
-    needed = {id for link in layout.lines.links if link not in layout.links for _, id in link.roles}
-    mentions = {one.key for one in layout.marked} - used - (needed if layout.convention != "types" else set())
+    says = {link.line for link in layout.links}
+    needed = {id for link in layout.lines.links if link.line not in says for _, id in link.roles}
+    marked = {one.key for one in layout.marked}
+    mentions = (
+        ({*marked, *(layout.twins.get(id, id) for id in marked)} - {""})
+        - used
+        - (needed - layout.twins.keys())
+    )
     renewed = {link.id for link in layout.links if link.id.startswith("E")}
     events = renewed - {
         link.id for link in layout.links if link.id.startswith("E") and link.roles[0][1] in used
