@@ -165,3 +165,22 @@ def test_malformed_projects(file: str, old: str, new: str, message: str, tmp_pat
     broken.write_text(text.replace(old, new))
     with pytest.raises(CasprError, match=message):
         read_one(path)
+
+
+def test_mutated_projects(tmp_path: Path) -> None:
+    import random
+
+    from tests.formats.test_fuzz import mutated
+
+    path = project(tmp_path)
+    names = [one for one in tmp_path.rglob("*") if one.suffix in (".xml", ".mmax")]
+    chance = random.Random("projects")
+    for _ in range(150):
+        name = chance.choice(names)
+        sound = name.read_bytes()
+        name.write_bytes(mutated(sound, chance))
+        try:
+            mmax.write(read_one(path, format="mmax"))
+        except CasprError as error:
+            assert "\n" not in str(error)
+        name.write_bytes(sound)

@@ -289,3 +289,28 @@ def test_grouping(project: Path) -> None:
     documents, findings = by_document(read_all([project]))
     assert [len(annotations) for annotations in documents] == [3, 3]
     assert {finding.code for finding in findings} == {"single-annotation"}
+
+
+def test_mutated_archives(project: Path, tmp_path: Path) -> None:
+    """Whatever is broken in an archive, or in a file inside it, is read or refused in one line."""
+    import random
+    import time
+
+    from tests.formats.test_fuzz import mutated
+
+    chance = random.Random("archives")
+    original = project.read_bytes()
+    files = unzipped(original)
+    path = tmp_path / "p.zip"
+    for number in range(60):
+        data = mutated(original, chance)
+        if number % 3:
+            name = chance.choice([name for name in files if name.startswith(("annotation/", "exported"))])
+            data = zipped({**files, name: mutated(files[name], chance)})
+        path.write_bytes(data)
+        started = time.monotonic()
+        try:
+            read_one(path, format="inception")
+        except CasprError as error:
+            assert "\n" not in str(error)
+        assert time.monotonic() - started < 3

@@ -12,6 +12,7 @@
    to the next one if that is still the next.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -197,16 +198,18 @@ def _heads(
 ) -> list[tuple[str, list[Marked]]]:
     """Give each chain the head of the chain in the file with which it shares most links."""
     given = [[*wide_pieces(links)] for _, links in planned if links]
+    owner = {key: head for head, keys in members.items() for key in keys}
     shared = sorted(
-        (-len({one.key for one in links} & keys), place, head)
+        (-count_shared, place, head)
         for place, links in enumerate(given)
-        for head, keys in members.items()
-        if not keys.isdisjoint(one.key for one in links)
+        for head, count_shared in Counter(owner[one.key] for one in links if one.key in owner).items()
     )
     names: dict[int, str] = {}
+    taken: set[str] = set()
     for _, place, head in shared:
-        if place not in names and head not in names.values():
+        if place not in names and head not in taken:
             names[place] = head
+            taken.add(head)
     return [(names[place] if place in names else next(fresh), links) for place, links in enumerate(given)]
 
 
