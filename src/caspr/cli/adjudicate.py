@@ -28,6 +28,7 @@ from caspr.formats.table import (
     losses,
     made_below,
     output_format,
+    rehearse,
     render,
     takes_a_folder,
 )
@@ -76,6 +77,8 @@ def command(
     format = target or output_format(documents[0], output)
     written = "conll" if layout == "review" else format
     check_outputs((output, json_path), files, folder=output if takes_a_folder(written) else None)
+    if layout == "gold":
+        rehearse([annotations[0] for annotations in documents], output, format=format)
     tasks = [Task(annotations, settings) for annotations in documents]
     results = solve(tasks, reporting, losses=lambda gold: losses([gold], written))
     golds = _golds(results, every=wants_all(given))

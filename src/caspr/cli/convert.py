@@ -16,7 +16,7 @@ from caspr.findings import Severity, times
 from caspr.formats import read_all
 from caspr.formats.places import read_files
 from caspr.formats.renaming import plain_ids
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, by_suffix, losses, made_below, output_format, render
 
 
 @click.command("convert", context_settings={"max_content_width": 110})
@@ -59,6 +59,8 @@ def command(
     annotations = _one_annotator(read_all([source], **reading(given)), annotator)
     if template is not None:
         annotations = fill(annotations, template, target)
+    if target is None and template is None and by_suffix(output) is None:
+        raise InputError(f"{output}: found a name that tells no format, expected --to: {', '.join(FORMATS)}")
     format = target or output_format(annotations, output)
     plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
     files = render(plain, output, format=format)

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -135,6 +136,12 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
+
+
+def rehearse(annotations: Sequence[Annotation], path: Path, *, format: str) -> None:
+    """Refuse, before any work is done, what could not be written in the end whatever the chains."""
+    bare = [replace(annotation, chains=(), singletons=()) for annotation in annotations]
+    render(bare, path, format=format)
 
 
 def takes_a_folder(format: str) -> bool:
