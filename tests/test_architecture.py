@@ -12,7 +12,7 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings", "comparison"},
+    | {"checks", "contradictions", "settings", "comparison", "align"},
     {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
     {"adjudicate", "certainty", "certificates", "compare"},
@@ -25,6 +25,9 @@ WALLS = {
     "rich": "cli",
     "subprocess": "engines/asp",
     "jinja2": "report",
+    "xml": "formats/markup",
+    "zipfile": "formats/archive",
+    "cassis": "formats/cas",
 }
 """Which package may be imported only where."""
 ALONE = {"engines", "certify", "verify", "result", "formats", "scores", "agreement", "report"}

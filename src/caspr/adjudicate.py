@@ -9,8 +9,9 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 
+from caspr.align import align
 from caspr.certify import certify
-from caspr.checks import check, refuse_different_texts, refuse_outside
+from caspr.checks import check, refuse_outside
 from caspr.contradictions import refuse_contradictions
 from caspr.decisions import Decisions
 from caspr.document import Annotation
@@ -71,7 +72,7 @@ def adjudicate_document(
     """Merge the annotations of one document, respecting what the adjudicator decided."""
     decisions = decisions or Decisions()
     settings = settings or Settings()
-    refuse_different_texts(annotations)
+    annotations = align(annotations)
     refuse_outside(annotations[0].document, decisions)
     findings = check(annotations, allow_nested=settings.allow_nested)
     instance = settings.instance(tuple(annotations), decisions)

@@ -3,7 +3,6 @@
 What makes adjudication impossible is an error; what is merely odd is a note or a warning with a count.
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,31 +12,6 @@ from caspr.document import Annotation, Document, Span
 from caspr.errors import InputError
 from caspr.findings import Finding, note, times, warning
 from caspr.votes import count_links, nested_links
-
-
-def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
-    """Raise `InputError` naming both places where two annotators' tokens differ."""
-    if len(annotations) < 2:
-        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
-    first = annotations[0].document
-    for annotation in annotations[1:]:
-        other = annotation.document
-        for token, (one, two) in enumerate(zip(first.tokens, other.tokens, strict=False), start=1):
-            if one != two:
-                same = unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", two)
-                hint = " (they differ only in Unicode normalisation)" if same else ""
-                raise InputError(
-                    f"{other.place(token)}: found token {two!r}, expected {one!r} as in "
-                    f"{first.place(token)}{hint}: all annotators of document '{first.title}' must have the "
-                    "same tokens"
-                )
-        if len(first.tokens) != len(other.tokens):
-            longer, shorter = sorted((first, other), key=lambda document: -len(document.tokens))
-            raise InputError(
-                f"{longer.place(len(shorter.tokens) + 1)}: found {times(len(longer.tokens), 'token')} in "
-                f"document '{first.title}', expected {len(shorter.tokens):,} as in "
-                f"{shorter.source or 'the other annotation'}"
-            )
 
 
 def refuse_outside(document: Document, decisions: Decisions) -> None:

@@ -4,9 +4,13 @@ A *document* is a sequence of tokens, numbered from 1. A *mention* is a span of 
 marked, a *chain* the mentions of one entity, an *annotation* all chains of one annotator for one
 document. What a file said beyond this (columns, comments) travels in `Document.layout`, opaque to all
 but its own format.
+
+Some formats speak of characters instead of tokens. A document then has both: the characters as the file
+has them, and for each token where it stands in them. What an annotator said of a single mention beyond
+its tokens, its label and its pieces where it has gaps, is a *mark*.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,6 +43,16 @@ class Span(NamedTuple):
         """
         first, second = sorted((self, other))
         return first.start < second.start <= first.end < second.end
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an annotator said of one mention beyond its tokens."""
+
+    label: str = ""
+    """The mention's type, such as `person` or `nam`; empty where it has none."""
+    pieces: tuple[Span, ...] = ()
+    """The runs of tokens of a mention with gaps, in text order; empty for a mention without gaps."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,19 @@ class Document:
     """The line of each token in that file, for messages."""
     layout: object = field(default=None, compare=False, repr=False)
     """What the file said beyond the text; only its own format looks inside."""
+    format: str = field(default="", compare=False, repr=False)
+    """The name of the format it was read from; empty for a document made by a program."""
+    characters: str | None = field(default=None, compare=False, repr=False)
+    """The text with its blanks and line ends, where the file has it."""
+    offsets: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
+    """Where each token begins and ends in the characters, counted in code points, the end excluded."""
+    sentence_ends: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """The last token of each sentence, where the file has sentences."""
+    origin: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """For each token the token of the file that it is, or is a piece of; 0 for one that the file lacks.
+
+    Empty unless words were cut to align the annotators' texts.
+    """
     rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """All that the file says of each token besides coreference, to compare annotators' files by."""
 
@@ -97,6 +124,8 @@ class Document:
         """Say where a token stands: `file:line`, or its number when the file is not known."""
         if 0 < token <= len(self.lines):
             return f"{self.source}:{self.lines[token - 1]}"
+        if 0 < token <= len(self.offsets):
+            return f"{self.source or self.title}, character {self.offsets[token - 1][0]}"
         return f"{self.source or self.title}, token {token}"
 
     def text(self, span: Span) -> str:
@@ -124,10 +153,18 @@ class Annotation:
     """What the reader found odd."""
     as_given: tuple[tuple[Span, ...], ...] = field(default=(), compare=False, repr=False)
     """Where a span was given more than once, all chains in the order of the file, repetitions included."""
+    marks: Mapping[Span, Mark] = field(default_factory=dict, compare=False, repr=False)
+    """Labels and pieces of mentions that have them."""
 
     @classmethod
     def of(
-        cls, annotator: str, document: Document, chains: Iterable[Chain], findings: Iterable[Finding] = ()
+        cls,
+        annotator: str,
+        document: Document,
+        chains: Iterable[Chain],
+        findings: Iterable[Finding] = (),
+        *,
+        marks: Mapping[Span, Mark] | None = None,
     ) -> "Annotation":
         """Make an annotation from chains of any size, setting those of one mention aside."""
         ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))
@@ -137,7 +174,13 @@ class Annotation:
             tuple(chain for chain in ordered if len(chain.mentions) > 1),
             tuple(chain for chain in ordered if len(chain.mentions) == 1),
             tuple(findings),
+            marks=dict(marks or {}),
         )
+
+    @property
+    def all_chains(self) -> tuple[Chain, ...]:
+        """Every chain, those of one mention last."""
+        return (*self.chains, *self.singletons)
 
     @property
     def mentions(self) -> frozenset[Span]:

@@ -49,11 +49,15 @@ class _Pending:
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file without touching its line ends; a byte order mark is dropped."""
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file whole."""
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read: {_reason(error)}") from error
-    return decode(data, str(path))
 
 
 def decode(data: bytes, source: str) -> str:
@@ -78,10 +82,17 @@ def write_atomically(path: Path, text: str) -> None:
     write_all({path: text})
 
 
-def write_all(texts: Mapping[Path, str]) -> None:
-    """Write several files: none is replaced before all of them are safely on the disk."""
+def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+    """Write several files: none is replaced before all of them are safely on the disk.
+
+    Missing folders below the folder `below` are made, and removed again if writing fails.
+    """
     files: list[_Pending] = []
+    folders: list[Path] = []
     try:
+        for path in texts:
+            with _explained(path, ()):
+                folders.extend(_make_folders(path.parent, below))
         for path, text in texts.items():
             with _explained(path, files):
                 files.append(_plan(path, text))
@@ -97,6 +108,10 @@ def write_all(texts: Mapping[Path, str]) -> None:
             if file.temporary is not None:
                 with suppress(OSError):
                     file.temporary.unlink()
+        for folder in reversed(folders):
+            # Succeeds only where nothing was written into it.
+            with suppress(OSError):
+                folder.rmdir()
     for folder in {file.target.parent for file in files if not file.stream}:
         _sync_folder(folder)
 
@@ -142,12 +157,25 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
     raise AssertionError("numbers do not end")
 
 
-def _plan(path: Path, text: str) -> _Pending:
+def _make_folders(folder: Path, below: Path | None) -> list[Path]:
+    """Make a folder and those between it and `below` that are missing, and return those that were made."""
+    missing = []
+    while below not in (None, folder) and folder.is_relative_to(below) and not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    missing.reverse()
+    for one in missing:
+        one.mkdir()
+    return missing
+
+
+def _plan(path: Path, text: str | bytes) -> _Pending:
     target = Path(os.path.realpath(path))
     stream = _is_stream(path)
     if not stream and target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    return _Pending(path, target, text.encode("utf-8"), stream)
+    data = text if isinstance(text, bytes) else text.encode("utf-8")
+    return _Pending(path, target, data, stream)
 
 
 def _refuse_twins(files: list[_Pending]) -> None:

@@ -4,13 +4,14 @@ Chains are numbered by first mention from 1. A chain with an enforced mention ke
 under, and those ids are not given to others.
 """
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
 from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Span
+from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.findings import Finding
 from caspr.instance import Instance
 from caspr.solution import Costs, Partition, Solution, Status
@@ -98,7 +99,24 @@ class Result:
         in_chains = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
         chains = number_chains((*partition, *alone), self.instance.decisions)
-        return Annotation.of(GOLD, self.document, chains)
+        marks = merge_marks(self.instance.annotations)
+        return Annotation.of(GOLD, self.document, chains, marks=marks)
+
+
+def merge_marks(annotations: Sequence[Annotation]) -> dict[Span, Mark]:
+    """Give every marked mention the label and the pieces that most annotators gave it, the first on a tie."""
+    given: dict[Span, list[Mark]] = defaultdict(list)
+    marked = {span for annotation in annotations for span in annotation.marks}
+    for annotation in annotations:
+        for span in annotation.mentions & marked:
+            given[span].append(annotation.marks.get(span, Mark()))
+    return {span: _majority(given[span]) for span in sorted(given)}
+
+
+def _majority(marks: Sequence[Mark]) -> Mark:
+    labels = Counter(mark.label for mark in marks if mark.label)
+    pieces = Counter(mark.pieces for mark in marks)
+    return Mark(labels.most_common(1)[0][0] if labels else "", pieces.most_common(1)[0][0])
 
 
 def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:

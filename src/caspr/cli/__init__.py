@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Explain every conflict: who voted how, what was decided and why.",
     "agreement": "Say how far annotators agree, who with whom and in which documents.",
     "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
+    "convert": "Write an annotation in another format, saying what cannot be carried.",
     "encode": "Print the answer set program of some annotations.",
 }
 """Every subcommand with its one-line help."""

@@ -8,15 +8,16 @@ import click
 
 from caspr.adjudicate import by_document
 from caspr.agreement import Conventions, Unmarked
-from caspr.checks import refuse_different_texts
+from caspr.align import align
 from caspr.cli.options import FILES, JsonCommand, json_option
-from caspr.cli.run import STANDARD_OUTPUT, tell, write_texts
+from caspr.cli.run import tell, write_files
 from caspr.compare import compare, compare_each
 from caspr.comparison import Comparison
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import Severity, times
 from caspr.formats import read_all
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.report.tables import KINDS, comparison_lines, comparison_values
 
 
@@ -60,8 +61,7 @@ def command(
     if json_path not in (None, STANDARD_OUTPUT):
         refuse_overwriting(json_path, files)
     documents, findings = by_document(read_all(files))
-    for annotations in documents:
-        refuse_different_texts(annotations)
+    documents = [align(annotations) for annotations in documents]
     tell(str(finding) for finding in findings)
     warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
     if strict and warnings:
@@ -73,7 +73,7 @@ def command(
         each = compare_each(documents, **options)
     if json_path is not None:
         values = _values(pooled, each, own_set, unmarked)
-        write_texts({json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"})
+        write_files({json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"})
     if json_path != STANDARD_OUTPUT:
         shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
         for comparison in (*(each if per_document else ()), pooled):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from caspr.adjudicate import by_document
-from caspr.checks import check, refuse_different_texts
-from caspr.cli.options import FILES
+from caspr.align import align
+from caspr.checks import check
+from caspr.cli.options import FILES, format_options, reading
 from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.findings import Finding, Severity, times
@@ -15,14 +17,15 @@ from caspr.formats import read_all
 
 
 @click.command("check", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
-def command(files: tuple[Path, ...], strict: bool) -> None:
+@format_options
+def command(files: tuple[Path, ...], strict: bool, **given: Any) -> None:
     """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written."""
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_all(files, **reading(given)))
     found = list(findings)
     for annotations in documents:
-        refuse_different_texts(annotations)
+        annotations = align(annotations)
         odd = check(annotations)
         found.extend(odd)
         for line in _lines(annotations, odd):

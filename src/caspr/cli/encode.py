@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.checks import refuse_different_texts
-from caspr.cli.options import FILES, changed, settings_options
+from caspr.align import align
+from caspr.cli.options import FILES, changed, format_options, reading, settings_options
 from caspr.decisions import Decisions
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
@@ -16,19 +16,19 @@ from caspr.settings import Settings
 
 
 @click.command("encode", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
 @click.option("--document", help="Which document, where the files have several.")
 @settings_options
+@format_options
 def command(files: tuple[Path, ...], document: str | None, **given: Any) -> None:
     """Print facts and encoding for the annotations in FILES, for instance to pipe into clingo.
 
     In clingo, use --opt-strategy=usc,oll,disjoint,stratify: branch and bound is hopeless here.
     """
-    documents, _ = by_document(read_all(files))
+    documents, _ = by_document(read_all(files, **reading(given)))
     chosen = [one for one in documents if document in (None, one[0].document.name, one[0].document.title)]
     if len(chosen) != 1:
         names = ", ".join(one[0].document.title for one in documents)
         raise InputError(f"--document: found {len(chosen)} documents, expected to choose one of {names}")
-    refuse_different_texts(chosen[0])
     settings = changed(Settings(), given)
-    click.echo(program(settings.instance(chosen[0], Decisions()), settings.encoding), nl=False)
+    click.echo(program(settings.instance(align(chosen[0]), Decisions()), settings.encoding), nl=False)

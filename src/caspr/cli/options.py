@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from caspr.engines import ENCODINGS, ENGINES
+from caspr.formats.choices import Choices
+from caspr.formats.table import FORMATS
 from caspr.instance import Singletons
 from caspr.objectives import LARGEST_COEFFICIENT, OBJECTIVES, Objective, read_invent_cost
 from caspr.settings import Settings
@@ -155,6 +157,43 @@ certificate_option = click.option(
     "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
 )
 """Ask for proofs of optimality."""
+
+_FORMATS = (
+    click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(list(FORMATS)),
+        help="The format of the files. Default: what their content looks like.",
+    ),
+    click.option(
+        "--layer",
+        metavar="NAME",
+        help="The chain layer, annotation set or markable level to read, where there are several.",
+    ),
+    click.option(
+        "--relation",
+        "relations",
+        multiple=True,
+        metavar="TYPE",
+        help="A relation type that means coreference; may be repeated. Default: those named coref...",
+    ),
+    click.option(
+        "--in-progress", is_flag=True, help="Take annotators of an INCEpTION project who have not finished."
+    ),
+)
+
+
+def format_options(function: Function) -> Function:
+    """Add the options that say how files are read."""
+    for option in reversed(_FORMATS):
+        function = option(function)
+    return function
+
+
+def reading(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options say about reading, as the arguments of `formats.read_all`."""
+    choices = Choices(given["layer"], tuple(given["relations"]), given["in_progress"])
+    return {"format": given["format_name"], "choices": choices}
 
 
 def settings_options(function: Function) -> Function:

@@ -26,15 +26,33 @@ from caspr.cli.run import (
     refuse_extra,
     solve,
 )
+from caspr.cli.templates import fill
+from caspr.document import Annotation
 from caspr.engines import choose
 from caspr.errors import InputError
-from caspr.formats import conll, review
+from caspr.files import refuse_overwriting
+from caspr.findings import Finding
+from caspr.formats import review
+from caspr.formats.places import read_files
+from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.settings import Settings, read_settings, write_settings
 
 
 @click.command("redo", context_settings={"max_content_width": 110})
 @click.argument("file", type=FILES, metavar="review.conll")
 @click.option("--gold", type=FILES, help="Also write the clean gold standard there.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(FORMATS)),
+    help="The format of --gold. Default: what it is called.",
+)
+@click.option(
+    "--template",
+    type=FILES,
+    metavar="FILE",
+    help="Put the chains of --gold into this annotator's file, and keep all else that is in it.",
+)
 @click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
 @as_in_the_file
 @settings_options
@@ -44,6 +62,8 @@ from caspr.settings import Settings, read_settings, write_settings
 def command(
     file: Path,
     gold: Path | None,
+    target: str | None,
+    template: Path | None,
     output: Path | None,
     certificate: Path | None,
     json_path: Path | None,
@@ -58,7 +78,8 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    check_outputs((output, gold, json_path, certificate), [file])
+    inputs = [file, *([template] if template else [])]
+    check_outputs((output, gold, json_path, certificate), inputs, folder=gold)
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
     settings = [changed(stored_settings(file, one), given, reported=report is not None) for one in reviews]
@@ -72,15 +93,37 @@ def command(
         replace(one, gold=result.gold, settings=write_settings(chosen))
         for one, result, chosen in zip(reviews, results, settings, strict=True)
     ]
-    texts = {output or file: review.write(renewed)}
-    if gold is not None:
-        every = wants_all(given)
-        texts[gold] = conll.write(
-            one for result in results for one in (result.numbered_golds() if every else (result.gold,))
-        )
     proofs, unproven = certificate_text(certificate, results, settings)
-    texts.update({**proofs, **extra_texts(results, report, feedback)})
-    deliver(texts, results, unproven, reporting, rewritten=None if output else file, folder=feedback)
+    texts = {output or file: review.write(renewed), **proofs, **extra_texts(results, report, feedback)}
+    golds = [
+        one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
+    ]
+    files, findings = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
+    below = made_below(gold, files) if gold is not None else None
+    rewritten = None if output else file
+    deliver(
+        {**texts, **files},
+        results,
+        (*findings, *unproven),
+        reporting,
+        rewritten=rewritten,
+        folder=feedback,
+        below=below,
+    )
+
+
+def _gold_files(
+    golds: list[Annotation], path: Path, target: str | None, template: Path | None
+) -> tuple[dict[Path, str | bytes], tuple[Finding, ...]]:
+    """Render the clean gold standard, and say what its format cannot carry."""
+    written = golds if template is None else fill(golds, template, target)
+    format = target or output_format(written, path)
+    files = render(written, path, format=format)
+    for file in files.keys() - {STANDARD_OUTPUT}:
+        refuse_overwriting(file, read_files([template] if template else []))
+    lost = losses(written, format)
+    # What the review file could not say either has been said.
+    return files, tuple(finding for finding in lost if finding.code != "crossing-in-chain")
 
 
 def stored_settings(file: Path, one: review.Review) -> Settings:

@@ -9,10 +9,11 @@ from caspr.adjudicate import by_document
 from caspr.cli.options import FILES, changed, search_options, settings_options
 from caspr.cli.redo import stored_settings
 from caspr.cli.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.cli.run import Reporting, Task, deliver, solve
 from caspr.files import refuse_overwriting
 from caspr.findings import Finding
 from caspr.formats import read_all, review
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.settings import Settings
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,14 +19,12 @@ from caspr.errors import ContradictionError, InputError, OutputError
 from caspr.files import back_up, is_same_target, refuse_overwriting, refuse_unwritable, write_all
 from caspr.findings import Finding, Severity, times
 from caspr.formats.conll import crossing_findings
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.report.summary import infeasible_summary, summary
 from caspr.report.text import summary_lines
 from caspr.result import Result
 from caspr.settings import Settings, at_once
 from caspr.solution import Stop
-
-STANDARD_OUTPUT = Path("-")
-"""The file name that stands for standard output."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,13 @@ class Reporting:
     quiet: bool
 
 
-def check_outputs(outputs: Iterable[Path | None], inputs: Sequence[Path]) -> None:
-    """Refuse, before any work is done, outputs that cannot be written or would overwrite something."""
+def check_outputs(
+    outputs: Iterable[Path | None], inputs: Sequence[Path], *, folder: Path | None = None
+) -> None:
+    """Refuse, before any work is done, outputs that cannot be written or would overwrite something.
+
+    The output `folder` may be one, for a format with several files.
+    """
     seen: list[Path] = []
     for output in outputs:
         if output is None:
@@ -56,7 +59,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Sequence[Path]) -> Non
         if any(output == other or is_same_target(output, other) for other in seen):
             raise InputError(f"{output}: found the same output twice, expected a file for each")
         seen.append(output)
-        if output != STANDARD_OUTPUT:
+        if output != STANDARD_OUTPUT and not (output == folder and output.is_dir()):
             refuse_overwriting(output, inputs)
             refuse_unwritable(output)
 
@@ -84,8 +87,16 @@ def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path |
     return reports.extra_texts(results, report, feedback)
 
 
-def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
-    """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once."""
+def solve(
+    tasks: Sequence[Task],
+    reporting: Reporting,
+    *,
+    losses: Callable[[Annotation], tuple[Finding, ...]] = crossing_findings,
+) -> list[Result]:
+    """Adjudicate every document; after Ctrl-C the rest gets the best answer there is at once.
+
+    `losses` says what of a gold standard cannot be written.
+    """
     results: list[Result] = []
     interrupted = False
     for number, task in enumerate(tasks, start=1):
@@ -98,8 +109,8 @@ def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
                 _report_contradiction(task, str(error), results, reporting)
                 raise
         interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
-        crossing = [finding for gold in result.golds for finding in crossing_findings(gold)]
-        results.append(replace(result, findings=(*result.findings, *crossing)))
+        lost = [finding for gold in result.golds for finding in losses(gold)]
+        results.append(replace(result, findings=(*result.findings, *lost)))
     return results
 
 
@@ -110,21 +121,23 @@ def _report_contradiction(task: Task, reason: str, results: Sequence[Result], re
     names = [annotation.annotator for annotation in task.annotations]
     whole = summary(results)
     whole["documents"].append(infeasible_summary(task.annotations[0].document, names, reason))
-    write_texts({reporting.json_path: _json(whole)})
+    write_files({reporting.json_path: _json(whole)})
 
 
 def deliver(
-    texts: Mapping[Path, str],
+    texts: Mapping[Path, str | bytes],
     results: Sequence[Result],
     findings: Sequence[Finding],
     reporting: Reporting,
     *,
     rewritten: Path | None = None,
     folder: Path | None = None,
+    below: Path | None = None,
 ) -> None:
     """Write all files, or none if `--strict` finds fault, and print the summary.
 
-    An input that is `rewritten` in place is backed up first; a `folder` is made unless it is there.
+    An input that is `rewritten` in place is backed up first; a `folder` is made unless it is there, and
+    folders `below` a folder as needed.
     """
     faults = [
         finding
@@ -139,7 +152,7 @@ def deliver(
         _make(folder)
     kept = back_up(rewritten, texts) if rewritten is not None and not refused else None
     try:
-        write_texts(summaries if refused else {**texts, **summaries})
+        write_files(summaries if refused else {**texts, **summaries}, below=below)
     except OutputError:
         if kept is not None:
             kept.unlink()
@@ -182,12 +195,14 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, indent=2) + "\n"
 
 
-def write_texts(texts: Mapping[Path, str]) -> None:
-    """Write all files, or none; `-` is standard output."""
-    write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
+def write_files(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+    """Write all files, and then standard output if it is among them."""
+    write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT}, below=below)
     if STANDARD_OUTPUT in texts and sys.stdout is None:
         raise OutputError("standard output is closed: nothing was written")
     if STANDARD_OUTPUT in texts:
+        content = texts[STANDARD_OUTPUT]
+        text = content if isinstance(content, str) else content.decode("utf-8")
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
-        sys.stdout.write(texts[STANDARD_OUTPUT])
+        sys.stdout.write(text)
         sys.stdout.flush()

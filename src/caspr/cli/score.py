@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from caspr.cli.options import FILES, JsonCommand, json_option
-from caspr.cli.run import STANDARD_OUTPUT, tell, write_texts
+from caspr.cli.run import tell, write_files
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.findings import times
 from caspr.formats import read
+from caspr.formats.table import STANDARD_OUTPUT
 from caspr.scores import TITLES, Scores, score
 from caspr.scores.counts import Ratio
 
@@ -48,7 +49,7 @@ def command(
         raise InputError(f"--strict: found {times(len(scores.findings), 'warning')}, expected none")
     if json_path is not None:
         values = json.dumps(_values(scores, per_document), indent=2, ensure_ascii=False) + "\n"
-        write_texts({json_path: values})
+        write_files({json_path: values})
     if json_path != STANDARD_OUTPUT:
         for line in _lines(scores, per_document):
             click.echo(line)

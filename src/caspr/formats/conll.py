@@ -16,6 +16,7 @@ Two crossing mentions of one chain cannot be written. The later is written under
 before the document (`# caspr same-chain: 57 3`) tells our reader to join the two again.
 """
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,9 @@ from caspr.findings import Finding, times, warning
 from caspr.formats.blocks import Block, Line, split_documents
 from caspr.formats.cells import in_file_order, quoted, split_crossing
 from caspr.formats.cells import parse as parse_cell
+from caspr.formats.choices import Choices
+from caspr.formats.cuts import mend
+from caspr.formats.losses import lost_marks
 from caspr.formats.rows import (
     alias_lines,
     make_document,
@@ -39,8 +43,15 @@ from caspr.formats.rows import (
     write_document,
 )
 
+_BEGINS = re.compile(r"^# *begin +document\b", re.IGNORECASE | re.MULTILINE)
 
-def read(path: Path, annotator: str | None = None) -> list[Annotation]:
+
+def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+    """Tell whether the beginning of a file looks like this format."""
+    return _BEGINS.search(head) is not None
+
+
+def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read one annotator's file; without a name, the annotator is called as the file is."""
     return parse(read_text(path), str(path), path.stem if annotator is None else annotator)
 
@@ -64,6 +75,11 @@ def write(annotations: Iterable[Annotation]) -> str:
     return "".join(map(_write_one, annotations))
 
 
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Say what of an annotation this format cannot carry."""
+    return (*crossing_findings(annotation), *lost_marks(annotation, labels=False, gaps=False))
+
+
 def crossing_findings(annotation: Annotation) -> tuple[Finding, ...]:
     """Warn about mentions that other programs will see in a chain of their own."""
     chains, aliases = split_crossing((*annotation.chains, *annotation.singletons))
@@ -82,8 +98,9 @@ def crossing_findings(annotation: Annotation) -> tuple[Finding, ...]:
 
 
 def _write_one(annotation: Annotation) -> str:
+    annotation = mend(annotation)
     document = annotation.document
-    column = write_column(document, (*annotation.chains, *annotation.singletons), annotation.annotator)
+    column = write_column(document, annotation.all_chains, annotation.annotator)
     return write_document(document, alias_lines(column.aliases), column.cells, notes=False)
 
 

@@ -9,6 +9,7 @@ first that does not consist of whole numbers, otherwise the first.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -98,25 +99,50 @@ def make_document(
     kept = tuple(prefixes)
     words = find_words([prefix_columns(prefix) for prefix in kept], lines, source)
     layout = Layout(kept, tuple(gaps), block.comments, foreign(block.after))
+    ends = tuple(sorted({tokens for tokens, text in layout.gaps if tokens and not text}))
     rows = tuple([" ".join(prefix.split()) for prefix in kept])
-    return Document(block.name, words, block.part, source, lines, layout, rows=rows)
+    return Document(block.name, words, block.part, source, lines, layout, rows=rows, sentence_ends=ends)
 
 
 def layout_of(document: Document) -> Layout:
     """Return the layout of a document read from a column file, or make one: index and token.
 
-    Where all tokens are numbers the index is left out, or it would be taken for the words.
+    A word that was cut gets a row for each piece. Where all tokens are numbers the index is left out, or
+    it would be taken for the words.
     """
     layout = document.layout
+    if isinstance(layout, Layout) and document.origin:
+        return _cut_rows(document, layout)
     if isinstance(layout, Layout) and len(layout.prefixes) == len(document.tokens):
         return layout
     for number, token in enumerate(document.tokens, 1):
         if re.search(r"[\t\n\0]", token):
             found = f"cannot write token {number} of {quoted(document.title)}, {quoted(token)}"
             raise OutputError(f"{found}: a token has no tabs, line ends or NULs")
+    gaps = tuple((end, "") for end in document.sentence_ends)
     if document.tokens and all(map(str.isdecimal, document.tokens)):
-        return Layout(tuple(f"{token}\t" for token in document.tokens))
-    return Layout(tuple(f"{number}\t{token}\t" for number, token in enumerate(document.tokens, 1)))
+        return Layout(tuple(f"{token}\t" for token in document.tokens), gaps)
+    return Layout(tuple(f"{number}\t{token}\t" for number, token in enumerate(document.tokens, 1)), gaps)
+
+
+def _cut_rows(document: Document, layout: Layout) -> Layout:
+    """Repeat the row of each word that was cut, with the pieces in its word column."""
+    columns = [prefix_columns(prefix) for prefix in layout.prefixes]
+    word = _word_column(columns, max(map(len, columns), default=0)) if any(columns) else 0
+    counts = Counter(document.origin)
+    prefixes: list[str] = []
+    last: dict[int, int] = {0: 0}
+    near = 1
+    for number, (origin, token) in enumerate(zip(document.origin, document.tokens, strict=True), 1):
+        near = origin or near
+        last[near] = number
+        if origin and counts[origin] == 1:
+            prefixes.append(layout.prefixes[origin - 1])
+        else:
+            row = columns[near - 1] if columns else [""]
+            prefixes.append("".join(f"{one}\t" for one in (*row[:word], token, *row[word + 1 :])))
+    gaps = tuple((last.get(tokens, tokens), text) for tokens, text in layout.gaps)
+    return Layout(tuple(prefixes), gaps, layout.before, layout.after)
 
 
 def write_document(document: Document, header: Iterable[str], cells: Sequence[str], *, notes: bool) -> str:

@@ -1,0 +1,144 @@
+"""JSON CAS: a CAS as UIMA and INCEpTION write it in JSON, edited in place.
+
+    {"%TYPES": {...}, "%FEATURE_STRUCTURES": [{"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": "..."}, ...],
+     "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3]}}}
+
+References to other objects are features whose name starts with `@`. A file holds only the types it uses,
+so those of the chain layer are added where they are missing. Offsets count UTF-16 units.
+"""
+
+import json
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.formats.cas_chains import Cas, Changes, Structure
+from caspr.formats.cells import quoted
+
+_STRUCTURES = "%FEATURE_STRUCTURES"
+
+
+def read_json(data: bytes, source: str) -> Cas:
+    """Read a file, or raise `FormatError`."""
+    whole = _load(data, source)
+    given = whole.get(_STRUCTURES)
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise FormatError(source, None, f"no list {_STRUCTURES}", "a JSON CAS")
+    sofa = _sofa(given, source)
+    structures: dict[str, Structure] = {}
+    for one in given:
+        id, type = one.get("%ID"), one.get("%TYPE")
+        if one.get("@sofa", sofa["%ID"]) != sofa["%ID"] or one is sofa:
+            continue
+        if not isinstance(id, int) or not isinstance(type, str) or isinstance(id, bool) or id < 0:
+            raise FormatError(
+                source, None, f"an object with %ID {id!r} and %TYPE {type!r}", "a number and a name"
+            )
+        if str(id) in structures:
+            raise FormatError(source, None, f"%ID {id} for the second time", "each number once")
+        structures[str(id)] = Structure(str(id), type, _values(one))
+    types = {*whole.get("%TYPES", {}), *(one.type for one in structures.values())}
+    text = sofa.get("sofaString", "")
+    if not isinstance(text, str):
+        raise FormatError(source, None, "a sofaString that is no text", "the text")
+    largest = max(one["%ID"] for one in given if isinstance(one.get("%ID"), int))
+    return Cas(source, text, str(sofa["%ID"]), structures, frozenset(types), largest, whole)
+
+
+def write_json(cas: Cas, changes: Changes) -> bytes:
+    """Return the file with some objects changed."""
+    whole = cas.file
+    assert isinstance(whole, dict)
+    replaced = {one.id: one for one in changes.replaced}
+    kept = []
+    for one in whole[_STRUCTURES]:
+        id = str(one.get("%ID"))
+        if id in changes.removed:
+            continue
+        kept.append(_object(replaced[id], one) if id in replaced else one)
+    kept += [_object(one, {}) for one in changes.added]
+    result = {**whole, _STRUCTURES: kept}
+    if changes.added:
+        result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
+    views = whole.get("%VIEWS")
+    if isinstance(views, dict):
+        result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
+    return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def _load(data: bytes, source: str) -> dict[str, Any]:
+    try:
+        whole = json.loads(data.decode("utf-8-sig"))
+        json.dumps(whole, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise FormatError(source, None, "JSON nested too deeply", "a JSON CAS") from None
+    except UnicodeError:
+        raise FormatError(source, None, "text that is not UTF-8", "a JSON CAS in UTF-8") from None
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        raise FormatError(source, line, f"malformed JSON ({error})", "a JSON CAS") from None
+    if not isinstance(whole, dict) or not isinstance(whole.get("%TYPES", {}), dict):
+        raise FormatError(source, None, "another JSON value", "a JSON CAS")
+    return whole
+
+
+def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:
+    sofas = [one for one in given if one.get("%TYPE") == "uima.cas.Sofa" and isinstance(one.get("%ID"), int)]
+    named = [one for one in sofas if one.get("sofaID") == "_InitialView"] or sofas
+    if not named:
+        raise FormatError(source, None, "no object of type uima.cas.Sofa", "a text")
+    return named[0]
+
+
+def _values(one: dict[str, Any]) -> dict[str, str]:
+    """Return the plain features, references without their sign."""
+    return {
+        name.removeprefix("@"): str(value)
+        for name, value in one.items()
+        if not name.startswith(("%", "^")) and isinstance(value, (str, int)) and not isinstance(value, bool)
+    }
+
+
+def _object(one: Structure, old: dict[str, Any]) -> dict[str, Any]:
+    references, numbers = ("sofa", "first", "next"), ("begin", "end")
+    made: dict[str, Any] = {"%ID": int(one.id), "%TYPE": one.type}
+    for name, value in one.values.items():
+        if name in references:
+            made[f"@{name}"] = int(value)
+        else:
+            made[name] = int(value) if name in numbers else value
+    extra = {
+        name: value
+        for name, value in old.items()
+        if name.removeprefix("@") not in _values(old) and name not in made
+    }
+    return made | extra
+
+
+def _view(view: Any, cas: Cas, changes: Changes) -> Any:
+    if not isinstance(view, dict) or str(view.get("%SOFA")) != cas.sofa:
+        return view
+    members = view.get("%MEMBERS", [])
+    if not isinstance(members, list):
+        raise FormatError(cas.source, None, f"%MEMBERS {quoted(str(members))}", "a list of numbers")
+    kept = [id for id in members if str(id) not in changes.removed]
+    new = [int(one.id) for one in (*changes.added, *changes.replaced) if int(one.id) not in kept]
+    return {**view, "%MEMBERS": kept + new}
+
+
+def _layer_types(layer: str, types: dict[str, Any]) -> dict[str, Any]:
+    """Declare the two types of a chain layer."""
+    link = {"%NAME": f"{layer}Link", "%SUPER_TYPE": "uima.tcas.Annotation"}
+    features = {
+        "next": f"{layer}Link",
+        "referenceType": "uima.cas.String",
+        "referenceRelation": "uima.cas.String",
+    }
+    chain = {"%NAME": f"{layer}Chain", "%SUPER_TYPE": "uima.cas.AnnotationBase"}
+    made = {
+        f"{layer}Link": {
+            **link,
+            **{name: {"%NAME": name, "%RANGE": range} for name, range in features.items()},
+        },
+        f"{layer}Chain": {**chain, "first": {"%NAME": "first", "%RANGE": f"{layer}Link"}},
+    }
+    return {**types, **{name: {**made[name], **types.get(name, {})} for name in made}}

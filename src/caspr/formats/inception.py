@@ -1,0 +1,202 @@
+"""INCEpTION projects: the archive that "Export backup archive" makes, read as it is and written for import.
+
+    exportedproject.json   source/<document>   annotation/<document>/<user>.{zip,json,tsv}   ...
+
+1. Annotations are read from `annotation/`, which is there only if a secondary format was chosen at export:
+   UIMA CAS XMI (a zip in the zip), UIMA CAS JSON or WebAnno TSV. The `.ser` files are Java's own.
+2. `INITIAL_CAS`, `CURATION_USER` and `CORRECTION_USER` are no annotators. Of the others those who finished
+   the document are taken; those in progress only if asked for, with a warning; the rest never.
+3. Each chain layer is a task by itself: with several, the layer is the part of the document.
+4. Written is (a) a new archive that INCEpTION imports as a new project, in which each merged document is an
+   XMI source document, so that the chains are there for everybody, with layers and tag sets as they were,
+   and (b) a folder of `.xmi` files for upload or for the remote API. Both start from `INITIAL_CAS`, so that
+   tokens and sentences are those of the project. Links have the label that most annotators gave.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from caspr.document import Annotation, Document
+from caspr.errors import FormatError, OutputError
+from caspr.files import decode
+from caspr.findings import Finding, note, times, warning
+from caspr.formats import webanno
+from caspr.formats.archive import is_archive, make_archive, open_archive
+from caspr.formats.cas import annotation_of, read_cas
+from caspr.formats.cas_chains import Changes, change
+from caspr.formats.cas_convert import xmi_of_json
+from caspr.formats.characters import spell
+from caspr.formats.choices import Choices
+from caspr.formats.inception_project import Layer, Project, Stored, open_project, renewed
+from caspr.formats.losses import lost_marks
+from caspr.formats.places import stem
+from caspr.formats.standoff import annotate
+from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where a document comes from."""
+
+    project: Project
+    """The archive."""
+    document: str
+    """The document's name."""
+    layer: Layer
+    """The chain layer."""
+    stored: Stored
+    """The annotator's file."""
+
+
+def detect(path: Path, head: str) -> bool:
+    """Tell whether a file is a project archive."""
+    if not head.startswith("PK") or not is_archive(path):
+        return False
+    names = open_archive(path).names
+    return any(name.rpartition("/")[2].startswith("exportedproject") for name in names)
+
+
+def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
+    """Read all annotators of all documents, each chain layer by itself."""
+    choices = choices or Choices()
+    project = open_project(path)
+    found: list[Annotation] = []
+    layers = project.chosen_layers(choices.layer)
+    for document in project.documents:
+        taken, findings = _taken(project, document, choices)
+        annotations = [
+            annotation for stored in taken for annotation in _annotations(project, document, stored, layers)
+        ]
+        if annotations and findings:
+            annotations[0] = replace(annotations[0], findings=(*annotations[0].findings, *findings))
+        found += annotations
+    if not found:
+        expected = "annotators who finished (use --in-progress to take those who have not)"
+        raise FormatError(str(path), None, "no annotations to read", expected)
+    return _used_layers(found)
+
+
+def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
+    """Write the archive and the folder of .xmi files; `*` in the names stands for the output's name."""
+    groups: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in annotations:
+        if not isinstance(annotation.document.layout, _Layout):
+            raise OutputError("an INCEpTION archive can only be made of one: choose another output format")
+        groups[annotation.document.layout.document].append(annotation)
+    merged = {name: _merged(group) for name, group in groups.items()}
+    first = next(iter(groups.values()), [])
+    if not first:
+        raise OutputError("cannot write an INCEpTION archive without documents")
+    layout = first[0].document.layout
+    assert isinstance(layout, _Layout)
+    files: dict[str, str | bytes] = {"*.zip": make_archive(renewed(layout.project, merged))}
+    for name, group in groups.items():
+        files[f"*/{stem(replace(group[0].document, name=name, part=None))}.xmi"] = merged[name]
+    return files
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Say what of an annotation this format cannot carry."""
+    layout = annotation.document.layout
+    lost = list(lost_marks(annotation, labels=True, gaps=False))
+    if isinstance(layout, _Layout) and layout.stored.name.endswith(".tsv"):
+        message = "exported as TSV: only chains are in the merged files; export as XMI to keep other layers"
+        lost.append(warning("lost-layers", message, where=annotation.document.title))
+    return tuple(lost)
+
+
+def _taken(project: Project, document: str, choices: Choices) -> tuple[list[Stored], list[Finding]]:
+    """Choose the annotators of a document by how far they are."""
+    stored = project.annotators(document)
+    finished = [one for one in stored if one.state == "FINISHED"]
+    working = [one for one in stored if one.state == "IN_PROGRESS"]
+    findings = []
+    if working and choices.unfinished:
+        message = f"{times(len(working), 'annotator')} not finished, taken all the same: {_names(working)}"
+        findings.append(warning("unfinished", message, count=len(working), where=document))
+    elif working:
+        message = f"{times(len(working), 'annotator')} not finished (see --in-progress): {_names(working)}"
+        findings.append(warning("unfinished", message, count=len(working), where=document))
+    others = [one for one in stored if one not in finished and one not in working]
+    if others:
+        message = f"{times(len(others), 'annotator')} with state new or ignore left out: {_names(others)}"
+        findings.append(note("not-annotated", message, count=len(others), where=document))
+    chosen = finished + (working if choices.unfinished else [])
+    return [one for one in stored if one in chosen], findings
+
+
+def _names(stored: Sequence[Stored]) -> str:
+    return ", ".join(one.user for one in stored)
+
+
+def _annotations(
+    project: Project, document: str, stored: Stored, layers: Sequence[Layer]
+) -> Iterator[Annotation]:
+    """Read one annotator's file, an annotation for each layer."""
+    source = f"{project.source}/{stored.name}"
+    data = project.archive.read(stored.name)
+    cas = None if stored.name.endswith(".tsv") else read_cas(data, source)
+    for layer in layers:
+        part = layer.short if len(layers) > 1 else None
+        if cas is not None:
+            annotation = annotation_of(cas, layer.name, document, stored.user, part)
+        else:
+            annotation = _tsv(decode(data, source), source, document, stored.user, layer)
+        layout = _Layout(project, document, layer, stored)
+        yield replace(annotation, document=replace(annotation.document, layout=layout, part=part))
+
+
+def _tsv(text: str, source: str, document: str, user: str, layer: Layer) -> Annotation:
+    link = f"{layer.name}Link"
+    if link in webanno.layers(text, source):
+        return webanno.parse_document(text, source, document, user, Choices(link))
+    # A layer without annotations may be missing from the header.
+    return annotate(Document(document, (), source=source), user, webanno.text_of(text, source), ())
+
+
+def _used_layers(annotations: list[Annotation]) -> list[Annotation]:
+    """Leave out layers in which nobody marked anything, unless there is no other."""
+    used = {one.document.part for one in annotations if one.mentions}
+    if not used:
+        used = {annotations[0].document.part}
+    kept = [one for one in annotations if one.document.part in used]
+    if len(used) > 1:
+        return kept
+    return [replace(one, document=replace(one.document, part=None)) for one in kept]
+
+
+def _merged(group: Sequence[Annotation]) -> bytes:
+    """Put the chains of all layers into the document as the project first had it."""
+    data, source = _base(group[0])
+    for annotation in group:
+        layout = annotation.document.layout
+        assert isinstance(layout, _Layout)
+        cas = read_xmi(data, source)
+        data = write_xmi(cas, change(cas, layout.layer.name, annotation, reuse=False))
+    return data
+
+
+def _base(annotation: Annotation) -> tuple[bytes, str]:
+    """Return the document to put chains into, without those of any single annotator."""
+    layout = annotation.document.layout
+    assert isinstance(layout, _Layout)
+    initial = layout.project.initial(layout.document)
+    stored = initial or layout.stored
+    source = f"{layout.project.source}/{stored.name}"
+    data = layout.project.archive.read(stored.name)
+    if stored.name.endswith(".tsv"):
+        text, offsets = spell(annotation.document)
+        document = replace(annotation.document, name=layout.document, part=None)
+        return fresh_xmi(document, text, offsets, layout.layer.name), source
+    if stored.name.endswith(".json"):
+        data = xmi_of_json(data, source)
+    cas = read_cas(data, source)
+    if initial is not None:
+        return write_xmi(cas, Changes()), source
+    empty = replace(annotation, chains=(), singletons=())
+    for layer in layout.project.layers:
+        data = write_xmi(cas, change(cas, layer.name, empty, reuse=False))
+        cas = read_xmi(data, source)
+    return data, source

@@ -1,0 +1,226 @@
+"""jsonlines: what most neural resolvers read and write, one JSON object for each document on a line.
+
+    {"doc_key": "nw/wsj_0001", "sentences": [["A", "girl", "sang"]], "clusters": [[[0, 1]]]}
+
+1. A mention is its first and last token, both included, counted from 0 over all sentences.
+2. `clusters` are read; where they are missing or empty, `predicted_clusters`; `--layer` overrules.
+3. With `subtoken_map`, `sentences` hold sub-tokens, and the map gives the word of each. Words are read and
+   sub-tokens written; `[CLS]` and its like belong to no word.
+4. A `doc_key` of the form `(name); part 000` is a name and a part. Everything else in the object is kept.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.findings import Finding, note, times
+from caspr.formats.cells import quoted
+from caspr.formats.choices import Choices
+from caspr.formats.cuts import mend
+from caspr.formats.losses import lost_marks
+from caspr.formats.standoff import Marked, assemble
+
+_KEYS = ("clusters", "predicted_clusters")
+_PART = re.compile(r"\((.*)\); part ([^\s;()]+)", re.DOTALL)
+_SPECIAL = frozenset(("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>"))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What a line said beyond the text."""
+
+    fields: dict[str, Any]
+    """The whole object."""
+    key: str
+    """The field with the clusters."""
+    words: tuple[tuple[int, int], ...]
+    """For each token the first and last index it has in the clusters."""
+
+
+class _Fault(Exception):  # noqa: N818
+    """Something wrong with a line: what was found and what was expected."""
+
+
+def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+    """Tell whether the beginning of a file looks like this format."""
+    return head.lstrip().startswith("{") and '"sentences"' in head
+
+
+def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+    """Read one annotator's file."""
+    source, who = str(path), path.stem if annotator is None else annotator
+    layer = choices.layer if choices else None
+    found: list[Annotation] = []
+    seen: dict[tuple[str, str | None], int] = {}
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            annotation = _annotation(_object(line), source, number, who, layer)
+        except _Fault as fault:
+            raise FormatError(source, number, *fault.args) from None
+        first = seen.setdefault(annotation.document.key, number)
+        if first != number:
+            title = f"document {quoted(annotation.document.title)} for the second time"
+            raise FormatError(source, number, title, f"each document once; the first is in line {first}")
+        found.append(annotation)
+    if not found:
+        raise FormatError(source, None, "no document", 'at least one line {"doc_key": ..., "sentences": ...}')
+    return found
+
+
+def write(annotations: Iterable[Annotation]) -> str:
+    """Write annotations, each with the other fields of the object it was read from."""
+    return "".join(f"{_line(mend(annotation))}\n" for annotation in annotations)
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Say what of an annotation this format cannot carry."""
+    return tuple(lost_marks(annotation, labels=False, gaps=False))
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise _Fault("JSON nested too deeply", "a flat object") from None
+    except UnicodeEncodeError:
+        raise _Fault("a lone surrogate", "whole characters") from None
+    except ValueError as error:
+        raise _Fault(f"malformed JSON ({error})", "one JSON object on each line") from None
+    if not isinstance(value, dict):
+        raise _Fault(f"{quoted(line[:50])}", "one JSON object on each line")
+    return value
+
+
+def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer: str | None) -> Annotation:
+    sentences = fields.get("sentences")
+    if not isinstance(sentences, list) or not all(map(_is_sentence, sentences)):
+        raise _Fault("no list of sentences", '"sentences": [["A", "girl"], ...]')
+    name, part = _name(fields.get("doc_key", Path(source).stem))
+    flat = [token for sentence in sentences for token in sentence]
+    tokens, index = _words(fields, flat)
+    key = _cluster_key(fields, layer)
+    clusters = _clusters(fields.get(key, []), index, key)
+    ends = _ends(sentences, index)
+    words: dict[int, list[int]] = {}
+    for place, word in index.items():
+        words.setdefault(word, []).append(place)
+    layout = _Layout(fields, key, tuple((min(words[n]), max(words[n])) for n in range(1, len(tokens) + 1)))
+    document = Document(name, tokens, part, source, (line,) * len(tokens), layout, sentence_ends=ends)
+    marked = [(Marked(str(n), ()), (span,)) for n, spans in enumerate(clusters, 1) for span in spans]
+    empty = sum(not spans for spans in clusters)
+    odd = [note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty)] if empty else []
+    return assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+
+
+def _is_sentence(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(token, str) for token in value)
+
+
+def _name(key: object) -> tuple[str, str | None]:
+    if not isinstance(key, str):
+        raise _Fault(f"doc_key {key!r}", "a text as doc_key")
+    parted = _PART.fullmatch(key)
+    return (parted[1], parted[2]) if parted else (key, None)
+
+
+def _cluster_key(fields: dict[str, Any], layer: str | None) -> str:
+    if layer is not None:
+        if layer not in fields:
+            raise _Fault(f"no field {quoted(layer)}", "the field that --layer names")
+        return layer
+    return next((key for key in _KEYS if fields.get(key)), "clusters")
+
+
+def _words(fields: dict[str, Any], flat: Sequence[str]) -> tuple[tuple[str, ...], dict[int, int]]:
+    """Return the words, and the word of each index that clusters may use."""
+    mapped = fields.get("subtoken_map")
+    if mapped is None:
+        return tuple(flat), {place: place + 1 for place in range(len(flat))}
+    if not isinstance(mapped, list) or len(mapped) != len(flat):
+        raise _Fault("a subtoken_map of another length", f"one number for each of {len(flat)} sub-tokens")
+    words: list[str] = []
+    index: dict[int, int] = {}
+    before: int | None = None
+    for place, (token, word) in enumerate(zip(flat, mapped, strict=True)):
+        if token in _SPECIAL:
+            continue
+        if type(word) is not int or (before is not None and word < before):
+            raise _Fault(f"{word!r} in subtoken_map", "whole numbers in rising order")
+        if word == before:
+            words[-1] += token.removeprefix("##")
+        else:
+            words.append(token.removeprefix("▁").removeprefix("Ġ"))
+        before = word
+        index[place] = len(words)
+    return tuple(words), index
+
+
+def _clusters(value: object, index: dict[int, int], key: str) -> list[list[Span]]:
+    if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
+        raise _Fault(f"{key} that are no lists", "[[[0, 1], [5, 5]], ...]")
+    return [[_span(mention, index) for mention in cluster if mention != []] for cluster in value]
+
+
+def _span(mention: object, index: dict[int, int]) -> Span:
+    good = isinstance(mention, list) and len(mention) >= 2 and all(type(end) is int for end in mention[:2])
+    if not good:
+        raise _Fault(f"mention {quoted(str(mention))}", "[first, last]")
+    assert isinstance(mention, list)
+    start, end = mention[:2]
+    if start not in index or end not in index or start > end:
+        raise _Fault(f"mention {quoted(str(mention))}", f"two of {len(index)} tokens in order")
+    return Span(index[start], index[end])
+
+
+def _ends(sentences: Sequence[Sequence[str]], index: dict[int, int]) -> tuple[int, ...]:
+    ends: list[int] = []
+    place = 0
+    for sentence in sentences:
+        inside = [index[at] for at in range(place, place + len(sentence)) if at in index]
+        place += len(sentence)
+        if inside and (not ends or inside[-1] > ends[-1]):
+            ends.append(inside[-1])
+    return tuple(ends)
+
+
+def _line(annotation: Annotation) -> str:
+    document, layout = annotation.document, annotation.document.layout
+    fields: dict[str, Any]
+    if isinstance(layout, _Layout) and not document.origin:
+        fields, words, key = dict(layout.fields), layout.words, layout.key
+    else:
+        kept = layout.fields if isinstance(layout, _Layout) else {}
+        fields = {name: value for name, value in kept.items() if name not in ("subtoken_map", *_KEYS)}
+        fields |= {"doc_key": "", "sentences": _sentences(document), "clusters": []}
+        words, key = tuple((place, place) for place in range(len(document.tokens))), "clusters"
+    if _name(fields.get("doc_key", "")) != document.key:
+        fields["doc_key"] = (
+            document.name if document.part is None else f"({document.name}); part {document.part}"
+        )
+    fields[key] = [
+        [[words[span.start - 1][0], words[span.end - 1][1]] for span in chain.mentions]
+        for chain in _ordered(annotation.all_chains)
+    ]
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _sentences(document: Document) -> list[list[str]]:
+    bounds = sorted({0, *document.sentence_ends, len(document.tokens)})
+    return [list(document.tokens[a:b]) for a, b in pairwise(bounds)]
+
+
+def _ordered(chains: Sequence[Chain]) -> Iterator[Chain]:
+    """Put numbered chains in the order of their numbers, so that reading them gives the same numbers."""
+    if all(re.fullmatch("[0-9]{1,9}", chain.id) for chain in chains):
+        return iter(sorted(chains, key=lambda chain: int(chain.id)))
+    return iter(chains)

@@ -1,0 +1,41 @@
+"""Losses: what a format cannot carry of an annotation, said before it is written."""
+
+from collections.abc import Iterator
+
+from caspr.document import Annotation
+from caspr.findings import Finding, note, times, warning
+from caspr.formats.cells import quoted
+
+
+def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[Finding]:
+    """Count labels and gaps of mentions that are written, unless the format can say them."""
+    where = annotation.annotator
+    marks = [(span, mark) for span, mark in annotation.marks.items() if span in annotation.mentions]
+    labelled = sum(bool(mark.label) for _, mark in marks)
+    if labelled and not labels:
+        yield note(
+            "lost-labels", f"{times(labelled, 'label')} of mentions not written", count=labelled, where=where
+        )
+    broken = sorted(span for span, mark in marks if mark.pieces)
+    if broken and not gaps:
+        example = quoted(annotation.document.text(broken[0]))
+        message = (
+            f"{times(len(broken), 'mention')} with gaps written as the span that covers it (first: {example})"
+        )
+        yield warning("covered-gaps", message, count=len(broken), where=where)
+
+
+def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
+    """Say how many mentions of a file go because they are in no chain, with all that is said of them."""
+    if count:
+        message = f"{times(count, 'mention')} of its file in no chain, not written (see --singletons)"
+        yield note("removed-mentions", message, count=count, where=annotation.annotator)
+
+
+def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:
+    """Count mentions without characters, which some programs do not accept."""
+    text = annotation.document.text
+    empty = [span for span in annotation.mentions if not text(span).strip()]
+    if empty:
+        message = f"{times(len(empty), 'mention')} without characters, which {name} does not show"
+        yield warning("empty-mention", message, count=len(empty), where=annotation.annotator)

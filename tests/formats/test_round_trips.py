@@ -1,0 +1,184 @@
+"""Every format: what is written is read again, also from an existing file, and by way of another format."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caspr.align import align
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.formats import brat, cas, conll, corefud, gate, inception, jsonlines, mmax, webanno
+from caspr.formats.annotators import read_one
+from caspr.formats.table import FORMATS, NAMED, Format, detect, losses, render
+from tests.formats.documents import relaxed
+from tests.formats.everywhere import (
+    GAPPED,
+    LABELLED,
+    SUFFIX,
+    again,
+    annotations,
+    assert_same,
+    partition,
+    save,
+)
+
+formats = pytest.mark.parametrize("format", SUFFIX)
+few = relaxed.__class__(relaxed, max_examples=30)
+
+
+MODULES: dict[str, Format] = {
+    "conll": conll,
+    "corefud": corefud,
+    "jsonlines": jsonlines,
+    "brat": brat,
+    "gate": gate,
+    "mmax": mmax,
+    "webanno": webanno,
+    "inception": inception,
+    "cas": cas,
+}
+"""Written out, so that types are checked."""
+
+
+def test_the_table_is_complete() -> None:
+    assert dict(FORMATS) == MODULES
+    with pytest.raises(KeyError):
+        FORMATS["nonsense"]
+
+
+def test_all_formats_are_tried() -> None:
+    assert {*SUFFIX, "inception"} == set(FORMATS)
+
+
+@formats
+@given(annotation=annotations())
+@few
+def test_written_is_read(format: str, annotation: Annotation) -> None:
+    with TemporaryDirectory() as folder:
+        back = again(annotation, Path(folder), format)
+        tangled = any(finding.code == "covered-gaps" for finding in losses([annotation], format))
+        assert_same(annotation, back, labels=format in LABELLED, gaps=format in GAPPED and not tangled)
+
+
+@formats
+@given(annotation=annotations())
+@few
+def test_reading_and_writing_is_a_fixpoint(format: str, annotation: Annotation) -> None:
+    with TemporaryDirectory() as folder:
+        once = again(annotation, Path(folder), format)
+        path = Path(folder) / f"x{SUFFIX[format]}"
+        assert detect(path) == format
+        first = render([once], path, format=format)
+        twice = again(once, Path(folder), format)
+        assert render([twice], path, format=format) == first
+        assert (once.chains, once.singletons) == (twice.chains, twice.singletons)
+        assert once.marks == twice.marks
+
+
+@formats
+@given(annotation=annotations(), other=annotations(), data=st.data())
+@few
+def test_other_chains_into_an_existing_file(
+    format: str, annotation: Annotation, other: Annotation, data: st.DataObject
+) -> None:
+    """The gold standard is the first annotator's file with other chains in it."""
+    with TemporaryDirectory() as folder:
+        once = again(annotation, Path(folder), format)
+        length = len(once.document.tokens)
+        token = st.integers(1, length)
+        span = st.tuples(token, token).map(lambda pair: Span(min(pair), max(pair)))
+        drawn = data.draw(st.lists(st.lists(span, min_size=1, max_size=4), max_size=4))
+        kept = data.draw(
+            st.lists(st.sampled_from(once.all_chains), unique=True) if once.all_chains else st.just([])
+        )
+        chains = [Chain.of(str(number), spans) for number, spans in enumerate(drawn, 1)]
+        chains += [Chain(f"9{number}", chain.mentions) for number, chain in enumerate(kept)]
+        gold = Annotation.of("gold", once.document, chains, marks=once.marks)
+        back = again(gold, Path(folder), format)
+        assert_same(gold, back)
+
+
+@formats
+@given(annotation=annotations())
+@few
+def test_aligned_words_are_written_back(format: str, annotation: Annotation) -> None:
+    """A second annotator cuts every word in two; what the first annotator marked stays the same."""
+    with TemporaryDirectory() as folder:
+        once = again(annotation, Path(folder), format)
+        halves = [half for word in once.document.tokens for half in (word[:1], word[1:]) if half]
+        other = Annotation.of("other", Document("d", tuple(halves)), [])
+        moved = align([once, other])[0]
+        assert_same(annotation, again(moved, Path(folder), format))
+
+
+@given(
+    annotation=annotations(), first=st.sampled_from(sorted(SUFFIX)), second=st.sampled_from(sorted(SUFFIX))
+)
+@few
+def test_by_way_of_two_formats(annotation: Annotation, first: str, second: str) -> None:
+    with TemporaryDirectory() as folder:
+        assert_same(annotation, again(again(annotation, Path(folder), first), Path(folder), second))
+
+
+@formats
+def test_losses_are_counted(format: str, tmp_path: Path) -> None:
+    from caspr.document import Mark
+
+    document = Document("d", ("a", "b", "c"))
+    marks = {Span(1, 3): Mark("person", (Span(1, 1), Span(3, 3)))}
+    annotation = Annotation.of("Ann", document, [Chain.of("1", [(1, 3)])], marks=marks)
+    codes = {finding.code: finding.count for finding in losses([annotation], format)}
+    assert ("covered-gaps" in codes) == (format not in GAPPED)
+    assert ("lost-labels" in codes) == (format not in LABELLED)
+
+
+@formats
+def test_empty_documents_and_empty_mentions(format: str, tmp_path: Path) -> None:
+    nothing = Annotation.of("Ann", Document("d", ("a",)), [])
+    assert partition(again(nothing, tmp_path, format)) == []
+    hollow = Annotation.of("Ann", Document("d", ("a", "", "b")), [Chain.of("1", [(2, 2), (3, 3)])])
+    assert_same(hollow, again(hollow, tmp_path, format))
+
+
+@formats
+def test_several_documents(format: str, tmp_path: Path) -> None:
+    given = [
+        Annotation.of("Ann", Document(name, ("a", "b")), [Chain.of("1", [(1, 1), (2, 2)])])
+        for name in ("d", "e/f")
+    ]
+    path = tmp_path / ("out" if format not in NAMED else f"out{SUFFIX[format]}")
+    save(given, path, format)
+    back = read_one(path, "Ann")
+    assert [one.document.name for one in back] == ["d", "e/f"]
+    assert [partition(one) for one in back] == [partition(one) for one in given]
+    assert {one.document.format for one in back} == {format}
+
+
+@formats
+def test_documents_of_one_name_do_not_overwrite_each_other(format: str, tmp_path: Path) -> None:
+    from caspr.errors import CasprError
+
+    chains = [Chain.of("1", [(1, 1), (2, 2)])]
+    one = Annotation.of("Ann", Document("d", ("a", "b")), chains)
+    two = replace(one, document=Document("d", ("x", "y")))
+    if format not in NAMED:
+        with pytest.raises(CasprError, match="two documents"):
+            save([one, two], tmp_path / "out", format)
+
+
+@formats
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "..", "a\0b", ""])
+def test_hostile_names_stay_in_the_folder(format: str, name: str, tmp_path: Path) -> None:
+    from caspr.errors import CasprError
+
+    given = [
+        Annotation.of("Ann", Document(one, ("a", "b")), [Chain.of("1", [(1, 1), (2, 2)])])
+        for one in (name, "z")
+    ]
+    if format not in NAMED:
+        with pytest.raises(CasprError, match="safe file name"):
+            save(given, tmp_path / "deep" / "out", format)
+    assert not list(tmp_path.iterdir())
