@@ -107,9 +107,7 @@ def test_different_tokens_go_through(caspr: Caller, tmp_path: Path) -> None:
     assert gold.read_text() == one.read_text()
     two.write_text("#begin document (d);\nNew -\n- -\nYork (1)\nis -\nit (1)\n#end document\n")
     assert caspr("adjudicate", one, two, "-o", gold, "--objective", "u").code == 0
-    assert (
-        "1\tNew-\tNNP\t(1\n1\tYork\tNNP\t1)|(1)\n" in gold.read_text() or "1\tYork\tNNP" in gold.read_text()
-    )
+    assert "York\tNNP\t" in gold.read_text()
     assert caspr("adjudicate", one, two, "--layout", "review", "-o", tmp_path / "review").code == 0
     assert caspr("redo", tmp_path / "review").code == 0
 

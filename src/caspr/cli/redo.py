@@ -1,5 +1,6 @@
 """`caspr redo`: re-optimise a review file around the cells enforced in it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from caspr.findings import Finding
 from caspr.formats import review
 from caspr.formats.places import read_files
 from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.result import Result
 from caspr.settings import Settings, read_settings, write_settings
 
 
@@ -89,26 +91,29 @@ def command(
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]
     results = solve(tasks, reporting)
-    renewed = [
-        replace(one, gold=result.gold, settings=write_settings(chosen))
-        for one, result, chosen in zip(reviews, results, settings, strict=True)
-    ]
     proofs, unproven = certificate_text(certificate, results, settings)
-    texts = {output or file: review.write(renewed), **proofs, **extra_texts(results, report, feedback)}
+    texts = {
+        output or file: _renewed(reviews, results, settings),
+        **proofs,
+        **extra_texts(results, report, feedback),
+    }
     golds = [
         one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
     ]
-    files, findings = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
+    files, lost = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
     below = made_below(gold, files) if gold is not None else None
     rewritten = None if output else file
-    deliver(
-        {**texts, **files},
-        results,
-        (*findings, *unproven),
-        reporting,
-        rewritten=rewritten,
-        folder=feedback,
-        below=below,
+    whole, findings = {**texts, **files}, (*lost, *unproven)
+    deliver(whole, results, findings, reporting, rewritten=rewritten, folder=feedback, below=below)
+
+
+def _renewed(
+    reviews: Sequence[review.Review], results: Sequence[Result], settings: Sequence[Settings]
+) -> str:
+    """Render the review file anew: the same marks, the new result, the settings that led to it."""
+    return review.write(
+        replace(one, gold=result.gold, settings=write_settings(chosen))
+        for one, result, chosen in zip(reviews, results, settings, strict=True)
     )
 
 
