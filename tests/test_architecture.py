@@ -16,17 +16,20 @@ LAYERS = [
     {"engines", "certify", "result"},
     {"formats", "scores", "agreement", "report"},
     {"adjudicate", "compare"},
+    {"corpus", "review"},
     {"cli", "__main__"},
 ]
-WALLS = {
+WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "click": "cli",
     "rich": "cli",
-    "subprocess": "engines/asp",
+    "subprocess": ("engines/asp", "corpus"),
+    "distributed": "corpus/cluster",
+    "sqlite3": "corpus",
     "jinja2": "report",
 }
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "result", "formats", "scores", "agreement", "report"}
+ALONE = {"engines", "certify", "result", "formats", "scores", "agreement", "report", "corpus", "review"}
 """Modules that do not know their neighbours in the same layer."""
 
 

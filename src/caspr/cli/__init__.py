@@ -16,6 +16,7 @@ from caspr.errors import CasprError
 COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
     "redo": "Re-optimise a review file around what was enforced in it.",
+    "corpus": "Adjudicate a whole corpus, on many cores or machines.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
     "report": "Explain every conflict: who voted how, what was decided and why.",
     "agreement": "Say how far annotators agree, who with whom and in which documents.",
