@@ -29,8 +29,8 @@ SHOWN = 20
 @click.option(
     "--by",
     type=click.Choice(LAYOUTS),
-    help="What is in FOLDER: a folder for each document, one for each annotator, or a file for each annotator "
-    "with many documents in it. Default: found by looking.",
+    help="What is in FOLDER: a folder for each document, one for each annotator, or a file of many documents "
+    "for each annotator. Default: found by looking.",
 )
 @click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
 @click.option(

@@ -6,6 +6,7 @@ that was stopped anywhere goes on where it was. Only one run at a time has the j
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from caspr.errors import InputError
 
 NAME = ".caspr-journal.sqlite"
 """What the journal is called in the output folder."""
+_SECONDS = 0.5
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entry (
     document TEXT PRIMARY KEY, fingerprint TEXT, run INTEGER NOT NULL, rows TEXT NOT NULL, files TEXT NOT NULL
@@ -46,11 +48,18 @@ class Journal:
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLE)
             self._database.execute("BEGIN IMMEDIATE")
-            self._database.execute("COMMIT")
             last = self._database.execute("SELECT max(run) FROM entry").fetchone()[0]
         except sqlite3.Error as error:
             raise InputError(self._explained(error)) from error
         self.run = 1 + (last or 0)
+        self._committed = time.monotonic()
+
+    def _commit_now_and_then(self) -> None:
+        """Commit what is older than half a second: what is lost with this process is done again."""
+        if time.monotonic() - self._committed > _SECONDS:
+            self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
+            self._committed = time.monotonic()
 
     def _explained(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
@@ -74,10 +83,12 @@ class Journal:
         """Keep what came of a document in this run."""
         values = (document, fingerprint, self.run, json.dumps(rows, ensure_ascii=False), json.dumps(files))
         self._database.execute("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
+        self._commit_now_and_then()
 
     def confirm(self, document: str) -> tuple[Mapping[str, Any], ...]:
         """Take a document over from an earlier run, and return its rows."""
         self._database.execute("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
+        self._commit_now_and_then()
         row = self._database.execute("SELECT rows FROM entry WHERE document = ?", (document,)).fetchone()
         return tuple(json.loads(row[0]))
 
@@ -96,4 +107,5 @@ class Journal:
 
     def close(self) -> None:
         """Close the journal, so that another run can have it."""
+        self._database.execute("COMMIT")
         self._database.close()

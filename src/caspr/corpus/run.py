@@ -1,7 +1,7 @@
 """Run a whole corpus: plan, do what is not done, write, keep the journal, sum up."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,10 +11,10 @@ from caspr import __version__
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
 from caspr.corpus.journal import Entry, Journal
-from caspr.corpus.outputs import put
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
+from caspr.corpus.writer import Writer, Written
 from caspr.errors import InputError, OutputError
 from caspr.files import write_stream
 
@@ -62,11 +62,13 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
     with (
         closing(Plan(request.inputs, by=request.by, files=request.files)) as plan,
         closing(Journal(request.output)) as journal,
+        closing(Writer(request.output)) as writer,
     ):
         run = _Run(request, plan, journal, listener)
         with closing(_performed(run.jobs(), request)) as outcomes:
             for outcome in outcomes:
-                run.keep(outcome)
+                run.keep(outcome, writer)
+        run.record(writer.finish())
         _sum_up(request, journal, run.totals)
         return run.totals, list(journal.forgotten())
 
@@ -81,6 +83,7 @@ class _Run:
         self._journal = journal
         self._listener = listener
         self._under_way: dict[str, str] = {}
+        self._written: dict[str, str | None] = {}
 
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
@@ -99,15 +102,21 @@ class _Run:
             return False
         return all((self._request.output / name).is_file() for name in entry.files)
 
-    def keep(self, outcome: Outcome) -> None:
-        """Write what came of a document, once."""
+    def keep(self, outcome: Outcome, writer: Writer) -> None:
+        """Write what came of a document; a second outcome of the same document is left."""
         mark = self._under_way.pop(outcome.document, None)
         if mark is None:
             return
+        self._written[outcome.document] = None if outcome.failed else mark
         entry = self._journal.entry(outcome.document)
-        files = put(self._request.output, outcome.texts, entry.files if entry else {})
-        self._journal.record(outcome.document, None if outcome.failed else mark, outcome.rows, files)
-        self._count(totals_of(outcome.rows))
+        self.record(writer.put(outcome, entry.files if entry else {}))
+
+    def record(self, written: Iterable[Written]) -> None:
+        """Note documents whose files are in place."""
+        for outcome, files in written:
+            mark = self._written.pop(outcome.document)
+            self._journal.record(outcome.document, mark, outcome.rows, files)
+            self._count(totals_of(outcome.rows))
 
     def _count(self, totals: Totals) -> None:
         self.totals += totals
