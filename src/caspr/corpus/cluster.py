@@ -65,7 +65,9 @@ def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
         under_way[key] = job.document
         return client.submit(perform_remotely, pickle.dumps(job), key=key, pure=False)
 
-    completed = as_completed([submit(job) for job in islice(jobs, _window(client))], raise_errors=False)
+    first = [submit(job) for job in islice(jobs, _window(client))]
+    completed = as_completed(first, loop=client.loop, raise_errors=False)
+    del first
     for future in completed:
         document = under_way.pop(future.key)
         outcome = _outcome(future, document)
