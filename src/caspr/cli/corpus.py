@@ -86,9 +86,7 @@ def _deliver(request: Request, *, quiet: bool) -> None:
     if not quiet:
         tell(_told(totals))
         if forgotten:
-            tell(
-                [f"warning: {times(len(forgotten), 'file')} of documents that are not in the corpus any more"]
-            )
+            tell([f"warning: {times(forgotten, 'file')} of documents that are not in the corpus any more"])
     if totals.failed:
         tell(_failed(request.output, totals.failed))
         sys.exit(1)

@@ -9,7 +9,7 @@ some files: those of one document have the same words.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,10 @@ LAYOUTS = ("document", "annotator", "file")
 """All layouts by name."""
 _SAMPLES = 6
 """How many folders are looked into."""
+_FILES = 200
+"""How many files of each are looked for."""
+_ENTRIES = 10_000
+"""How many entries of the corpus folder are looked at."""
 
 
 def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
@@ -68,19 +72,18 @@ def place(path: str, layout: str) -> tuple[str, str]:
 
 def detect(folder: Path, pattern: str = "*") -> str:
     """Find the layout of a corpus by looking."""
-    paths = list(islice(walk(folder, pattern), 10_000))
-    if not paths:
-        raise InputError(f"{folder}: found no files, expected those of a corpus")
-    flat = sum("/" not in path for path in paths)
-    if flat == len(paths):
+    folders, files = _entries(folder, pattern)
+    if not folders:
+        if not files:
+            raise InputError(f"{folder}: found no files, expected those of a corpus")
         return "file"
-    if flat:
-        stray = min(path for path in paths if "/" not in path)
+    if files:
         raise InputError(
-            f"{folder / stray}: found a file beside folders, expected files in one folder for each document "
+            f"{folder / files[0]}: found a file beside folders, expected files in one folder for each document "
             "or annotator; move it away, or leave it out by --files"
         )
-    inside, across = _sample(folder, sorted(paths))
+    samples = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
+    inside, across = _inside(folder, samples), _across(folder, samples)
     if inside == across:
         raise InputError(
             f"{folder}: found no sign of what its folders are, expected the same words in files of one "
@@ -89,19 +92,37 @@ def detect(folder: Path, pattern: str = "*") -> str:
     return "document" if inside > across else "annotator"
 
 
-def _sample(folder: Path, paths: Iterable[str]) -> tuple[int, int]:
-    """Count how often two files of one folder, and two of one name in two folders, have the same words."""
-    folders: dict[str, list[str]] = {}
-    names: dict[str, list[str]] = {}
-    for path in paths:
-        folders.setdefault(str(PurePosixPath(path).parent), []).append(path)
-        names.setdefault(place(path, "annotator")[0], []).append(path)
-    return _same(folder, folders.values()), _same(folder, names.values())
+def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
+    """Return some folders in a folder, and some files."""
+    with _opened(folder) as entries:
+        shown = [entry for entry in islice(entries, _ENTRIES) if not entry.name.startswith(".")]
+    folders = sorted(entry.name for entry in shown if entry.is_dir())
+    files = sorted(entry.name for entry in shown if not entry.is_dir() and fnmatchcase(entry.name, pattern))
+    return folders[:_SAMPLES], files
 
 
-def _same(folder: Path, groups: Iterable[list[str]]) -> int:
-    pairs = (group[:2] for group in groups if len(group) > 1)
-    return sum(_words(folder / one) == _words(folder / other) for one, other in islice(pairs, _SAMPLES))
+def _inside(folder: Path, samples: Mapping[str, list[str]]) -> int:
+    """Count how often two files of one folder have the same words."""
+    same = 0
+    for name, paths in samples.items():
+        groups: dict[PurePosixPath, list[str]] = {}
+        for path in sorted(paths, key=lambda path: (path.endswith(".txt"), path)):
+            groups.setdefault(PurePosixPath(path).parent, []).append(path)
+        pair = next((group[:2] for group in groups.values() if len(group) > 1), None)
+        same += pair is not None and _words(folder / name / pair[0]) == _words(folder / name / pair[1])
+    return same
+
+
+def _across(folder: Path, samples: Mapping[str, list[str]]) -> int:
+    """Count how often two files of one name in two folders have the same words."""
+    first, *others = samples
+    found = (
+        (folder / first / path, folder / other / path)
+        for other in others
+        for path in sorted(samples[first], key=lambda path: (path.endswith(".txt"), path))
+        if (folder / other / path).is_file()
+    )
+    return sum(_words(one) == _words(other) for one, other in islice(found, _SAMPLES))
 
 
 def _words(path: Path) -> object:

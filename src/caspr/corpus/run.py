@@ -52,8 +52,8 @@ def silent(totals: Totals, planned: int) -> None:
     """Ignore all progress."""
 
 
-def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
-    """Adjudicate a corpus; return the totals, and the files of documents that are no longer in it.
+def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, int]:
+    """Adjudicate a corpus; return the totals, and how many files of documents that left it are there.
 
     Whatever is wrong with a document is told in the summary, and the others are done.
     """
@@ -70,7 +70,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
                 run.keep(outcome, writer)
         run.record(writer.finish())
         _sum_up(request, journal, run.totals)
-        return run.totals, list(journal.forgotten())
+        return run.totals, sum(1 for _ in journal.forgotten())
 
 
 class _Run:
