@@ -1,6 +1,6 @@
 """Measure what whole corpora are meant to reach, and print it as one table.
 
-    python -m bench.corpus [--documents 500] [--scale 1] [--tiny 20000] [--engine auto] > table.md
+    python -m bench.corpus [PART] [--documents 500] [--scale 1] [--tiny 20000] [--engine auto] > table.md
 
 Documents are like those of the paper's DS2. The overhead of the machinery is processor time, so that it
 can be measured beside other work: that of a whole run with one worker process, less that of the same
@@ -51,7 +51,7 @@ def make_tiny(folder: Path, documents: int) -> Path:
         place = folder / f"document{number:06}"
         place.mkdir(parents=True)
         for annotator, cells in (("ann", "((1) - (1) -"), ("bob", "(1) - (1) (1)")):
-            rows = "".join(f"{token}\tw\t{cell}\n" for token, cell in enumerate(cells.split(), 1))
+            rows = "".join(f"{token}\tw{number}\t{cell}\n" for token, cell in enumerate(cells.split(), 1))
             text = f"#begin document (d{number});\n{rows}#end document\n".replace("((", "(")
             (place / f"{annotator}.conll").write_text(text)
     return folder
@@ -75,6 +75,7 @@ def run(corpus: Path, output: Path, *words: str) -> tuple[float, float, float]:
 def bare(corpus: Path, engine: str) -> float:
     """Return the processor seconds that the documents take in one process, without any machinery."""
     code = f"""
+import resource
 from pathlib import Path
 from caspr.adjudicate import adjudicate_document, by_document
 from caspr.agreement import tally
@@ -97,6 +98,7 @@ print(used.ru_utime + used.ru_stime)
 def main() -> None:
     """Measure and print the table in Markdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpus")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; default: everything")
     parser.add_argument("--documents", type=int, default=500)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--tiny", type=int, default=20_000)
@@ -104,9 +106,9 @@ def main() -> None:
     given = parser.parse_args()
     print(describe_machine(), f"load {os.getloadavg()[0]:.1f}", "", sep="\n", flush=True)
     print("| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
-    for part in (speed, overhead, memory):
+    for chosen in given.parts or PARTS:
         with tempfile.TemporaryDirectory() as name:
-            print(f"| {' | '.join(part(Path(name), given))} |", flush=True)
+            print(f"| {' | '.join(PARTS[chosen](Path(name), given))} |", flush=True)
 
 
 def speed(folder: Path, given: argparse.Namespace) -> tuple[str, str, str]:
@@ -143,6 +145,9 @@ def memory(folder: Path, given: argparse.Namespace) -> tuple[str, str, str]:
         f"{large:.0f} MB in the largest process, {small:.0f} MB with a tenth of them; {seconds:.0f} s",
     )
 
+
+PARTS = {"speed": speed, "overhead": overhead, "memory": memory}
+"""Everything that is measured, by name."""
 
 if __name__ == "__main__":
     main()

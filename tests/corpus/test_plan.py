@@ -48,6 +48,7 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     corpus = write_corpus(tmp_path / "in", ["a", "b"], annotators=("ann",))
     empty = tmp_path / "empty"
     empty.mkdir()
+    assert "found no documents" in caspr.fails("corpus", empty, "-o", tmp_path / "x", "--by", "document")
     assert "say --by document" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")
     assert "found no files" in caspr.fails("corpus", empty, "-o", tmp_path / "x")
     (corpus / "readme").write_text("hello")

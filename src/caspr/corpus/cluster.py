@@ -103,7 +103,7 @@ def perform_remotely(packed: bytes) -> bytes:
     """Do a job on a Dask worker, in a supervised process that the thread keeps."""
     job: Job = pickle.loads(packed)
     worker: Worker | None = getattr(_here, "worker", None)
-    if worker is None or worker.ended:
+    if worker is None or not worker.usable:
         worker = _here.worker = Worker()
     outcome = perform_supervised(worker, job, _is_wanted)
     if outcome.spent and not worker.ended:

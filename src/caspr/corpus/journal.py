@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from caspr.errors import InputError
+from caspr.errors import InputError, OutputError
 
 NAME = ".caspr-journal.sqlite"
 """What the journal is called in the output folder."""
@@ -57,14 +57,22 @@ class Journal:
     def _commit_now_and_then(self) -> None:
         """Commit what is older than half a second: what is lost with this process is done again."""
         if time.monotonic() - self._committed > _SECONDS:
-            self._database.execute("COMMIT")
-            self._database.execute("BEGIN IMMEDIATE")
+            self._change("COMMIT")
+            self._change("BEGIN IMMEDIATE")
             self._committed = time.monotonic()
 
     def _explained(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
             return f"{self._path.parent}: found another run at work there, expected none: wait for it to end"
+        if "open" in str(error) or "readonly" in str(error):
+            return f"{self._path.parent}: cannot write there: {error}"
         return f"{self._path}: cannot use this journal ({error}): remove it to do everything again"
+
+    def _change(self, command: str, values: tuple[Any, ...] = ()) -> None:
+        try:
+            self._database.execute(command, values)
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot write: {error}") from error
 
     def entry(self, document: str) -> Entry | None:
         """Return what is known about a document."""
@@ -82,12 +90,12 @@ class Journal:
     ) -> None:
         """Keep what came of a document in this run."""
         values = (document, fingerprint, self.run, json.dumps(rows, ensure_ascii=False), json.dumps(files))
-        self._database.execute("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
+        self._change("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
         self._commit_now_and_then()
 
     def confirm(self, document: str) -> tuple[Mapping[str, Any], ...]:
         """Take a document over from an earlier run, and return its rows."""
-        self._database.execute("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
+        self._change("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
         self._commit_now_and_then()
         row = self._database.execute("SELECT rows FROM entry WHERE document = ?", (document,)).fetchone()
         return tuple(json.loads(row[0]))
@@ -107,5 +115,8 @@ class Journal:
 
     def close(self) -> None:
         """Close the journal, so that another run can have it."""
-        self._database.execute("COMMIT")
-        self._database.close()
+        try:
+            if self._database.in_transaction:
+                self._change("COMMIT")
+        finally:
+            self._database.close()

@@ -79,8 +79,8 @@ def detect(folder: Path, pattern: str = "*") -> str:
         return "file"
     if files:
         raise InputError(
-            f"{folder / files[0]}: found a file beside folders, expected files in one folder for each document "
-            "or annotator; move it away, or leave it out by --files"
+            f"{folder / files[0]}: found a file beside folders, expected files in one folder for each "
+            "document or annotator; move it away, or leave it out by --files"
         )
     samples = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
     inside, across = _inside(folder, samples), _across(folder, samples)

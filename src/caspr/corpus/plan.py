@@ -16,6 +16,7 @@ from pathlib import Path
 from caspr.corpus.index import index
 from caspr.corpus.job import Job, Options, Piece, Source
 from caspr.corpus.layouts import detect, place, walk
+from caspr.errors import InputError
 from caspr.formats import annotator_names, refuse_twice
 
 _TABLE = """
@@ -47,6 +48,8 @@ class Plan:
             self._add_folder(files)
         self._database.execute("CREATE INDEX by_document ON source (document, annotator, path)")
         self.documents: int = self._one("SELECT count(DISTINCT document) FROM source")
+        if not self.documents:
+            raise InputError(f"{inputs[0]}: found no documents, expected a corpus laid out by {self.by}")
         if self.by != "document":
             self.annotators = self._one("SELECT count(DISTINCT annotator) FROM source")
 

@@ -59,6 +59,11 @@ class Worker:
         return self._errors.closed
 
     @property
+    def usable(self) -> bool:
+        """Whether the process can take a job: it may have been killed while it had none."""
+        return not self.ended and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         """The number of the process."""
         return self._process.pid
