@@ -15,7 +15,7 @@ LAYERS = [
     | {"checks", "contradictions", "settings", "comparison"},
     {"engines", "certify", "result"},
     {"formats", "scores", "agreement", "report"},
-    {"adjudicate", "compare"},
+    {"adjudicate", "compare", "prices"},
     {"cli", "__main__"},
 ]
 WALLS = {

@@ -154,7 +154,7 @@ class TestRefusals:
     """Bad input: one line, exit 2, nothing written."""
 
     def test_one_annotator(self, caspr: Caller, tmp_path: Path) -> None:
-        assert "no document that two annotators have" in caspr.fails("adjudicate", PAPER[0])
+        assert "file of one annotator" in caspr.fails("adjudicate", PAPER[0])
 
     def test_the_same_file_twice(self, caspr: Caller, tmp_path: Path) -> None:
         (tmp_path / "link.conll").symlink_to(PAPER[0])
@@ -196,6 +196,21 @@ class TestRefusals:
         outcome = caspr("adjudicate", *PAPER, "-o", "/dev/full")
         assert outcome.code == 2
         assert "No space left" in outcome.err
+
+    def test_two_outputs_in_one_place(self, caspr: Caller, tmp_path: Path) -> None:
+        same = tmp_path / "same"
+        for other in (same, tmp_path / "x" / ".." / "same"):
+            assert "same output twice" in caspr.fails("adjudicate", *PAPER, "-o", same, "--json", other)
+        assert "same output twice" in caspr.fails("adjudicate", *PAPER, "--json", "-")
+        assert not same.exists()
+
+    def test_unwritable_outputs_are_refused_before_the_search(self, caspr: Caller, tmp_path: Path) -> None:
+        assert "folder" in caspr.fails("adjudicate", *PAPER, "-o", tmp_path)
+        assert "no folder" in caspr.fails("adjudicate", *PAPER, "--json", tmp_path / "no" / "x.json")
+
+    def test_endless_limits(self, caspr: Caller) -> None:
+        for limit in ("inf", "nan", "-1"):
+            assert caspr("adjudicate", *PAPER, "--time-limit", limit).code == 2
 
     def test_bad_coefficients(self, caspr: Caller) -> None:
         assert "whole number or 'forbid'" in caspr.fails("adjudicate", *PAPER, "--invent-cost", "lots")

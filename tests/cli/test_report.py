@@ -92,10 +92,12 @@ class TestRefusals:
 
     def test_two_outputs_of_one_name(self, caspr: Caller, tmp_path: Path) -> None:
         path = tmp_path / "x.html"
-        assert "two outputs" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
+        assert "the same output twice" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
         (tmp_path / "feedback").mkdir()
         page = tmp_path / "feedback" / "anna.html"
-        assert "two outputs" in caspr.fails("report", *SONG, "-o", page, "--feedback", tmp_path / "feedback")
+        assert "the same output twice" in caspr.fails(
+            "report", *SONG, "-o", page, "--feedback", tmp_path / "feedback"
+        )
         assert not path.exists()
         assert not page.exists()
 

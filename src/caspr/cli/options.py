@@ -3,6 +3,7 @@
 An option that was not given is `None`: `redo` then keeps what the review file says.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -72,7 +73,10 @@ _SEARCH = (
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."
     ),
     click.option(
-        "--max-solutions", type=click.IntRange(1), metavar="N", help=f"List at most N. Default: {MANY}."
+        "--max-solutions",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"The same, but at most N. Default: {MANY}.",
     ),
 )
 
@@ -172,10 +176,23 @@ def changed(settings: Settings, given: dict[str, Any]) -> Settings:
         settings.limits,
         seconds=_first(given.get("time_limit"), settings.limits.seconds),
         megabytes=_first(given.get("memory_limit"), settings.limits.megabytes),
-        solutions=(given.get("max_solutions") or MANY) if given.get("all_solutions") else 1,
+        solutions=(given.get("max_solutions") or MANY) if wants_all(given) else 1,
         interruptible=True,
     )
     return replace(settings, objective=_objective(settings.objective, given), limits=limits, **same)
+
+
+def wants_all(given: dict[str, Any]) -> bool:
+    """Tell whether all optimal solutions are asked for, if only by a cap on their number."""
+    return bool(given.get("all_solutions") or given.get("max_solutions"))
+
+
+def as_in_the_file(function: Function) -> Function:
+    """Let the help of options say that a review file has its own defaults."""
+    for option in function.__click_params__:  # type: ignore[attr-defined]
+        if option.help is not None and option.name not in ("max_solutions",):
+            option.help = re.sub(r"Default: [^.]*\.", "Default: as in the file.", option.help)
+    return function
 
 
 def _first(given: Any, otherwise: Any) -> Any:

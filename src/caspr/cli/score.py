@@ -47,7 +47,7 @@ def command(
     if strict and scores.findings:
         raise InputError(f"--strict: found {times(len(scores.findings), 'warning')}, expected none")
     if json_path is not None:
-        values = json.dumps(_values(scores, per_document), indent=2, ensure_ascii=False) + "\n"
+        values = json.dumps(_values(scores, per_document), indent=2) + "\n"
         write_texts({json_path: values})
     if json_path != STANDARD_OUTPUT:
         for line in _lines(scores, per_document):
