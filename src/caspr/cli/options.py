@@ -70,6 +70,12 @@ _SEARCH = (
     click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per document."),
     click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
     click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Processes of the native engine. Default: 1."
+    ),
+    click.option(
+        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+    ),
+    click.option(
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."
     ),
     click.option(
@@ -176,6 +182,7 @@ def changed(settings: Settings, given: dict[str, Any]) -> Settings:
         settings.limits,
         seconds=_first(given.get("time_limit"), settings.limits.seconds),
         megabytes=_first(given.get("memory_limit"), settings.limits.megabytes),
+        jobs=given.get("jobs") or 1,
         solutions=(given.get("max_solutions") or MANY) if wants_all(given) else 1,
         interruptible=True,
     )

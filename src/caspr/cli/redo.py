@@ -16,7 +16,7 @@ from caspr.cli.options import (
     wants_all,
 )
 from caspr.cli.reports import extra_texts, refuse_extra
-from caspr.cli.run import Reporting, Task, check_outputs, deliver, solve
+from caspr.cli.run import Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.formats import conll, review
@@ -35,6 +35,7 @@ def command(
     file: Path,
     gold: Path | None,
     output: Path | None,
+    certificate: Path | None,
     json_path: Path | None,
     report: Path | None,
     feedback: Path | None,
@@ -47,12 +48,12 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    check_outputs((output, gold, json_path), [file])
+    check_outputs((output, gold, json_path, certificate), [file])
     reporting = Reporting(json_path, strict, quiet)
     reviews = review.read(file)
     settings = [changed(stored_settings(file, one), given) for one in reviews]
     names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
-    refuse_extra(report, feedback, names, [file], [output, gold, json_path])
+    refuse_extra(report, feedback, names, [file], [output, gold, json_path, certificate])
     tasks = [
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]
@@ -67,8 +68,9 @@ def command(
         texts[gold] = conll.write(
             one for result in results for one in (result.numbered_golds() if every else (result.gold,))
         )
-    texts.update(extra_texts(results, report, feedback))
-    deliver(texts, results, (), reporting, rewritten=None if output else file, folder=feedback)
+    proofs, unproven = certificate_text(certificate, results, settings)
+    texts.update(proofs | extra_texts(results, report, feedback))
+    deliver(texts, results, unproven, reporting, rewritten=None if output else file, folder=feedback)
 
 
 def stored_settings(file: Path, one: review.Review) -> Settings:

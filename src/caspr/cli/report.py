@@ -9,7 +9,7 @@ from caspr.adjudicate import by_document
 from caspr.cli.options import FILES, changed, search_options, settings_options
 from caspr.cli.redo import stored_settings
 from caspr.cli.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, deliver, solve
 from caspr.findings import Finding
 from caspr.formats import read_all, review
 from caspr.limits import Limits
@@ -42,6 +42,7 @@ def command(
     format_name: str | None,
     feedback: Path | None,
     prices: bool,
+    certificate: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -54,14 +55,15 @@ def command(
     format = format_of(output, format_name, "text")
     tasks, findings = _tasks(files, given)
     names = dict.fromkeys(one.annotator for task in tasks for one in task.annotations)
-    refuse_extra(None, feedback, names, files, [output])
+    refuse_extra(None, feedback, names, files, [output, certificate])
     reporting = Reporting(None, strict, quiet)
     results = solve(tasks, reporting)
     if prices:
         limits = Limits(seconds=given["time_limit"], megabytes=given["memory_limit"])
         results = [with_prices(result, limits) for result in results]
-    texts = {output: report_text(results, format), **extra_texts(results, None, feedback)}
-    deliver(texts, results, findings, reporting, folder=feedback)
+    proofs, unproven = certificate_text(certificate, results, [task.settings for task in tasks])
+    texts = {output: report_text(results, format), **proofs, **extra_texts(results, None, feedback)}
+    deliver(texts, results, (*findings, *unproven), reporting, folder=feedback)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from caspr.adjudicate import adjudicate_document
+from caspr.certificates import certify_results
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
@@ -135,6 +136,16 @@ def _make(folder: Path) -> None:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+
+
+def certificate_text(
+    path: Path | None, results: Sequence[Result], settings: Sequence[Settings]
+) -> tuple[dict[Path, str], tuple[Finding, ...]]:
+    """Make the certificate file, if one is asked for, and say for which documents there is none."""
+    if path is None:
+        return {}, ()
+    data, findings = certify_results(results, settings)
+    return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
 
 
 def tell(lines: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from caspr.engines.native.incumbent import start
 from caspr.engines.native.search import search
 from caspr.engines.native.ties import Budget, all_optima
 from caspr.engines.native.watch import Watch
+from caspr.solution import Stop
 from tests.engines.native.random_problems import optima, random_problem
 
 
@@ -53,7 +54,7 @@ def test_larger_problems_are_proven(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_no_time_still_gives_value_and_bound(seed: int) -> None:
     problem = random_problem(seed, 24)
-    outcome = search(problem, Watch(stopped=True))
+    outcome = search(problem, Watch(stop=Stop.TIME))
     proven = search(problem, Watch())
     assert problem.value(outcome.labels) == outcome.value <= proven.value <= outcome.bound
 

@@ -11,12 +11,12 @@ from caspr.engines.native.translate import Bundles, enforced_bundles
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
 from caspr.limits import Limits, Progress, silent
-from caspr.solution import INFEASIBLE, Solution, found
+from caspr.solution import INFEASIBLE, Solution, Stop, found
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
-    return solve_with(instance, limits, progress, memory=Memory())
+    return solve_with(instance, limits, progress, jobs=limits.jobs, memory=Memory())
 
 
 def solve_with(
@@ -40,7 +40,7 @@ def solve_with(
     try:
         finished = settle(session, bundles)
     except KeyboardInterrupt:
-        session.watch.stopped = True
+        session.watch.stop = Stop.INTERRUPT
         finished = session.value is not None and session.bound == session.value
         if session.value is None:
             finished = settle(session, bundles)
@@ -48,7 +48,7 @@ def solve_with(
         return INFEASIBLE
     bound = session.value if finished else min(session.bound or 0, session.value)
     if limits.solutions == 1 or bound < session.value:
-        return found(session.value, bound, [session.best])
+        return found(session.value, bound, [session.best], stop=session.watch.stop)
     return _all_optima(session, bundles, limits.solutions)
 
 

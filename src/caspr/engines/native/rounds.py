@@ -21,6 +21,7 @@ from caspr.engines.native.problem import Bools, Labels, Problem, joined
 from caspr.engines.native.relaxation import Point, decided, relax
 from caspr.engines.native.stars import Cuts, Floats, violated_stars, violated_triangles
 from caspr.engines.native.watch import Watch
+from caspr.solution import Stop
 
 PATIENCE = 3
 """After this many rounds that closed little of the gap, branch."""
@@ -90,7 +91,7 @@ class Rounds:
         try:
             point = relax(self.problem, cuts, seconds=self.watch.left)
         except KeyboardInterrupt:
-            self.watch.stopped = True
+            self.watch.stop = Stop.INTERRUPT
             return None
         if point is not None:
             gap = self.best.bound - self.in_hand

@@ -3,11 +3,12 @@
 import os
 import resource
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 from caspr.limits import Limits
+from caspr.solution import Stop
 
 STATM = Path("/proc/self/statm")
 """Where Linux tells a process its present size."""
@@ -21,8 +22,8 @@ class Watch:
     """The monotonic time at which to stop."""
     megabytes: float = float("inf")
     """The resident memory at which to stop."""
-    stopped: bool = field(default=False)
-    """Whether somebody asked to stop, or a limit was met."""
+    stop: Stop | None = None
+    """Why to stop: somebody asked to, or a limit was met."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -45,9 +46,11 @@ class Watch:
 
     def over(self) -> bool:
         """Tell whether it is time to stop; once over, always over."""
-        if not self.stopped:
-            self.stopped = self.left <= 0 or (self.megabytes < float("inf") and _resident() > self.megabytes)
-        return self.stopped
+        if self.stop is None and self.left <= 0:
+            self.stop = Stop.TIME
+        if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:
+            self.stop = Stop.MEMORY
+        return self.stop is not None
 
 
 def _resident() -> float:
