@@ -29,10 +29,16 @@ def paper_annotations() -> tuple[Annotation, ...]:
 
 
 def random_instance(
-    rng: random.Random, *, mentions: int = 7, annotators: int = 4, decisions: bool = False, odd: bool = False
+    rng: random.Random,
+    *,
+    mentions: int = 7,
+    annotators: int = 4,
+    tokens: int | None = None,
+    decisions: bool = False,
+    odd: bool = False,
 ) -> Instance:
     """Make an instance over at most so many mentions; `odd` varies coefficients and rules too."""
-    tokens = rng.randint(3, 8)
+    tokens = tokens or rng.randint(3, 8)
     spans = _spans(rng, tokens, rng.randint(2, mentions))
     annotations = tuple(
         annotation(f"a{number}", _chains(rng, spans), tokens) for number in range(rng.randint(2, annotators))

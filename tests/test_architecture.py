@@ -13,23 +13,37 @@ LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
     | {"checks", "contradictions", "settings", "comparison"},
-    {"engines", "certify", "result"},
+    {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
-    {"adjudicate", "compare"},
+    {"adjudicate", "certificates", "compare", "prices"},
     {"corpus", "review"},
     {"cli", "__main__"},
 ]
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
+    "highspy": "engines/native",
+    "numpy": ("engines/native", "scores"),
+    "scipy": "scores",
+    "jinja2": "report",
     "click": "cli",
     "rich": "cli",
     "subprocess": ("engines/asp", "corpus"),
     "distributed": "corpus/cluster",
     "sqlite3": "corpus",
-    "jinja2": "report",
 }
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "result", "formats", "scores", "agreement", "report", "corpus", "review"}
+ALONE = {
+    "engines",
+    "certify",
+    "verify",
+    "result",
+    "formats",
+    "scores",
+    "agreement",
+    "report",
+    "corpus",
+    "review",
+}
 """Modules that do not know their neighbours in the same layer."""
 
 

@@ -44,6 +44,14 @@ def test_a_lone_mention_without_a_partner() -> None:
     assert error.tokens == (1, 4)
 
 
+def test_mentions_enforced_together_are_not_blamed_for_being_alone() -> None:
+    chains = [Chain.of("2", [(2, 2)]), Chain.of("1", [(3, 3), (5, 5)])]
+    error = clash(Instance(paper_annotations(), decisions=Decisions.of(chains, empty=[4, 6])))
+    assert error.tokens == (2, 4, 6)
+    crossing = Decisions.of([Chain.of("1", [(1, 4), (2, 3)])])
+    assert clash(Instance(paper_annotations(), decisions=crossing)).tokens == (1, 2, 3, 4)
+
+
 def test_two_lone_mentions_that_share_their_only_partner() -> None:
     one = annotation("a", [[(1, 1), (2, 2)]])
     two = annotation("b", [[(2, 2), (3, 3)]])

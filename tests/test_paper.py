@@ -11,7 +11,7 @@ from caspr.settings import Settings
 from caspr.solution import Partition, canonical
 from tests.instances import annotation, paper_annotations
 
-ENGINES = ["brute", "clingo", "gringo-clasp"]
+ENGINES = ["brute", "native", "clingo", "gringo-clasp"]
 
 FIGURE_3 = {
     "u": (6, [[[(1, 3), (5, 5)], [(1, 1), (4, 4)], [(2, 2), (6, 6)]]]),

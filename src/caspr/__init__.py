@@ -10,7 +10,8 @@ from caspr.adjudicate import adjudicate, adjudicate_document
 from caspr.checks import check
 from caspr.errors import CasprError
 from caspr.formats import read, write
+from caspr.scores import score
 
 __version__ = "0.1.0"
 
-__all__ = ["CasprError", "adjudicate", "adjudicate_document", "check", "read", "write"]
+__all__ = ["CasprError", "adjudicate", "adjudicate_document", "check", "read", "score", "write"]

@@ -6,17 +6,18 @@ Instance --contradictions?--> engine --> Solution --certify--> Result
 """
 
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 
 from caspr.certify import certify
-from caspr.checks import check, refuse_different_texts
+from caspr.checks import check, refuse_different_texts, refuse_outside
 from caspr.contradictions import refuse_contradictions
 from caspr.decisions import Decisions
 from caspr.document import Annotation
 from caspr.engines import choose
 from caspr.errors import EngineError, InputError
 from caspr.findings import Finding, times, warning
-from caspr.instance import Instance, Singletons
+from caspr.instance import Instance, read_singletons
 from caspr.limits import Limits, Progress, silent
 from caspr.objectives import objective as choose_objective
 from caspr.result import Result
@@ -42,7 +43,8 @@ def adjudicate(
     """Merge what several annotators' files say about each document they share.
 
     `files` holds what `caspr.read` returned for each annotator. The options are those of
-    `caspr adjudicate`. Return one result per document that at least two annotators have.
+    `caspr adjudicate`. Return one result per document that at least two annotators have; documents that
+    some annotators lack are told as Python warnings.
     """
     settings = Settings(
         objective=choose_objective(
@@ -51,10 +53,12 @@ def adjudicate(
         engine=engine,
         encoding=encoding,
         allow_nested=allow_nested,
-        singletons=Singletons(singletons),
+        singletons=read_singletons(singletons),
         limits=Limits(time_limit, memory_limit, max_solutions),
     )
-    documents, _ = by_document(files)
+    documents, findings = by_document(files)
+    for finding in findings:
+        warnings.warn(str(finding), stacklevel=2)
     return [adjudicate_document(annotations, settings=settings) for annotations in documents]
 
 
@@ -68,6 +72,7 @@ def adjudicate_document(
     decisions = decisions or Decisions()
     settings = settings or Settings()
     refuse_different_texts(annotations)
+    refuse_outside(annotations[0].document, decisions)
     findings = check(annotations, allow_nested=settings.allow_nested)
     instance = settings.instance(tuple(annotations), decisions)
     refuse_contradictions(instance)
@@ -113,10 +118,13 @@ def by_document(
         if len(group) < len(files):
             findings.append(_partly_annotated(group, len(files)))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
+    if len(files) < 2:
+        raise InputError("found the file of one annotator, expected those of two or more")
     if not shared:
+        titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
             "found no document that two annotators have, expected the same document names in their files: "
-            + "; ".join(sorted({group[0].document.title for group in groups.values()})[:5])
+            + ", ".join(f"'{title}'" for title in titles[:5])
         )
     return shared, tuple(findings)
 

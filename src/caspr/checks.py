@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from caspr.document import Annotation, Span
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Document, Span
 from caspr.errors import InputError
 from caspr.findings import Finding, note, times, warning
 from caspr.votes import count_links, nested_links
@@ -16,6 +17,8 @@ from caspr.votes import count_links, nested_links
 
 def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
     """Raise `InputError` naming both places where two annotators' tokens differ."""
+    if len(annotations) < 2:
+        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
     first = annotations[0].document
     for annotation in annotations[1:]:
         other = annotation.document
@@ -37,12 +40,24 @@ def refuse_different_texts(annotations: Sequence[Annotation]) -> None:
             )
 
 
+def refuse_outside(document: Document, decisions: Decisions) -> None:
+    """Raise `InputError` if a decision concerns tokens that the document does not have."""
+    last = len(document.tokens)
+    for span in sorted(decisions.permitted):
+        if not 1 <= span.start <= span.end <= last:
+            raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
+    for token in sorted(decisions.closed):
+        if not 1 <= token <= last:
+            raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
+
+
 def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
     found: list[Finding] = []
     for annotation in annotations:
         found.extend(annotation.findings)
         found.extend(_odd_chains(annotation))
+    found.extend(_different_rows(annotations))
     found.extend(_singletons(annotations))
     if not allow_nested:
         found.extend(_nested(annotations))
@@ -90,6 +105,28 @@ def _crossing(spans: Iterable[Span]) -> int:
         count += any(other.start < span.start and other.end < span.end for other in open_spans)
         open_spans.append(span)
     return count
+
+
+def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    """Warn where files differ in other columns than the words and coreference."""
+    first = annotations[0].document
+    for annotation in annotations[1:]:
+        other = annotation.document
+        if len(first.rows) != len(other.rows):
+            continue
+        tokens = [
+            token
+            for token, pair in enumerate(zip(first.rows, other.rows, strict=True), 1)
+            if pair[0] != pair[1]
+        ]
+        if tokens:
+            yield warning(
+                "different-columns",
+                f"{times(len(tokens), 'token')} with other columns than in {first.source} (first at "
+                f"{other.place(tokens[0])}); those of {first.source} are kept",
+                count=len(tokens),
+                where=annotation.annotator,
+            )
 
 
 def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:

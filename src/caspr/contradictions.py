@@ -12,8 +12,8 @@ is linked by its decisions and needs nothing else. A mention enforced alone need
 mention, one suffices, and two such mentions cannot share it: this is a bipartite matching. Condition (3)
 falls away where mentions may stay alone.
 
-Every cell that is taken away allows more, so minimal sets of cells are well defined; one is found by
-splitting (QuickXplain; Junker 2004).
+Every cell that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of cells are
+well defined; one is found by splitting (QuickXplain; Junker 2004).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -85,14 +85,9 @@ def partners(instance: Instance, decisions: Decisions, votes: Votes) -> Mapping[
             and not decisions.rules_out(other)
             and (instance.allow_nested or not mention.nests_with(other))
         )
-        for mention in lone_mentions(decisions)
+        for mention in sorted(decisions.lone)
     }
     return _match(choices)
-
-
-def lone_mentions(decisions: Decisions) -> list[Span]:
-    """Return the mentions that are the only enforced one of their chain, in text order."""
-    return sorted(chain.mentions[0] for chain in decisions.chains if len(chain.mentions) == 1)
 
 
 def _match(choices: Mapping[Span, Sequence[Span]]) -> Mapping[Span, Span] | None:
@@ -170,7 +165,7 @@ def _reason(instance: Instance, decisions: Decisions) -> str:
                     f"chain {chain.id} would hold {tuple(outer)} and {tuple(inner)} inside it, "
                     "which only --allow-nested permits"
                 )
-    lone = [str(tuple(mention)) for mention in lone_mentions(decisions)]
+    lone = [str(tuple(mention)) for mention in sorted(decisions.lone)]
     if len(lone) == 1:
         return (
             f"mention {lone[0]} must be in a chain, but no annotator linked it with a mention "

@@ -26,14 +26,21 @@ class Decisions:
     """Tokens at which only permitted mentions may start or end."""
     permitted: frozenset[Span] = frozenset()
     """Mentions that closed tokens let through."""
+    lone: frozenset[Span] = frozenset()
+    """Mentions enforced alone under their id, which need another mention to be with."""
 
     @classmethod
     def of(cls, chains: Iterable[Chain] = (), empty: Iterable[int] = ()) -> "Decisions":
-        """Enforce mentions in chains, and tokens without any boundary."""
-        enforced = tuple(sorted(chains, key=lambda chain: (chain.mentions, chain.id)))
+        """Enforce mentions in chains, and tokens without any boundary; chains of one id are one."""
+        by_id: dict[str, list[Span]] = {}
+        for chain in chains:
+            by_id.setdefault(chain.id, []).extend(chain.mentions)
+        enforced = [Chain.of(id, spans) for id, spans in by_id.items()]
+        enforced.sort(key=lambda chain: (chain.mentions, chain.id))
         mentions = frozenset(span for chain in enforced for span in chain.mentions)
+        lone = frozenset(chain.mentions[0] for chain in enforced if len(chain.mentions) == 1)
         boundaries = {token for span in mentions for token in span}
-        return cls(enforced, frozenset(empty) | boundaries, mentions)
+        return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, lone)
 
     def __bool__(self) -> bool:
         """Tell whether anything is enforced."""
@@ -66,15 +73,18 @@ class Decisions:
     def restricted_to(self, tokens: Collection[int]) -> "Decisions":
         """Keep only the cells of some tokens.
 
-        A mention stays enforced when both its cells stay. The fewer cells, the more is allowed: this is
-        what makes a minimal contradiction well defined.
+        A mention stays enforced when both its cells stay; one that was enforced together with others does
+        not become a lone mention by losing them. So the fewer cells, the more is allowed: this is what
+        makes a minimal contradiction well defined.
         """
+        kept = frozenset(tokens)
         chains = (
-            Chain(chain.id, tuple(span for span in chain.mentions if set(span) <= set(tokens)))
+            Chain(chain.id, tuple(span for span in chain.mentions if kept.issuperset(span)))
             for chain in self.chains
         )
         return Decisions(
             tuple(chain for chain in chains if chain.mentions),
-            self.closed & frozenset(tokens),
+            self.closed & kept,
             self.permitted,
+            frozenset(span for span in self.lone if kept.issuperset(span)),
         )

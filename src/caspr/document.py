@@ -76,6 +76,8 @@ class Document:
     """The line of each token in that file, for messages."""
     layout: object = field(default=None, compare=False, repr=False)
     """What the file said beyond the text; only its own format looks inside."""
+    rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """All that the file says of each token besides coreference, to compare annotators' files by."""
 
     @property
     def key(self) -> tuple[str, str | None]:

@@ -125,13 +125,30 @@ def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
             raise InputError(f"{name} is an input and would be overwritten: choose another output file")
 
 
-def back_up(path: Path) -> Path:
-    """Copy a file to `name.1.bak`, or the next free number, and return the copy's path."""
+def is_same_target(one: Path, other: Path) -> bool:
+    """Tell whether two outputs would be one file, whether or not it exists yet."""
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def refuse_unwritable(output: Path) -> None:
+    """Raise `OutputError` if a file surely cannot be written, so that nobody waits for nothing."""
+    target = Path(os.path.realpath(output))
+    if target.is_dir():
+        raise OutputError(f"{output}: cannot write: this is a folder")
+    if not target.parent.is_dir():
+        raise OutputError(f"{output}: cannot write: there is no folder {target.parent}")
+
+
+def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
+    """Copy a file to `name.1.bak`, or the next number that is free and no output; return the copy's path."""
+    taken = {os.path.realpath(output) for output in outputs}
     with _explained(path, ()):
         data = path.read_bytes()
         mode = stat.S_IMODE(path.stat().st_mode)
         for number in count(1):
             copy = path.with_name(f"{path.name}.{number}.bak")
+            if os.path.realpath(copy) in taken:
+                continue
             try:
                 _create(copy, data, mode)
             except FileExistsError:

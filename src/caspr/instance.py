@@ -11,6 +11,7 @@ from functools import cached_property
 
 from caspr.decisions import Decisions
 from caspr.document import Annotation, Span
+from caspr.errors import InputError
 from caspr.objectives import OBJECTIVES, Objective
 from caspr.votes import Votes, count_votes
 
@@ -22,6 +23,17 @@ class Singletons(StrEnum):
     """They are no mentions, as in the paper."""
     VOTE = "vote"
     """They are kept as chains of one where the coefficients favour it."""
+
+
+def read_singletons(given: str) -> Singletons:
+    """Read what becomes of mentions that end in no chain.
+
+    >>> read_singletons("vote")
+    <Singletons.VOTE: 'vote'>
+    """
+    if given not in list(Singletons):
+        raise InputError(f"singletons: found '{given}', expected {' or '.join(Singletons)}")
+    return Singletons(given)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 The search never prints: it calls a `Progress`, which does nothing unless somebody passes one that does.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
+
+from caspr.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,21 @@ class Limits:
     """Memory of the solver's processes, each."""
     solutions: int = 1
     """How many optimal solutions to return at most; 1 asks for any one."""
+    jobs: int = 1
+    """How many processes may share the work, where an engine can."""
     interruptible: bool = False
     """Whether Ctrl-C must be answered at once, even inside a solver's own code."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that limit nothing."""
+        if self.seconds is not None and not 0 <= self.seconds < math.inf:
+            raise InputError(f"time limit: found {self.seconds}, expected seconds from 0")
+        if self.megabytes is not None and self.megabytes < 1:
+            raise InputError(f"memory limit: found {self.megabytes}, expected megabytes from 1")
+        if self.jobs < 1:
+            raise InputError(f"jobs: found {self.jobs}, expected at least 1")
+        if self.solutions < 1:
+            raise InputError(f"most solutions: found {self.solutions}, expected at least 1")
 
 
 class Progress(Protocol):

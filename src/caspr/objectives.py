@@ -42,7 +42,8 @@ class Objective:
     def __post_init__(self) -> None:
         """Refuse coefficients no engine could work with."""
         for kind, cost in (("omit", self.omit), ("use", self.use), ("invent", self.invent)):
-            if cost is not None and not 0 <= cost <= LARGEST_COEFFICIENT:
+            known = type(cost) is int and 0 <= cost <= LARGEST_COEFFICIENT
+            if not known and not (cost is None and kind == "invent"):
                 raise InputError(
                     f"{kind} cost: found {cost}, expected a whole number from 0 to {LARGEST_COEFFICIENT:,}"
                 )
@@ -77,10 +78,11 @@ def read_invent_cost(given: int | str) -> int | None:
     """
     if given == "forbid":
         return FORBIDDEN
-    try:
+    if type(given) is int:
+        return given
+    if isinstance(given, str) and given.isascii() and given.isdigit():
         return int(given)
-    except ValueError:
-        raise InputError(f"invent cost: found '{given}', expected a whole number or 'forbid'") from None
+    raise InputError(f"invent cost: found '{given}', expected a whole number or 'forbid'")
 
 
 def objective(
@@ -99,7 +101,7 @@ def objective(
     >>> objective("VA", invent_cost="forbid") == objective("v")
     True
     """
-    if name.lower() not in OBJECTIVES:
+    if str(name).lower() not in OBJECTIVES:
         raise InputError(f"objective: found '{name}', expected one of {', '.join(OBJECTIVES)}")
     chosen = OBJECTIVES[name.lower()]
     if omit_cost is not None:

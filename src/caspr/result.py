@@ -27,6 +27,10 @@ class Certainty:
     """Whether every optimal solution decides alike, where that is known."""
     flip: int | None = None
     """What the best solution that decides otherwise costs more, where that is known; 0 is a tie."""
+    exact: bool = True
+    """Whether that price is proven; otherwise it is at least this."""
+    possible: bool = True
+    """Whether any solution decides otherwise, as far as is known."""
 
 
 @dataclass(frozen=True)

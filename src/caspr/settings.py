@@ -10,7 +10,7 @@ from typing import Any
 from caspr.decisions import Decisions
 from caspr.document import Annotation
 from caspr.errors import InputError
-from caspr.instance import Instance, Singletons
+from caspr.instance import Instance, Singletons, read_singletons
 from caspr.limits import Limits
 from caspr.objectives import OBJECTIVES, Objective
 
@@ -73,9 +73,7 @@ def read_settings(values: Mapping[str, Any]) -> Settings:
         **{kind: given.pop(f"{kind}_cost") for kind in ("omit", "use", "invent") if f"{kind}_cost" in given},
     )
     limits = Limits(seconds=given.pop("time_limit", None), megabytes=given.pop("memory_limit", None))
-    if given.get("singletons", "drop") not in list(Singletons):
-        raise InputError(f"settings: found singletons '{given['singletons']}', expected drop or vote")
-    given["singletons"] = Singletons(given.get("singletons", "drop"))
+    given["singletons"] = read_singletons(given.get("singletons", "drop"))
     return Settings(objective=objective, limits=limits, **given)
 
 

@@ -72,6 +72,8 @@ class Solution:
     """What ended the search early, if anything did."""
     findings: tuple[Finding, ...] = ()
     """What the engine wants said, such as a limit of its own."""
+    count: int | None = None
+    """How many optimal solutions there are, also where not all are listed; `None` if not known."""
 
 
 INFEASIBLE = Solution((), 0, 0, Status.INFEASIBLE, complete=True)
@@ -94,8 +96,17 @@ def found(
     *,
     complete: bool = False,
     stop: Stop | None = None,
+    count: int | None = None,
 ) -> Solution:
     """Make a solution whose status follows from value and bound."""
     proven = value <= bound
     status = Status.OPTIMAL if proven else Status.FEASIBLE
-    return Solution(tuple(partitions), value, min(value, bound), status, complete and proven, stop)
+    return Solution(
+        tuple(partitions),
+        value,
+        min(value, bound),
+        status,
+        complete and proven,
+        stop,
+        count=count if proven else None,
+    )

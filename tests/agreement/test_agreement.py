@@ -57,7 +57,7 @@ def random_annotation(rng: random.Random, document: str) -> Annotation:
 @pytest.mark.parametrize("conventions", CONVENTIONS, ids=str)
 def test_alpha_equals_its_definition(conventions: Conventions) -> None:
     rng = random.Random(str(conventions))
-    for _ in range(60):
+    for _ in range(25):
         annotators = rng.randint(2, 4)
         documents = [
             [random_annotation(rng, name) for _ in range(annotators)] for name in "de"[: rng.randint(1, 2)]

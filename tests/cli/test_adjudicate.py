@@ -35,7 +35,7 @@ def test_json_has_what_is_promised(caspr: Caller, tmp_path: Path) -> None:
     assert (document["value"], document["bound"], document["status"]) == (12, 12, "optimal")
     assert document["costs"] == {"omitted": 10, "used": 2, "invented": 0}
     assert (document["chains"], document["mentions"], document["annotators"]) == (1, 2, 4)
-    assert (document["solutions"], document["engine"]) == (2, "clingo")
+    assert (document["solutions"], document["engine"]) == (2, "native")
     assert document["seconds"] >= 0
     assert document["findings"] == []
 
@@ -58,7 +58,7 @@ def test_coefficients_are_free(caspr: Caller) -> None:
     assert forbidden.out == caspr("adjudicate", *PAPER, "--objective", "u").out
 
 
-@pytest.mark.parametrize("engine", ["brute", "gringo-clasp"])
+@pytest.mark.parametrize("engine", ["brute", "gringo-clasp", "native"])
 @pytest.mark.parametrize("objective", ["u", "ua", "va"])
 def test_engines_agree(caspr: Caller, engine: str, objective: str) -> None:
     expected = caspr("adjudicate", *PAPER, "--objective", objective, "--engine", "clingo")
@@ -141,20 +141,20 @@ def test_permuting_annotators_changes_nothing(caspr: Caller) -> None:
 
 def test_a_time_limit_of_nothing_still_gives_an_answer(caspr: Caller, tmp_path: Path) -> None:
     summary = tmp_path / "s.json"
-    outcome = caspr("adjudicate", *PAPER, "--time-limit", 0, "--json", summary)
+    outcome = caspr("adjudicate", *PAPER, "--time-limit", 0, "--json", summary, "--engine", "clingo")
     assert outcome.code == 0
     assert "not proven optimal before the time limit" in outcome.err
     (document,) = json.loads(summary.read_text())["documents"]
     assert document["status"] == "feasible"
     assert document["bound"] < document["value"]
-    assert caspr("adjudicate", *PAPER, "--time-limit", 0, "--strict").code == 2
+    assert caspr("adjudicate", *PAPER, "--time-limit", 0, "--strict", "--engine", "clingo").code == 2
 
 
 class TestRefusals:
     """Bad input: one line, exit 2, nothing written."""
 
     def test_one_annotator(self, caspr: Caller, tmp_path: Path) -> None:
-        assert "no document that two annotators have" in caspr.fails("adjudicate", PAPER[0])
+        assert "file of one annotator" in caspr.fails("adjudicate", PAPER[0])
 
     def test_the_same_file_twice(self, caspr: Caller, tmp_path: Path) -> None:
         (tmp_path / "link.conll").symlink_to(PAPER[0])
@@ -196,6 +196,21 @@ class TestRefusals:
         outcome = caspr("adjudicate", *PAPER, "-o", "/dev/full")
         assert outcome.code == 2
         assert "No space left" in outcome.err
+
+    def test_two_outputs_in_one_place(self, caspr: Caller, tmp_path: Path) -> None:
+        same = tmp_path / "same"
+        for other in (same, tmp_path / "x" / ".." / "same"):
+            assert "same output twice" in caspr.fails("adjudicate", *PAPER, "-o", same, "--json", other)
+        assert "same output twice" in caspr.fails("adjudicate", *PAPER, "--json", "-")
+        assert not same.exists()
+
+    def test_unwritable_outputs_are_refused_before_the_search(self, caspr: Caller, tmp_path: Path) -> None:
+        assert "folder" in caspr.fails("adjudicate", *PAPER, "-o", tmp_path)
+        assert "no folder" in caspr.fails("adjudicate", *PAPER, "--json", tmp_path / "no" / "x.json")
+
+    def test_endless_limits(self, caspr: Caller) -> None:
+        for limit in ("inf", "nan", "-1"):
+            assert caspr("adjudicate", *PAPER, "--time-limit", limit).code == 2
 
     def test_bad_coefficients(self, caspr: Caller) -> None:
         assert "whole number or 'forbid'" in caspr.fails("adjudicate", *PAPER, "--invent-cost", "lots")

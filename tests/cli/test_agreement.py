@@ -61,7 +61,7 @@ def test_many_documents_and_missing_ones(caspr: Caller, tmp_path: Path) -> None:
 
 
 def test_refusals(caspr: Caller, tmp_path: Path) -> None:
-    assert "no document that two annotators have" in caspr.fails("agreement", SONG[0])
+    assert "file of one annotator" in caspr.fails("agreement", SONG[0])
     other = make(tmp_path / "b", "(1)", "(1)", name="song")
     assert "found 31 tokens" in caspr.fails("agreement", SONG[0], other).replace(
         "found token", "found 31 tokens"

@@ -87,6 +87,16 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    "redirection", ["> /dev/full", "2> /dev/full > /dev/null", ">&-", "2>&- > /dev/null"]
+)
+def test_closed_and_full_outputs_are_no_traceback(redirection: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m caspr adjudicate {' '.join(PAPER)} --engine brute {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if "2>" in redirection else 2)
+
+
 def test_a_closed_pipe_is_no_traceback() -> None:
     command = [sys.executable, "-m", "caspr", "encode", *SONG]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

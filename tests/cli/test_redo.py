@@ -119,10 +119,26 @@ def test_contradictions_name_a_minimal_set_of_lines(caspr: Caller, review: Path)
     assert json.loads(summary.read_text())["documents"][0]["status"] == "infeasible"
 
 
+def test_outputs_and_backups_do_not_collide(caspr: Caller, review: Path) -> None:
+    before = review.read_text()
+    backup = review.with_name(f"{review.name}.1.bak")
+    assert caspr("redo", review, "--gold", backup).code == 0
+    assert review.with_name(f"{review.name}.2.bak").read_text() == before
+    assert "#begin" in backup.read_text()
+    assert "same output twice" in caspr.fails(
+        "redo", review, "-o", review.parent / "y", "--gold", review.parent / "y"
+    )
+
+
+def test_a_failed_write_leaves_no_backup(caspr: Caller, review: Path) -> None:
+    assert caspr("redo", review, "--gold", "/dev/full").code == 2
+    assert not list(review.parent.glob("*.bak"))
+
+
 def test_strict_writes_nothing(caspr: Caller, review: Path) -> None:
     edit(review, {4: "=(8)", 5: "=(8)"})
     before = review.read_text()
-    assert caspr("redo", review, "--time-limit", 0, "--strict").code == 2
+    assert caspr("redo", review, "--time-limit", 0, "--engine", "clingo", "--strict").code == 2
     assert review.read_text() == before
     assert not list(review.parent.glob("*.bak"))
 

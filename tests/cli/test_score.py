@@ -93,6 +93,7 @@ def test_repetitions_in_the_order_of_the_file(caspr: Caller, tmp_path: Path) -> 
 def test_refusals(caspr: Caller, tmp_path: Path) -> None:
     assert "nowhere" in caspr.fails("score", SONG[0], tmp_path / "nowhere")
     caspr.fails("score", SONG[0], SONG[1], "--json", tmp_path)
+    assert "No space left" in caspr.fails("score", SONG[0], SONG[1], "--json", "/dev/full")
     assert caspr("score", SONG[0]).code == 2
     other = make(tmp_path / "other", "(1)", "(1)")
     assert "no document that both sides have" in caspr.fails("score", SONG[0], other)

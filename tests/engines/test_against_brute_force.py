@@ -62,6 +62,18 @@ def check(engine: Engine, instance: Instance) -> None:
     compare(solution, brute.solve(instance, ALL))
 
 
+@pytest.mark.parametrize("seed", range(16, 20))
+def test_native_agrees_with_clingo_beyond_brute_force(seed: int) -> None:
+    native, clingo = choose("native")[1], choose("clingo", "mm")[1]
+    rng = random.Random(seed)
+    for size in (12, 16, 20, 24):
+        instance = random_instance(rng, mentions=size, tokens=size, decisions=rng.random() < 0.4)
+        solution, expected = native(instance, Limits(), silent), clingo(instance, Limits(seconds=5), silent)
+        certify(instance, solution)
+        assert expected.bound <= solution.value <= expected.value
+        assert solution.status in (expected.status, Status.OPTIMAL)
+
+
 def many_pairs(pairs: int) -> Instance:
     """Make an instance whose optimum has more chains than any annotator: each gives one pair."""
     tokens = 2 * pairs

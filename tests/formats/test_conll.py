@@ -132,8 +132,8 @@ def test_repeated_mentions_are_counted() -> None:
 
 
 def test_our_own_comments_are_dropped_and_others_kept() -> None:
-    text = "# caspr review: {}\n# mine\n#x\n" + one_document("a -")
-    assert conll.write(parse(text)) == text.removeprefix("# caspr review: {}\n")
+    text = "# caspr other: {}\n# mine\n#x\n" + one_document("a -")
+    assert conll.write(parse(text)) == text.removeprefix("# caspr other: {}\n")
 
 
 def test_crossing_mentions_of_one_chain_survive() -> None:

@@ -38,9 +38,9 @@ def test_the_layout() -> None:
     second = Annotation.of("JA", document, [Chain.of("4", [(1, 2), (3, 3)])])
     gold = Annotation.of("gold", document, [Chain.of("1", [(1, 2), (3, 3)])])
     enforced = Decisions.of([Chain.of("1", [(1, 2)])])
-    assert review.write(
-        [Review(gold, (first, second), enforced, {"objective": "u"})]
-    ) == HEADER + one_document("1\tThe\t(1\t(4\t=(1", "2\tgirl\t1)\t4)\t=1)", "3\tsang\t-\t(4)\t(1)")
+    assert review.write([Review(gold, (first, second), enforced, {"objective": "u"})]) == HEADER.replace(
+        ', "version"', ', "tokens": 3, "version"'
+    ) + one_document("1\tThe\t(1\t(4\t=(1", "2\tgirl\t1)\t4)\t=1)", "3\tsang\t-\t(4)\t(1)")
 
 
 def test_the_paper_example() -> None:
@@ -93,6 +93,14 @@ MALFORMED = [
     (reviewed("-", header=HEADER.replace('"JA"', '"AK"')), 1, "an annotator named twice"),
     (reviewed("-", header=HEADER.replace('{"objective": "u"}', "1")), 1, "no settings"),
     (reviewed("-", header=HEADER.replace('"columns": 2', '"columns": -1')), 1, "number of columns"),
+    (reviewed("-", header=HEADER.replace('"columns": 2', '"tokens": true')), 1, "number of tokens"),
+    (
+        reviewed("-", header=HEADER.replace('"columns": 2', '"tokens": 2')),
+        2,
+        "a document of 1 token, expected 2",
+    ),
+    (reviewed('"=(1)"'), 3, "begin with a plain `=`"),
+    (reviewed("\uff1d(1)"), 3, "begin with a plain `=`"),
     (reviewed("-", header=HEADER * 2), 2, "a second line"),
     (HEADER + one_document(ROW, "2\tb\t-\t-"), 4, "found 4 columns, expected 5 columns: 2 of the text"),
     (HEADER + one_document(ROW, "2 b -"), 4, "one for each of 'AK', 'JA', and the result"),
@@ -164,7 +172,7 @@ def test_comments_and_blank_lines_and_columns_are_kept() -> None:
     written = review.write([Review(annotation, (annotation,), Decisions(), {})])
     assert written.splitlines() == [
         "# kept",
-        '# caspr review: {"annotators": ["AK"], "settings": {}, "version": 1}',
+        '# caspr review: {"annotators": ["AK"], "settings": {}, "tokens": 3, "version": 1}',
         "#begin document (wsj); part 000",
         "wsj\t0\t0\tJohn\tNNP\t(1)\t(1)",
         "wsj\t0\t1\t#no\tVBD\t-\t-\t-",

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from caspr.document import Span
-from caspr.report.conflicts import Conflict, conflicts
+from caspr.report.conflicts import Conflict, conflicts, disputed_pairs
 from caspr.report.reasons import Explainer, Reason
 from caspr.result import Certainty, Result
 from tests.report.results import decided_result, random_results
@@ -113,3 +113,24 @@ def test_the_engine_may_tell_how_sure_it_is() -> None:
     assert found[pair] == Certainty(always=True, flip=3)
     told = replace(result, certainties={pair: Certainty(flip=0)})
     assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is False
+    told = replace(result, certainties={pair: Certainty(flip=0, exact=False)})
+    assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is None
+    told = replace(result, certainties={pair: Certainty(possible=False)})
+    assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is True
+    assert pair in disputed_pairs(told)
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
+def test_majority_means_what_the_votes_alone_say(result: Result) -> None:
+    objective, votes = result.instance.objective, result.instance.votes
+    explainer = Explainer(result)
+    for conflict in conflicts(result):
+        explanation = explainer.explain(conflict)
+        evidence = len(conflict.supporters)
+        parting = objective.omit * evidence
+        joining = objective.use * (votes.annotators - evidence)
+        if evidence and explanation.reason is Reason.MAJORITY and objective.invent is None:
+            assert (joining < parting) if conflict.linked else (parting < joining)
+        if explanation.reason is Reason.RULE:
+            assert not conflict.linked
+            assert conflict.pair[0].nests_with(conflict.pair[1])

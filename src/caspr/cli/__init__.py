@@ -3,8 +3,10 @@
 Each parses, calls documented functions, prints and returns. Only `main` catches errors.
 """
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 
@@ -17,6 +19,7 @@ COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
     "redo": "Re-optimise a review file around what was enforced in it.",
     "corpus": "Adjudicate a whole corpus, on many cores or machines.",
+    "verify": "Check a certificate of optimality without any solver.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
     "report": "Explain every conflict: who voted how, what was decided and why.",
     "agreement": "Say how far annotators agree, who with whom and in which documents.",
@@ -59,9 +62,14 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line: exit 0 when written, 2 on bad input or usage."""
-    signal.signal(signal.SIGTERM, _terminate)
+    # Several threads only slow the small matrix products of the native engine down.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
     try:
         cli.main(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Abort:
         _fail("interrupted; nothing was written", 130)
     except click.ClickException as error:
@@ -70,17 +78,26 @@ def main() -> None:
     except CasprError as error:
         _fail(str(error), 2)
     except BrokenPipeError:
-        sys.stderr.close()
+        _discard_output()
         sys.exit(141)
+    except OSError as error:
+        _discard_output()
+        _fail(f"cannot write: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         _fail("interrupted; nothing was written", 130)
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"caspr: error: {message}", err=True)
+    with suppress(OSError):
+        click.echo(f"caspr: error: {message}", err=True)
     sys.exit(code)
 
 
+def _discard_output() -> None:
+    """Let nothing be written on the way out: it would fail again, with a traceback."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """End on SIGTERM as on an error, so that solvers are killed on the way out."""
-    sys.exit(143)
+    """End on SIGTERM and when the terminal goes as on an error, so that solvers are killed on the way out."""
+    sys.exit(128 + number)

@@ -6,11 +6,17 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.cli.options import FILES, changed, reporting_options, search_options, settings_options
+from caspr.cli.options import (
+    FILES,
+    changed,
+    reporting_options,
+    search_options,
+    settings_options,
+    wants_all,
+)
 from caspr.cli.reports import extra_texts, refuse_extra
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
+from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, check_outputs, deliver, solve
 from caspr.errors import InputError
-from caspr.files import refuse_overwriting
 from caspr.formats import conll, read_all, review
 from caspr.result import Result
 from caspr.settings import Settings, write_settings
@@ -34,6 +40,7 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     layout: str,
+    certificate: Path | None,
     json_path: Path | None,
     report: Path | None,
     feedback: Path | None,
@@ -42,18 +49,17 @@ def command(
     **given: Any,
 ) -> None:
     """Merge the annotations in FILES, one file per annotator, into one optimal gold standard."""
-    for written in (output, json_path):
-        if written not in (None, STANDARD_OUTPUT):
-            refuse_overwriting(written, files)
+    check_outputs((output, json_path, certificate), files)
     reporting = Reporting(json_path, strict, quiet)
     documents, findings = by_document(read_all(files))
     names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
-    refuse_extra(report, feedback, names, files)
+    refuse_extra(report, feedback, names, files, [output, json_path, certificate])
     settings = changed(Settings(), given)
     results = solve([Task(annotations, settings) for annotations in documents], reporting)
-    text = _text(results, layout, every=given["all_solutions"], settings=settings)
-    texts = {output: text, **extra_texts(results, report, feedback)}
-    deliver(texts, results, findings, reporting, folder=feedback)
+    text = _text(results, layout, every=wants_all(given), settings=settings)
+    proofs, unproven = certificate_text(certificate, results, [settings] * len(results))
+    texts = {output: text, **proofs, **extra_texts(results, report, feedback)}
+    deliver(texts, results, (*findings, *unproven), reporting, folder=feedback)
 
 
 def _text(results: list[Result], layout: str, *, every: bool, settings: Settings) -> str:

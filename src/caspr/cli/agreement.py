@@ -73,7 +73,7 @@ def command(
         each = compare_each(documents, **options)
     if json_path is not None:
         values = _values(pooled, each, own_set, unmarked)
-        write_texts({json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"})
+        write_texts({json_path: json.dumps(values, indent=2) + "\n"})
     if json_path != STANDARD_OUTPUT:
         shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
         for comparison in (*(each if per_document else ()), pooled):

@@ -3,6 +3,7 @@
 An option that was not given is `None`: `redo` then keeps what the review file says.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -69,10 +70,19 @@ _SEARCH = (
     click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per document."),
     click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
     click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Processes of the native engine. Default: 1."
+    ),
+    click.option(
+        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+    ),
+    click.option(
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."
     ),
     click.option(
-        "--max-solutions", type=click.IntRange(1), metavar="N", help=f"List at most N. Default: {MANY}."
+        "--max-solutions",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"The same, but at most N. Default: {MANY}.",
     ),
 )
 
@@ -128,12 +138,14 @@ class JsonCommand(click.Command):
 
 
 def _is_input(word: str) -> bool:
+    """Tell whether a word names a file that is there and holds no JSON."""
     try:
+        if not Path(word).is_file():
+            return False
         with Path(word).open("rb") as file:
-            first = file.read(1)
-    except OSError:
+            return file.read(1) not in (b"", b"{")
+    except (OSError, ValueError):
         return False
-    return first not in (b"", b"{")
 
 
 def settings_options(function: Function) -> Function:
@@ -170,10 +182,24 @@ def changed(settings: Settings, given: dict[str, Any]) -> Settings:
         settings.limits,
         seconds=_first(given.get("time_limit"), settings.limits.seconds),
         megabytes=_first(given.get("memory_limit"), settings.limits.megabytes),
-        solutions=(given.get("max_solutions") or MANY) if given.get("all_solutions") else 1,
+        jobs=given.get("jobs") or 1,
+        solutions=(given.get("max_solutions") or MANY) if wants_all(given) else 1,
         interruptible=True,
     )
     return replace(settings, objective=_objective(settings.objective, given), limits=limits, **same)
+
+
+def wants_all(given: dict[str, Any]) -> bool:
+    """Tell whether all optimal solutions are asked for, if only by a cap on their number."""
+    return bool(given.get("all_solutions") or given.get("max_solutions"))
+
+
+def as_in_the_file(function: Function) -> Function:
+    """Let the help of options say that a review file has its own defaults."""
+    for option in function.__click_params__:  # type: ignore[attr-defined]
+        if option.help is not None and option.name not in ("max_solutions",):
+            option.help = re.sub(r"Default: [^.]*\.", "Default: as in the file.", option.help)
+    return function
 
 
 def _first(given: Any, otherwise: Any) -> Any:

@@ -11,7 +11,7 @@ from caspr.limits import Progress, silent
 @contextmanager
 def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
     """Show cost so far, bound, gap and elapsed time while the block runs."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console

@@ -9,10 +9,11 @@ from caspr.adjudicate import by_document
 from caspr.cli.options import FILES, changed, search_options, settings_options
 from caspr.cli.redo import stored_settings
 from caspr.cli.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
-from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, deliver, solve
-from caspr.files import refuse_overwriting
+from caspr.cli.run import STANDARD_OUTPUT, Reporting, Task, certificate_text, deliver, solve
 from caspr.findings import Finding
 from caspr.formats import read_all, review
+from caspr.limits import Limits
+from caspr.prices import with_prices
 from caspr.settings import Settings
 
 
@@ -28,6 +29,9 @@ from caspr.settings import Settings
     help="The format of the report. Default: as the name of the output says, otherwise text.",
 )
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")
+@click.option(
+    "--prices", is_flag=True, help="Also say what each conflict would cost if decided otherwise; takes time."
+)
 @settings_options
 @search_options
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap.")
@@ -37,6 +41,8 @@ def command(
     output: Path,
     format_name: str | None,
     feedback: Path | None,
+    prices: bool,
+    certificate: Path | None,
     strict: bool,
     quiet: bool,
     **given: Any,
@@ -46,16 +52,18 @@ def command(
     The result is computed as `caspr redo` or `caspr adjudicate` would, but only the report is written.
     With --all, the report says which decisions are the same in all optimal solutions.
     """
-    if output != STANDARD_OUTPUT:
-        refuse_overwriting(output, files)
     format = format_of(output, format_name, "text")
     tasks, findings = _tasks(files, given)
     names = dict.fromkeys(one.annotator for task in tasks for one in task.annotations)
-    refuse_extra(None, feedback, names, files)
+    refuse_extra(None, feedback, names, files, [output, certificate])
     reporting = Reporting(None, strict, quiet)
     results = solve(tasks, reporting)
-    texts = {output: report_text(results, format), **extra_texts(results, None, feedback)}
-    deliver(texts, results, findings, reporting, folder=feedback)
+    if prices:
+        limits = Limits(seconds=given["time_limit"], megabytes=given["memory_limit"])
+        results = [with_prices(result, limits) for result in results]
+    proofs, unproven = certificate_text(certificate, results, [task.settings for task in tasks])
+    texts = {output: report_text(results, format), **proofs, **extra_texts(results, None, feedback)}
+    deliver(texts, results, (*findings, *unproven), reporting, folder=feedback)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from caspr.cli.run import check_outputs
 from caspr.compare import against_gold, compare
 from caspr.errors import InputError
-from caspr.files import refuse_overwriting
+from caspr.files import is_same_target, refuse_overwriting
 from caspr.report.explained import Report, explained, report_values
 from caspr.report.lines import markdown_report, text_report
 from caspr.report.page import feedback_page, report_page
@@ -36,7 +37,7 @@ def report_text(results: Sequence[Result], format: str) -> str:
     if format == "html":
         return report_page(report, _title(report))
     if format == "json":
-        return json.dumps(report_values(report), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(report_values(report), indent=2) + "\n"
     lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
     return "".join(f"{line}\n" for line in lines)
 
@@ -71,15 +72,22 @@ def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path |
 
 
 def refuse_extra(
-    report: Path | None, feedback: Path | None, annotators: Iterable[str], inputs: Sequence[Path]
+    report: Path | None,
+    feedback: Path | None,
+    annotators: Iterable[str],
+    inputs: Sequence[Path],
+    outputs: Sequence[Path | None] = (),
 ) -> None:
-    """Refuse, before anything is solved, names that would overwrite an input or have no format."""
+    """Refuse, before anything is solved, a report without format and files that must not be written."""
     if report is not None:
         format_of(report, None)
-        refuse_overwriting(report, inputs)
-    if feedback is not None:
-        for name in file_names(annotators).values():
-            refuse_overwriting(feedback / name, inputs)
+    check_outputs((*outputs, report), inputs)
+    if feedback is None:
+        return
+    for name in file_names(annotators).values():
+        refuse_overwriting(feedback / name, inputs)
+        if any(path is not None and is_same_target(feedback / name, path) for path in (*outputs, report)):
+            raise InputError(f"{feedback / name}: found the same output twice, expected a file for each")
 
 
 def file_names(annotators: Iterable[str]) -> Mapping[str, str]:

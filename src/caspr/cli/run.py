@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import click
 
 from caspr.adjudicate import adjudicate_document
+from caspr.certificates import certify_results
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
 from caspr.errors import ContradictionError, InputError, OutputError
-from caspr.files import back_up, write_all
+from caspr.files import back_up, is_same_target, refuse_overwriting, refuse_unwritable, write_all
 from caspr.findings import Finding, Severity, times
 from caspr.formats.conll import crossing_findings
 from caspr.report.summary import infeasible_summary, summary
@@ -43,6 +45,20 @@ class Reporting:
     json_path: Path | None
     strict: bool
     quiet: bool
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Sequence[Path]) -> None:
+    """Refuse, before any work is done, outputs that cannot be written or would overwrite something."""
+    seen: list[Path] = []
+    for output in outputs:
+        if output is None:
+            continue
+        if any(output == other or is_same_target(output, other) for other in seen):
+            raise InputError(f"{output}: found the same output twice, expected a file for each")
+        seen.append(output)
+        if output != STANDARD_OUTPUT:
+            refuse_overwriting(output, inputs)
+            refuse_unwritable(output)
 
 
 def solve(tasks: Sequence[Task], reporting: Reporting) -> list[Result]:
@@ -98,8 +114,13 @@ def deliver(
     refused = reporting.strict and bool(faults)
     if folder is not None and not refused:
         _make(folder)
-    kept = back_up(rewritten) if rewritten is not None and not refused else None
-    write_texts(summaries if refused else {**texts, **summaries})
+    kept = back_up(rewritten, texts) if rewritten is not None and not refused else None
+    try:
+        write_texts(summaries if refused else {**texts, **summaries})
+    except OutputError:
+        if kept is not None:
+            kept.unlink()
+        raise
     if not reporting.quiet:
         tell(summary_lines(results))
         tell(str(finding) for finding in findings)
@@ -117,19 +138,32 @@ def _make(folder: Path) -> None:
         raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
 
 
+def certificate_text(
+    path: Path | None, results: Sequence[Result], settings: Sequence[Settings]
+) -> tuple[dict[Path, str], tuple[Finding, ...]]:
+    """Make the certificate file, if one is asked for, and say for which documents there is none."""
+    if path is None:
+        return {}, ()
+    data, findings = certify_results(results, settings)
+    return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
+
+
 def tell(lines: Iterable[str]) -> None:
     """Print lines on standard error, where they do not mix with results."""
-    for line in lines:
-        click.echo(line, err=True)
+    with suppress(OSError):
+        for line in lines:
+            click.echo(line, err=True)
 
 
 def _json(values: dict[str, Any]) -> str:
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_texts(texts: Mapping[Path, str]) -> None:
     """Write all files, or none; `-` is standard output."""
     write_all({path: text for path, text in texts.items() if path != STANDARD_OUTPUT})
+    if STANDARD_OUTPUT in texts and sys.stdout is None:
+        raise OutputError("standard output is closed: nothing was written")
     if STANDARD_OUTPUT in texts:
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
         sys.stdout.write(texts[STANDARD_OUTPUT])

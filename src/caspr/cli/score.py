@@ -21,6 +21,12 @@ from caspr.scores.counts import Ratio
 @click.argument("key", type=FILES, metavar="KEY")
 @click.argument("response", type=FILES, metavar="RESPONSE")
 @click.option("--no-singletons", is_flag=True, help="Leave chains of one mention out of both sides.")
+@click.option(
+    "--match",
+    type=click.Choice(["exact", "overlap"]),
+    default="exact",
+    help="Whether mentions must be equal, or may only overlap, which no other scorer does. Default: exact.",
+)
 @click.option("--per-document", is_flag=True, help="Also give the scores of each document.")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document one side lacks.")
 @json_option
@@ -28,6 +34,7 @@ def command(
     key: Path,
     response: Path,
     no_singletons: bool,
+    match: str,
     per_document: bool,
     strict: bool,
     json_path: Path | None,
@@ -35,12 +42,12 @@ def command(
     """Score the chains in RESPONSE against those in KEY, as the CoNLL reference scorer v8.01 does."""
     if json_path not in (None, STANDARD_OUTPUT):
         refuse_overwriting(json_path, [key, response])
-    scores = score(read(key), read(response), singletons=not no_singletons)
+    scores = score(read(key), read(response), singletons=not no_singletons, overlap=match == "overlap")
     tell(str(finding) for finding in scores.findings)
     if strict and scores.findings:
         raise InputError(f"--strict: found {times(len(scores.findings), 'warning')}, expected none")
     if json_path is not None:
-        values = json.dumps(_values(scores, per_document), indent=2, ensure_ascii=False) + "\n"
+        values = json.dumps(_values(scores, per_document), indent=2) + "\n"
         write_texts({json_path: values})
     if json_path != STANDARD_OUTPUT:
         for line in _lines(scores, per_document):

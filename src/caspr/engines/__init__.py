@@ -42,7 +42,14 @@ def _gringo_wasp(encoding: str) -> Engine:
     return pipe.gringo_wasp(encoding)
 
 
+def _native(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
+    from caspr.engines import native
+
+    return native.solve
+
+
 ENGINES: dict[str, Callable[[str], Engine]] = {
+    "native": _native,
     "clingo": _clingo,
     "gringo-clasp": _gringo_clasp,
     "gringo-wasp": _gringo_wasp,
@@ -50,7 +57,7 @@ ENGINES: dict[str, Callable[[str], Engine]] = {
 }
 """Every engine by name; each is imported when it is asked for."""
 
-AUTO = "clingo"
+AUTO = "native"
 """What `auto` stands for."""
 
 

@@ -13,6 +13,9 @@ from caspr.rules import violations
 from caspr.solution import Partition, canonical
 from caspr.votes import count_votes
 
+FALLBACK = "nothing better was found than the chains of one annotator, made to fit rules and decisions"
+"""What is said when the baseline is the result."""
+
 
 def baseline(instance: Instance) -> Partition | None:
     """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit."""

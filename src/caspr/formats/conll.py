@@ -16,7 +16,7 @@ Two crossing mentions of one chain cannot be written. The later is written under
 before the document (`# caspr same-chain: 57 3`) tells our reader to join the two again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from caspr.formats.cells import parse as parse_cell
 from caspr.formats.rows import (
     alias_lines,
     make_document,
+    prefix_columns,
     read_aliases,
     read_column,
     split_columns,
@@ -94,13 +95,15 @@ def _annotation(block: Block, source: str, annotator: str) -> Annotation:
         block, source, lines=lines, prefixes=[prefix for prefix, _ in split], gaps=others
     )
     cells = [cell for _, cell in split]
+    _refuse_review(block, source)
+    ragged = list(_ragged(rows, {number for number, text in others if not text}, document))
+    _refuse_misplaced(split, lines, source)
     _refuse_enforced(cells, lines, source)
     aliases = read_aliases(block.before, source).get(None, {})
     chains, findings = read_column(document, cells, aliases)
     comments = sum(1 for _, text in others if text)
-    annotation = Annotation.of(
-        annotator, document, chains, [*_comment_findings(document, comments), *findings]
-    )
+    odd = [*ragged, *_comment_findings(document, comments), *findings]
+    annotation = Annotation.of(annotator, document, chains, odd)
     if not findings and sum(len(chain.mentions) for chain in chains) == len(annotation.mentions):
         return annotation
     return replace(annotation, as_given=in_file_order(enumerate(cells, 1), aliases))
@@ -144,6 +147,43 @@ def _is_cell(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _refuse_review(block: Block, source: str) -> None:
+    """Refuse a review file: its result would vote as an annotator."""
+    for line in block.before:
+        if line.text.startswith("# caspr review:"):
+            raise FormatError(source, line.number, "a review file", "an annotator's file; use `caspr redo`")
+
+
+def _ragged(rows: Sequence[Line], sentences: Container[int], document: Document) -> Iterator[Finding]:
+    """Warn of rows with other columns than their sentence; refuse those with just a tab too many."""
+    width = 0
+    odd: list[int] = []
+    for number, row in enumerate(rows):
+        columns = len(split_columns(row.text))
+        if number == 0 or number in sentences:
+            width = columns
+        elif columns == width + 1 and row.text.endswith("\t"):
+            expected = f"{width} as in the rows before it; there is a tab too many at its end"
+            raise FormatError(document.source, row.number, f"{columns} columns", expected)
+        elif columns != width:
+            odd.append(row.number)
+    if odd:
+        message = f"{times(len(odd), 'row')} with more or fewer columns than the sentence begins with"
+        yield warning("ragged-rows", message, count=len(odd), where=f"{document.source}:{odd[0]}")
+
+
+def _refuse_misplaced(split: Sequence[tuple[str, str]], lines: tuple[int, ...], source: str) -> None:
+    """Refuse rows that all end with a tab behind the coreference column."""
+    if any(cell for _, cell in split):
+        return
+    columns = [prefix_columns(prefix) for prefix, _ in split]
+    cells = [row[-1] if len(row) > 1 else "" for row in columns]
+    brackets = [number for number, cell in enumerate(cells) if "(" in cell or ")" in cell]
+    if brackets and all(map(_is_cell, cells)):
+        expected = "coreference in the last column; the rows end with a tab too many"
+        raise FormatError(source, lines[brackets[0]], "an empty last column", expected)
 
 
 def _refuse_enforced(cells: Iterable[str], lines: tuple[int, ...], source: str) -> None:

@@ -1,6 +1,6 @@
 """The review layout: all annotators and the result side by side, for people to look at and correct.
 
-    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "version": 1}
+    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 1}
     #begin document (name);
     1    The     (1    (4    =(1
     2    girl    1)    4)    =1)
@@ -28,6 +28,7 @@ from caspr.decisions import Decisions
 from caspr.document import Annotation, Chain, Document, Span
 from caspr.errors import FormatError
 from caspr.files import read_text
+from caspr.findings import times
 from caspr.formats.blocks import Block, Line, split_documents
 from caspr.formats.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
 from caspr.formats.cells import parse as parse_cell
@@ -71,6 +72,8 @@ class _Header:
     """How many columns come before the annotators', where all rows have as many."""
     settings: Mapping[str, object]
     """See `Review.settings`."""
+    tokens: int | None
+    """How many tokens the document has."""
 
     @property
     def added(self) -> int:
@@ -139,6 +142,7 @@ def _header_line(review: Review, document: Document) -> str:
         "version": VERSION,
         "annotators": [annotation.annotator for annotation in review.annotations],
         "settings": dict(review.settings),
+        "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
     }
     return f"{_HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"
@@ -147,6 +151,9 @@ def _header_line(review: Review, document: Document) -> str:
 def _review(block: Block, source: str) -> Review:
     header = _read_header(block, source)
     rows, gaps = _sort_lines(block.body, header, source)
+    if header.tokens is not None and header.tokens != len(rows):
+        expected = f"{header.tokens} as this file was written with: a line was lost or added"
+        raise FormatError(source, block.line, f"a document of {times(len(rows), 'token')}", expected)
     prefixes = ["".join(f"{column}\t" for column in row[: -header.added]) for _, row in rows]
     lines = tuple([number for number, _ in rows])
     document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
@@ -179,7 +186,7 @@ def _read_header(block: Block, source: str) -> _Header:
             f'`{_HEADER} {{"annotators": [...], "settings": {{...}}, "version": {VERSION}}}` as we wrote it'
         )
         raise FormatError(source, found[0].number, f"a header with {problem}", expected)
-    return _Header(tuple(data["annotators"]), data.get("columns"), data["settings"])
+    return _Header(tuple(data["annotators"]), data.get("columns"), data["settings"], data.get("tokens"))
 
 
 def _problem(data: object) -> str:
@@ -193,9 +200,10 @@ def _problem(data: object) -> str:
         return "no list of annotators"
     if len(set(names)) < len(names):
         return "an annotator named twice"
-    columns = data.get("columns", 0)
-    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 0:
-        return "a malformed number of columns"
+    for name in ("columns", "tokens"):
+        number = data.get(name, 0)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            return f"a malformed number of {name}"
     return "" if isinstance(data.get("settings"), dict) else "no settings"
 
 
@@ -233,6 +241,7 @@ def _expected_columns(header: _Header) -> str:
 
 def _decisions(document: Document, results: Sequence[str], aliases: Mapping[str, str]) -> Decisions:
     """Read the enforced cells; what the others say is of no interest, even if it is rubbish."""
+    _refuse_disguised(document, results)
     enforced = [(token, cell[1:]) for token, cell in enumerate(results, 1) if cell.startswith("=")]
     try:
         spans = match(enforced)
@@ -243,6 +252,14 @@ def _decisions(document: Document, results: Sequence[str], aliases: Mapping[str,
         raise FormatError(document.source, line, f"enforced {error.found}", error.expected) from None
     _refuse_halves(document, results)
     return Decisions.of(chains(spans, aliases)[0], [token for token, _ in enforced])
+
+
+def _refuse_disguised(document: Document, results: Sequence[str]) -> None:
+    """Refuse marks that a spreadsheet put into quotes, or an input method wrote wide."""
+    for token, cell in enumerate(results, 1):
+        if not cell.startswith("=") and cell.lstrip("\"'\u201c\u201e ").startswith(("=", "\uff1d")):
+            expected = "an enforced cell to begin with a plain `=`"
+            raise FormatError(document.source, document.lines[token - 1], quoted(cell), expected)
 
 
 def _half_enforced(document: Document, token: int, bracket: str) -> FormatError:

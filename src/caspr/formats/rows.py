@@ -98,7 +98,8 @@ def make_document(
     kept = tuple(prefixes)
     words = find_words([prefix_columns(prefix) for prefix in kept], lines, source)
     layout = Layout(kept, tuple(gaps), block.comments, foreign(block.after))
-    return Document(block.name, words, block.part, source, lines, layout)
+    rows = tuple([" ".join(prefix.split()) for prefix in kept])
+    return Document(block.name, words, block.part, source, lines, layout, rows=rows)
 
 
 def layout_of(document: Document) -> Layout:
@@ -195,7 +196,17 @@ def _word_column(rows: Sequence[Sequence[str]], width: int) -> int:
     first = next(row[0] for row in rows if row)
     if width >= 4 and whole(2) and all(row[0] == first for row in rows if row):
         return 3
-    return next((column for column in range(width) if not whole(column)), 0)
+    words = [column for column in range(width) if not whole(column)]
+    likely = (column for column in words if not _is_label([row[column] for row in rows if len(row) > column]))
+    return next(likely, words[0] if words else 0)
+
+
+def _is_label(cells: Sequence[str]) -> bool:
+    """Tell whether a column holds one name for all rows, or a numbered name for each, rather than words."""
+    if len(set(cells)) == 1:
+        return True
+    stems = {cell.rstrip("0123456789") for cell in cells}
+    return len(set(cells)) == len(cells) and len(stems) == 1 and all(cell[-1:].isdecimal() for cell in cells)
 
 
 def _refuse(task: str, reason: str) -> None:

@@ -11,7 +11,7 @@ mentions are told one by one, because the nesting rule looks at each.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -152,13 +152,20 @@ def _certainty(grouping: _Grouping, one: Span, other: Span, linked: bool) -> Cer
     """Say what is known: from the engine, and from all solutions it gave."""
     result = grouping.result
     told = (result.certainties or {}).get((min(one, other), max(one, other)), Certainty())
+    if not told.possible:
+        return replace(told, always=True)
     if told.always is not None or result.status is not Status.OPTIMAL:
         return told
     if any((one in home and home[one] == home.get(other)) != linked for home in grouping.homes[1:]):
         return Certainty(always=False, flip=0)
-    if told.flip is not None:
-        return Certainty(told.flip > 0, told.flip)
+    if told.flip is not None and (told.flip > 0 or told.exact):
+        return replace(told, always=told.flip > 0)
     return Certainty(always=True) if result.solution.complete else told
+
+
+def disputed_pairs(result: Result) -> list[tuple[Span, Span]]:
+    """Return one pair of every conflict: those whose certainty a report shows."""
+    return [conflict.pair for conflict in conflicts(result)]
 
 
 def disputed_links(found: list[Conflict]) -> int:

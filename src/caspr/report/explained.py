@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from caspr.comparison import Comparison, Rates, Standings
@@ -12,7 +13,7 @@ from caspr.report.reasons import Explainer, Explanation
 from caspr.report.shared_ids import Column, shared_ids
 from caspr.report.summary import document_summary
 from caspr.report.tables import comparison_values, exact
-from caspr.result import Result
+from caspr.result import Certainty, Result
 from caspr.votes import count_links
 
 
@@ -55,7 +56,7 @@ class Report:
     standings: Standings
     """How far each annotator agrees with the gold standard."""
 
-    @property
+    @cached_property
     def certain(self) -> bool:
         """Whether anything is known about how sure decisions are."""
         return any(
@@ -64,11 +65,11 @@ class Report:
             for conflict, _ in document.conflicts
         )
 
-    @property
+    @cached_property
     def priced(self) -> bool:
         """Whether any price of deciding otherwise is known."""
         return any(
-            conflict.certainty.flip is not None
+            conflict.certainty.flip is not None or not conflict.certainty.possible
             for document in self.documents
             for conflict, _ in document.conflicts
         )
@@ -151,12 +152,27 @@ def conflict_values(result: Result, conflict: Conflict, explanation: Explanation
         "why": explanation.sentence,
         "in_every_optimum": conflict.certainty.always,
         "price_of_flipping": conflict.certainty.flip,
+        "price_is_exact": conflict.certainty.exact,
+        "flipping_is_possible": conflict.certainty.possible,
     }
 
 
 def decided(conflict: Conflict) -> str:
     """Say what was decided."""
     return "linked" if conflict.linked else "not linked"
+
+
+def price(certainty: Certainty) -> str:
+    """Say what deciding otherwise costs, where that is known.
+
+    >>> price(Certainty(flip=3)), price(Certainty(flip=3, exact=False)), price(Certainty(possible=False))
+    ('3', 'at least 3', 'impossible')
+    """
+    if not certainty.possible:
+        return "impossible"
+    if certainty.flip is None:
+        return ""
+    return f"{certainty.flip:,}" if certainty.exact else f"at least {certainty.flip:,}"
 
 
 def _mention(result: Result, span: Span) -> dict[str, Any]:

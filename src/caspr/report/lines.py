@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from caspr.document import Span
 from caspr.findings import times
 from caspr.report.conflicts import Conflict, disputed_links
-from caspr.report.explained import ExplainedDocument, Report, decided
+from caspr.report.explained import ExplainedDocument, Report, decided, price
 from caspr.report.reasons import Explanation, shorten
 from caspr.report.tables import KINDS, comparison_lines, decimal
 from caspr.report.text import outcome
@@ -142,11 +142,8 @@ def _votes(conflict: Conflict) -> str:
 
 
 def _sure(certainty: Certainty) -> str:
-    told = (
-        ""
-        if certainty.always is None
-        else "; in every optimum"
-        if certainty.always
-        else "; not in every optimum"
-    )
-    return told if certainty.flip is None else f"{told}; deciding otherwise costs {certainty.flip:,} more"
+    told = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
+    cost = price(certainty)
+    if not certainty.possible:
+        return f"{told}; nothing else is possible"
+    return f"{told}; deciding otherwise costs {cost} more" if cost else told

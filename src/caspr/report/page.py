@@ -21,7 +21,7 @@ from caspr.findings import times
 from caspr.objectives import OBJECTIVES, Objective
 from caspr.report.conflicts import Conflict, disputed_links
 from caspr.report.differences import Difference, Kind, differences
-from caspr.report.explained import ExplainedDocument, Report, decided
+from caspr.report.explained import ExplainedDocument, Report, decided, price
 from caspr.report.passages import passages
 from caspr.report.plots import cost_plot, place_plot, share_plot
 from caspr.report.reasons import Explanation, shorten
@@ -50,6 +50,7 @@ LABELS = {
 """What each kind of difference is called."""
 
 Conflicts = Sequence[tuple[Conflict, Explanation]]
+"""Conflicts and why they were decided as they were."""
 
 
 def report_page(report: Report, title: str) -> str:
@@ -173,6 +174,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "names": lambda names: ", ".join(names) or "nobody",
         "decided": decided,
         "sure": _sure,
+        "price": price,
         "cost_plot": lambda one: Markup(cost_plot(one)),
         "share_plot": lambda one: Markup(share_plot(one)),
         "place_plot": lambda one: Markup(place_plot(one)),

@@ -72,11 +72,18 @@ class Scores:
         return {**measured, "conll": {"f1": decimal(self.conll)}}
 
 
-def score(key: Iterable[Annotation], response: Iterable[Annotation], *, singletons: bool = True) -> Scores:
+def score(
+    key: Iterable[Annotation],
+    response: Iterable[Annotation],
+    *,
+    singletons: bool = True,
+    overlap: bool = False,
+) -> Scores:
     """Score the documents of a response against those of a key.
 
     A document the response lacks counts as one without mentions; one the key lacks is left out, as in the
-    reference scorer. Both are said in findings. Chains of one are left out without `singletons`.
+    reference scorer. Both are said in findings. Chains of one are left out without `singletons`; with
+    `overlap`, spans that are not equal can match too.
     """
     right = {annotation.document.key: annotation for annotation in key}
     given = {annotation.document.key: annotation for annotation in response}
@@ -88,16 +95,18 @@ def score(key: Iterable[Annotation], response: Iterable[Annotation], *, singleto
     documents = []
     for name, annotation in right.items():
         _refuse_different_lengths(annotation, given.get(name))
-        aligned = align(annotation, given.get(name), singletons=singletons)
+        aligned = align(annotation, given.get(name), singletons=singletons, overlap=overlap)
         counts = {measure: count(aligned) for measure, count in SCORES.items()}
         documents.append((annotation.document.title, Scores(counts)))
     findings = (*_missing(right, given), *_different_words(right, given))
     return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings)
 
 
-def score_pair(key: Annotation, response: Annotation, *, singletons: bool = True) -> Scores:
+def score_pair(
+    key: Annotation, response: Annotation, *, singletons: bool = True, overlap: bool = False
+) -> Scores:
     """Score one annotation of a document against another."""
-    return score([key], [response], singletons=singletons)
+    return score([key], [response], singletons=singletons, overlap=overlap)
 
 
 def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:
@@ -108,6 +117,7 @@ def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:
 
 
 Side = Mapping[tuple[str, str | None], Annotation]
+"""The documents of the key or of the response."""
 
 
 def _missing(key: Side, response: Side) -> list[Finding]:

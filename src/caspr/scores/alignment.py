@@ -10,6 +10,9 @@ A span that the response gives more than once is treated as the reference scorer
 3. of a span that is not in the key, all stay, and each makes its chain longer.
 
 In the key a repeated span is an error: nothing could tell which chain is meant.
+
+On request, mentions match by *overlap*: after all equal spans, a key mention and a response mention that are
+still free and share tokens match, those with more tokens in common first, then in text order.
 """
 
 from collections import Counter
@@ -50,17 +53,21 @@ class Alignment:
         return sum(self.overlaps.values())
 
 
-def align(key: Annotation | None, response: Annotation | None, *, singletons: bool = True) -> Alignment:
+def align(
+    key: Annotation | None, response: Annotation | None, *, singletons: bool = True, overlap: bool = False
+) -> Alignment:
     """Match two annotations; one that is missing has no chains.
 
-    Without `singletons`, chains of a single span are left out of both sides first.
+    Without `singletons`, chains of a single span are left out of both sides first. With `overlap`, spans
+    that are not equal can match too.
     """
     right = [] if key is None else _key_chains(key)
     given = [] if response is None else _given(response)
     if not singletons:
         right = [chain for chain in right if len(chain) > 1]
         given = [chain for chain in given if len(set(chain)) > 1]
-    return Alignment(tuple(right), _without_repetitions(given, {span for chain in right for span in chain}))
+    chains = _without_repetitions(given, {span for chain in right for span in chain})
+    return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
 
 
 def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
@@ -94,3 +101,32 @@ def _without_repetitions(chains: Iterable[tuple[Span, ...]], known: set[Span]) -
         if rest:
             kept.append(tuple(rest))
     return tuple(kept)
+
+
+def _renamed(key: Iterable[tuple[Span, ...]], response: Chains) -> Chains:
+    """Give every response mention that overlaps with a key mention, one to one, the span of that."""
+    right = {span for chain in key for span in chain}
+    given = {span for chain in response for span in chain}
+    names = _overlapping(right - given, given - right)
+    return tuple(tuple(names.pop(span, span) for span in chain) for chain in response)
+
+
+def _overlapping(key: set[Span], response: set[Span]) -> dict[Span, Span]:
+    """Match response spans with key spans, most common tokens first, then in text order."""
+    at: dict[int, list[Span]] = {}
+    for span in key:
+        for token in range(span.start, span.end + 1):
+            at.setdefault(token, []).append(span)
+    common = Counter(
+        (span, other)
+        for other in response
+        for token in range(other.start, other.end + 1)
+        for span in at.get(token, ())
+    )
+    matched: dict[Span, Span] = {}
+    taken: set[Span] = set()
+    for (span, other), _ in sorted(common.items(), key=lambda item: (-item[1], sorted(item[0]))):
+        if span not in taken and other not in matched:
+            matched[other] = span
+            taken.add(span)
+    return matched

@@ -19,8 +19,8 @@ from fractions import Fraction
 from caspr.scores.alignment import Alignment
 from caspr.scores.counts import RecallPrecision, ratio
 
-Edges = Mapping[tuple[int, int], int]
-"""How many mentions a key chain and a response chain share."""
+Similarities = Mapping[tuple[int, int], Fraction]
+"""The similarity of each key chain with each response chain that shares a mention with it."""
 
 
 def count_mentions(alignment: Alignment) -> RecallPrecision:
@@ -45,7 +45,7 @@ def _best(alignment: Alignment, phi: Callable[[int, int, int], Fraction]) -> Fra
     return sum((_assign(part) for part in _parts(similar)), Fraction(0))
 
 
-def _parts(similar: Mapping[tuple[int, int], Fraction]) -> Iterator[dict[tuple[int, int], Fraction]]:
+def _parts(similar: Similarities) -> Iterator[Similarities]:
     """Split edges into those that hang together."""
     at_key: dict[int, list[tuple[int, int]]] = defaultdict(list)
     at_response: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _parts(similar: Mapping[tuple[int, int], Fraction]) -> Iterator[dict[tuple[i
         yield {edge: similar[edge] for edge in part}
 
 
-def _assign(similar: Mapping[tuple[int, int], Fraction]) -> Fraction:
+def _assign(similar: Similarities) -> Fraction:
     """Solve one part; where one side is a single chain, its best edge is the answer."""
     rows = {right: number for number, right in enumerate(sorted({edge[0] for edge in similar}))}
     columns = {given: number for number, given in enumerate(sorted({edge[1] for edge in similar}))}

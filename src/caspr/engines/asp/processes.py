@@ -6,10 +6,12 @@ time is limited as well when there is a time limit.
 """
 
 import contextlib
+import ctypes
 import os
 import queue
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,6 +23,8 @@ from caspr.limits import Limits
 
 _KILLED = frozenset({33, 134, 137, 139})
 """Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""
+_MEMORY_WORDS = ("bad_alloc", "MemoryError", "allocate memory", "shared librar", "ImportError", "mmap")
+"""What programs complain of when they get no memory, also while they are being loaded."""
 _GRACE = 0.5
 """Seconds between asking a program to end and killing it."""
 
@@ -43,9 +47,7 @@ def run_pipe(
     """
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     processes: list[subprocess.Popen[str]] = []
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as source, tempfile.TemporaryFile("w+") as errors:
-        source.write(text)
-        source.seek(0)
+    with _temporary(text) as source, _temporary() as errors:
         try:
             _start(commands, limits, source, errors, processes)
             yield from _lines(processes[-1], deadline)
@@ -54,6 +56,18 @@ def run_pipe(
             _end(processes)
         errors.seek(0)
         _judge(commands, codes, success, errors.read(), limits)
+
+
+def _temporary(text: str = "") -> IO[str]:
+    try:
+        file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - the caller closes it
+        file.write(text)
+        file.seek(0)
+    except OSError as error:
+        raise EngineError(
+            f"cannot write a temporary file in {tempfile.gettempdir()}: {error.strerror}"
+        ) from error
+    return file
 
 
 def _start(
@@ -73,6 +87,7 @@ def _start(
                 stderr=errors,
                 encoding="utf-8",
                 start_new_session=True,
+                preexec_fn=_die_with_parent,
             )
         except OSError as error:
             raise EngineError(f"cannot start {command[0]}: {error.strerror}") from error
@@ -80,6 +95,20 @@ def _start(
         if stream is not None and stream is not source:
             stream.close()
         stream = process.stdout
+
+
+def _c_library() -> ctypes.CDLL | None:
+    return ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+_LIBC = _c_library()
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent() -> None:
+    """Have Linux kill a program when we are killed, so that no solver outlives us."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _limiter(limits: Limits) -> list[str]:
@@ -147,9 +176,12 @@ def _judge(
     failed = [
         index for index, code in enumerate(codes) if code and (index < len(codes) - 1 or code not in success)
     ]
-    out_of_memory = any(word in complaint for word in ("bad_alloc", "MemoryError", "allocate memory"))
-    killed = any(codes[index] < 0 or codes[index] in _KILLED for index in failed)
-    if limits.megabytes is not None and (out_of_memory or killed):
+    out_of_memory = any(word in complaint for word in _MEMORY_WORDS)
+    crashed = any(codes[index] < 0 or codes[index] in _KILLED for index in failed)
+    if limits.megabytes is not None and (out_of_memory or crashed):
+        raise OutOfMemoryError
+    if any(codes[index] in (-signal.SIGKILL, 137) for index in failed):
+        # Nobody but the kernel, short of memory, kills solvers.
         raise OutOfMemoryError
     if limits.seconds is not None and any(code in (-signal.SIGXCPU, 152) for code in codes):
         raise TimeOutError

@@ -15,7 +15,7 @@ from enum import Enum
 
 from caspr.engines.asp.answers import partition_of_links, partition_of_results
 from caspr.engines.asp.program import chain_limit, figure, most_chains, positions, program
-from caspr.engines.baseline import baseline
+from caspr.engines.baseline import FALLBACK, baseline
 from caspr.errors import EngineError, LimitError
 from caspr.findings import Finding, times, warning
 from caspr.instance import Instance
@@ -188,6 +188,8 @@ class _Search:
 
     def _findings(self, solution: Solution) -> tuple[Finding, ...]:
         proven = solution.bound == solution.value
+        if self.stop and not proven and solution.partitions[0] == self.fallback:
+            return (warning("baseline", FALLBACK),)
         if not self.limited or (proven and self.limits.solutions == 1):
             return ()
         missed = "there may be more optimal ones" if proven else "one with more chains may cost less"

@@ -1,0 +1,31 @@
+"""The native exact engine: weighted clique partitioning with forbidden pairs, solved to a proof.
+
+The way of an instance, module by module:
+
+    translate      mentions become nodes; twins are one node; independent parts
+    lazy           nested pairs are forbidden when a solution breaks them
+    demands        enforced mentions that may not stay alone, links that must be used
+    search         reductions and components, then for each component
+    rounds         relaxation, cuts, fixing, branching
+    alternatives   all optima, as a product over parts (ties: over the components of a part)
+
+Around it: `adjudicator` keeps solved parts from decision to decision, `certainty` prices the opposite
+of what a result says, `certificate` writes a proof that `caspr.verify` checks without a solver.
+"""
+
+from caspr.engines.native.adjudicator import Adjudicator
+from caspr.engines.native.certainty import Certainty, certainties, spanning_links
+from caspr.engines.native.certificate import certificate
+from caspr.engines.native.engine import solve, solve_with
+from caspr.engines.native.session import Memory
+
+__all__ = [
+    "Adjudicator",
+    "Certainty",
+    "Memory",
+    "certainties",
+    "certificate",
+    "solve",
+    "solve_with",
+    "spanning_links",
+]

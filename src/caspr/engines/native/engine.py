@@ -1,0 +1,78 @@
+"""The native engine: from an instance to a proven optimum, or the best so far with a bound."""
+
+from contextlib import suppress
+
+from caspr.document import Span
+from caspr.engines.native.alternatives import Alternatives, list_optima
+from caspr.engines.native.demands import settle
+from caspr.engines.native.pieces import contradicts
+from caspr.engines.native.session import Memory, Pair, Session
+from caspr.engines.native.translate import Bundles, enforced_bundles
+from caspr.engines.native.watch import Watch
+from caspr.instance import Instance
+from caspr.limits import Limits, Progress, silent
+from caspr.solution import INFEASIBLE, Solution, Stop, found
+
+
+def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
+    """Solve an instance exactly, or as well as the limits allow."""
+    return solve_with(instance, limits, progress, jobs=limits.jobs, memory=Memory())
+
+
+def solve_with(
+    instance: Instance,
+    limits: Limits,
+    progress: Progress = silent,
+    *,
+    memory: Memory,
+    joined: Bundles = (),
+    apart: frozenset[Pair] = frozenset(),
+    jobs: int = 1,
+) -> Solution:
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart.
+
+    With several `jobs`, large parts are searched in processes of their own; the answer is the same.
+    """
+    bundles = merged((*enforced_bundles(instance), *joined))
+    if any(contradicts(instance, bundle, apart) for bundle in bundles):
+        return INFEASIBLE
+    session = Session(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
+    try:
+        finished = settle(session, bundles)
+    except KeyboardInterrupt:
+        session.watch.stop = Stop.INTERRUPT
+        finished = session.value is not None and session.bound == session.value
+        if session.value is None:
+            finished = settle(session, bundles)
+    if session.value is None or session.best is None:
+        return INFEASIBLE
+    bound = session.value if finished else min(session.bound or 0, session.value)
+    if limits.solutions == 1 or bound < session.value:
+        return found(session.value, bound, [session.best], stop=session.watch.stop)
+    return _all_optima(session, bundles, limits.solutions)
+
+
+def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
+    """List all optima up to a limit, or the one known if they cannot be listed."""
+    assert session.value is not None and session.best is not None
+    alternatives = Alternatives((), None)
+    with suppress(KeyboardInterrupt):
+        alternatives = list_optima(session, bundles, session.value, limit)
+    partitions, count = alternatives.partitions or (session.best,), alternatives.count
+    complete = count == len(partitions)
+    return found(session.value, session.value, partitions, complete=complete, count=count)
+
+
+def merged(bundles: Bundles) -> Bundles:
+    """Unite bundles that share a mention.
+
+    >>> a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
+    >>> merged(((a, b), (b, c))) == ((a, b, c),)
+    True
+    """
+    disjoint: list[set[Span]] = []
+    for bundle in bundles:
+        touching = [group for group in disjoint if group & set(bundle)]
+        disjoint = [group for group in disjoint if group not in touching]
+        disjoint.append(set(bundle).union(*touching))
+    return tuple(sorted(tuple(sorted(group)) for group in disjoint))

@@ -1,0 +1,138 @@
+"""Problems: nodes 0..n-1 to be put into clusters, whole-number gains and forbidden pairs.
+
+The value of a clustering is the sum of the gains of all pairs inside a cluster. Two facts carry the
+whole package:
+
+    contraction   The clusterings of P in which certain nodes are together are the clusterings of the
+                  contracted problem, whose gains are sums; values differ by the constant of the pairs
+                  that were contracted. The way back is an array of labels: old node -> new node.
+    components    Where no gain is positive between two sets of nodes, some optimum puts no pair across
+                  (every cluster may be cut there without loss), so both sets are solved on their own.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Labels = NDArray[np.intp]
+"""The cluster (or new node) of every node."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A clustering problem as two symmetric matrices."""
+
+    gains: Ints
+    """The gain of every pair; 0 on the diagonal and for forbidden pairs."""
+    forbidden: Bools
+    """Which pairs must not share a cluster; false on the diagonal."""
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self.gains)
+
+    @property
+    def step(self) -> int:
+        """The greatest common divisor of all gains: values can only differ by its multiples."""
+        return max(1, int(np.gcd.reduce(self.gains, axis=None)))
+
+    @cached_property
+    def ceiling(self) -> int:
+        """A first bound: the sum of all positive gains."""
+        return int(np.maximum(self.gains, 0).sum()) // 2
+
+    def value(self, labels: Labels) -> int | None:
+        """Return the value of a clustering, or `None` if it holds a forbidden pair."""
+        together = labels[:, None] == labels[None, :]
+        if bool((self.forbidden & together).any()):
+            return None
+        return int(self.gains[together].sum()) // 2
+
+    def contract(self, labels: Labels) -> "tuple[Problem, int]":
+        """Make each group of equally labelled nodes one node; return also the constant gained inside.
+
+        Labels must be 0..m-1. Whether a group holds a forbidden pair is not looked at.
+        """
+        order = np.argsort(labels, kind="stable")
+        starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 1))
+        if len(starts) == self.size:
+            inverse = np.ix_(order, order)
+            return Problem(self.gains[inverse], self.forbidden[inverse]), 0
+        gains = np.add.reduceat(np.add.reduceat(self.gains[order], starts)[:, order], starts, axis=1)
+        rows = np.logical_or.reduceat(self.forbidden[order], starts)
+        forbidden = np.logical_or.reduceat(rows[:, order], starts, axis=1)
+        constant = int(np.trace(gains)) // 2
+        np.fill_diagonal(gains, 0)
+        np.fill_diagonal(forbidden, False)
+        gains[forbidden] = 0
+        return Problem(gains, forbidden), constant
+
+    def restrict(self, nodes: Labels) -> "Problem":
+        """Keep only some nodes, in the order given."""
+        chosen = np.ix_(nodes, nodes)
+        return Problem(self.gains[chosen], self.forbidden[chosen])
+
+    def separate(self, apart: Bools) -> "Problem":
+        """Forbid further pairs."""
+        forbidden = self.forbidden | apart
+        return Problem(np.where(forbidden, 0, self.gains), forbidden)
+
+    def breaks(self, labels: Labels) -> bool:
+        """Tell whether some group holds a forbidden pair."""
+        first, second = np.nonzero(self.forbidden)
+        return bool((labels[first] == labels[second]).any())
+
+
+def components(adjacent: Bools) -> Labels:
+    """Label the connected components of a graph, numbered by their smallest node.
+
+    >>> components(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)).tolist()
+    [0, 1, 0]
+    """
+    labels = np.full(len(adjacent), -1, dtype=np.intp)
+    found = 0
+    for start in range(len(adjacent)):
+        if labels[start] >= 0:
+            continue
+        labels[start] = found
+        frontier = np.array([start])
+        while len(frontier):
+            reached = adjacent[frontier].any(axis=0) & (labels < 0)
+            labels[reached] = found
+            frontier = np.flatnonzero(reached)
+        found += 1
+    return labels
+
+
+def renumber(labels: Labels) -> Labels:
+    """Number groups by their smallest node.
+
+    >>> renumber(np.array([7, 3, 7, 5])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[inverse]
+
+
+def joined(size: int, first: Labels, second: Labels) -> Labels:
+    """Label the groups that pairs of nodes make when each pair is put together.
+
+    >>> joined(4, np.array([0, 3]), np.array([2, 0])).tolist()
+    [0, 1, 0, 0]
+    """
+    labels = np.arange(size)
+    while True:
+        one, other = labels[first], labels[second]
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        if not (low < high).any():
+            return renumber(labels)
+        np.minimum.at(labels, high, low)
+        while (labels[labels] != labels).any():
+            labels = labels[labels]

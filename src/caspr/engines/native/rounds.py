@@ -1,0 +1,211 @@
+"""The cutting-plane loop on one connected problem: relax, round, cut, fix; branch where that stalls.
+
+Everything is told in terms of a *floor*: a value somebody already has. An outcome's bound is a proof
+that no clustering gains more than max(bound, floor), so a search may stop as soon as its bound is at
+most its floor or its own value. Fixing by reduced gains throws away only clusterings that do not exceed
+what is in hand; so with z the larger of floor and value, the bound of the fixed problem, raised to z,
+bounds the original one.
+
+Branching on a pair: every clustering holds it together (contract) or apart (forbid); the bound is the
+larger of the two. Every problem that arises is again a problem, so all steps apply to it again.
+"""
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from caspr.engines.native import incumbent
+from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.problem import Bools, Labels, Problem, joined
+from caspr.engines.native.relaxation import Point, decided, relax
+from caspr.engines.native.stars import Cuts, Floats, violated_stars, violated_triangles
+from caspr.engines.native.watch import Watch
+from caspr.solution import Stop
+
+PATIENCE = 3
+"""After this many rounds that closed little of the gap, branch."""
+PROGRESS = 0.03
+"""The share of the gap a round must close not to count as little."""
+LIMIT = 4000
+"""How many triangles a round adds at most."""
+CROWD = 3
+"""How many of them may lean on one pair."""
+SHRINKAGE = 0.1
+"""The share of nodes that fixing must remove before everything starts again on the rest."""
+
+
+class Deeper(Protocol):
+    """The search that fixing and branching hand their smaller problems to."""
+
+    def __call__(self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts) -> Outcome:
+        """Search a problem for a clustering above the floor."""
+
+
+class Rounds:
+    """One run of the loop."""
+
+    def __init__(self, problem: Problem, watch: Watch, floor: int, deeper: Deeper) -> None:
+        self.problem, self.watch, self.floor, self.deeper = problem, watch, floor, deeper
+        self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
+        self.step = problem.step
+        self.stalled = 0
+
+    @property
+    def in_hand(self) -> int:
+        """The value a clustering must exceed to matter."""
+        return max(self.best.value, self.floor)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing better is left to find."""
+        return self.best.bound <= self.in_hand
+
+    def run(self, labels: Labels, cuts: Cuts) -> Outcome:
+        """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
+        self._offer(labels)
+        cuts = cuts | first_cuts(self.problem)
+        while not self.closed and not self.watch.over():
+            point = self._relaxed(cuts)
+            if point is None or self.closed:
+                break
+            new = new_cuts(self.problem, point.x)
+            cuts = self._kept(point) | new
+            together, apart = decided(point, self.in_hand + self.step)
+            groups = joined(self.problem.size, *np.nonzero(together))
+            if self._separated(apart).breaks(groups):
+                self._lower(self.in_hand)
+            elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
+                self._descend(groups, apart, cuts, point.x)
+            elif self.stalled >= PATIENCE:
+                self._branch(groups, apart, point.x, cuts)
+            else:
+                self.problem = self._separated(apart)
+                cuts = cuts.rename(np.arange(self.problem.size), self.problem)
+                continue
+            break
+        return replace(self.best, bound=max(self.best.bound, self.best.value))
+
+    def _relaxed(self, cuts: Cuts) -> Point | None:
+        """Solve the relaxation, take its bound and round its point."""
+        try:
+            point = relax(self.problem, cuts, seconds=self.watch.left)
+        except KeyboardInterrupt:
+            self.watch.stop = Stop.INTERRUPT
+            return None
+        if point is not None:
+            gap = self.best.bound - self.in_hand
+            self._lower(point.bound(self.step))
+            self._offer(rounded(self.problem, point.x))
+            progress = gap - (self.best.bound - self.in_hand)
+            self.stalled = 0 if progress > PROGRESS * gap else self.stalled + 1
+        return point
+
+    def _offer(self, labels: Labels) -> None:
+        value = self.problem.value(labels)
+        if value is not None and value > self.best.value:
+            self.best = replace(self.best, labels=labels, value=value)
+
+    def _lower(self, bound: int) -> None:
+        self.best = replace(self.best, bound=min(bound, self.best.bound))
+
+    def _kept(self, point: Point) -> Cuts:
+        """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
+        if self.stalled:
+            return point.cuts
+        return point.cuts.keep((point.slack < 0.1) | (point.multipliers > 0))
+
+    def _separated(self, apart: Bools) -> Problem:
+        return self.problem.separate(apart)
+
+    def _descend(self, groups: Labels, apart: Bools, cuts: Cuts, x: Floats) -> None:
+        """Start again on what fixing left open; branch if it left everything open."""
+        if groups.max() + 1 == self.problem.size:
+            self._branch(groups, apart, x, cuts)
+        else:
+            self._lower(self._below(self._separated(apart), groups, cuts))
+
+    def _branch(self, groups: Labels, apart: Bools, x: Floats, cuts: Cuts) -> None:
+        """Decide one pair both ways."""
+        problem = self._separated(apart)
+        first, second = undecided(problem, x)
+        joined_groups = joined(
+            problem.size, np.append(np.arange(problem.size), first), np.append(groups_first(groups), second)
+        )
+        cut = np.zeros_like(apart)
+        cut[first, second] = cut[second, first] = True
+        bound = self._below(problem, joined_groups, cuts)
+        bound = max(bound, self._below(problem.separate(cut), groups, cuts))
+        self._lower(bound)
+
+    def _below(self, problem: Problem, groups: Labels, cuts: Cuts) -> int:
+        """Search with some nodes contracted; return a bound for all clusterings that do so."""
+        if problem.breaks(groups):
+            return self.in_hand
+        small, constant = problem.contract(groups)
+        outcome = self.deeper(
+            small, self.watch, floor=self.in_hand - constant, cuts=cuts.rename(groups, small)
+        )
+        bound = max(outcome.bound + constant, self.in_hand)
+        self._offer(outcome.labels[groups])
+        return bound
+
+
+def groups_first(groups: Labels) -> Labels:
+    """Return the smallest node of each node's group."""
+    _, first = np.unique(groups, return_index=True)
+    return first[groups]
+
+
+def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
+    """Choose the pair to branch on: far from decided, and with much at stake."""
+    stake = np.minimum(x, 1 - x) * (1 + np.abs(problem.gains))
+    stake[problem.forbidden] = -1.0
+    np.fill_diagonal(stake, -1.0)
+    first, second = divmod(int(stake.argmax()), problem.size)
+    if stake[first, second] <= 1e-3:
+        open_pairs = np.where(problem.forbidden, -1, problem.gains)
+        np.fill_diagonal(open_pairs, -1)
+        first, second = divmod(int(open_pairs.argmax()), problem.size)
+    return first, second
+
+
+def rounded(problem: Problem, x: Floats) -> Labels:
+    """Turn a fractional point into a clustering and polish it."""
+    pull = np.rint((x - 0.5) * 1000).astype(np.int64)
+    np.fill_diagonal(pull, 0)
+    return incumbent.polish(problem, incumbent.greedy(Problem(pull, problem.forbidden)))
+
+
+def first_cuts(problem: Problem) -> Cuts:
+    """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
+    heaviest = max(1, int(problem.gains.max()))
+    x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
+    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD)
+
+
+def new_cuts(problem: Problem, x: Floats) -> Cuts:
+    """Return triangles and stars that a point violates."""
+    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x)
+
+
+def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
+    """Cut until the bound meets the optimum or stalls; return the point and what holds in all optima."""
+    cuts, bounds = first_cuts(problem), [problem.ceiling]
+    nothing = np.zeros((problem.size, problem.size), dtype=bool)
+    x: Floats = np.full((problem.size, problem.size), 0.5)
+    together, apart = nothing, nothing
+    while bounds[-1] > value and not watch.over():
+        point = relax(problem, cuts, seconds=watch.left)
+        if point is None:
+            break
+        x = point.x
+        more, less = decided(point, value)
+        together, apart = together | more, apart | less
+        bounds.append(point.bound(problem.step))
+        new = new_cuts(problem, x)
+        stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
+        if not len(new) or stalled:
+            break
+        cuts = cuts | new
+    return x, together, apart

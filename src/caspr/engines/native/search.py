@@ -1,0 +1,83 @@
+"""The exact search on one problem: reduce, split into components, then solve each.
+
+Components up to `TINY` nodes are searched exhaustively, larger ones by linear relaxation (`rounds`).
+The linear-programming solver is imported only when the first of those is met.
+"""
+
+import numpy as np
+
+from caspr.engines.native import incumbent
+from caspr.engines.native.exhaustive import enumerate_optima
+from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.problem import Labels, Problem, components, renumber
+from caspr.engines.native.reductions import Reduced, reduce
+from caspr.engines.native.stars import NONE, Cuts
+from caspr.engines.native.watch import Watch
+
+TINY = 8
+"""Problems up to this size are searched exhaustively, without a linear program."""
+LOWEST = -(1 << 62)
+"""No floor at all."""
+KICKS = 20
+"""How often a first clustering is shaken before the first relaxation."""
+
+
+def quick(reduced: Reduced) -> Outcome:
+    """Return a first clustering and the bound that every positive gain gives."""
+    small = reduced.problem
+    labels = incumbent.polish(small, incumbent.greedy(small))
+    value = (small.value(labels) or 0) + reduced.constant
+    return Outcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
+
+
+def search(problem: Problem, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
+    """Find an optimum if it exceeds the floor, or the best that the limits allow."""
+    return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts)
+
+
+def search_reduced(reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
+    """Search a problem that is reduced already."""
+    constant = reduced.constant
+    renamed = cuts.rename(reduced.labels, reduced.problem)
+    inner = _by_components(reduced.problem, watch, floor - constant, renamed)
+    return Outcome(reduced.lift(inner.labels), inner.value + constant, inner.bound + constant)
+
+
+def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:
+    """Search each component on its own, small ones first."""
+    parts = components(problem.gains > 0)
+    groups = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
+    groups = sorted((group for group in groups if len(group) > 1), key=len)
+    pieces = [problem.restrict(group) for group in groups]
+    labels = np.arange(problem.size)
+    value, ceiling = 0, sum(piece.ceiling for piece in pieces)
+    for group, piece in zip(groups, pieces, strict=True):
+        others = ceiling - piece.ceiling
+        outcome = _connected(piece, watch, floor - others, _restricted(cuts, group, piece, problem.size))
+        labels[group] = group[outcome.labels]
+        value += outcome.value
+        ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
+    return Outcome(renumber(labels), value, ceiling)
+
+
+def _restricted(cuts: Cuts, group: Labels, piece: Problem, size: int) -> Cuts:
+    """Keep the cuts that lie inside one component, in its own numbers."""
+    place = np.full(size, -1, dtype=np.intp)
+    place[group] = np.arange(len(group))
+    inside = (place[cuts.triangles] >= 0).all(axis=1)
+    stars = tuple(star for star in cuts.stars if (place[list(star)] >= 0).all())
+    return Cuts(cuts.triangles[inside], stars).rename(place, piece)
+
+
+def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:
+    """Search one component."""
+    if problem.size <= TINY:
+        optima = enumerate_optima(problem)
+        assert optima is not None  # all nodes alone reach the floor of 0
+        return Outcome(optima.first, optima.value, optima.value)
+    if watch.over():
+        return quick(Reduced(problem, np.arange(problem.size), 0))
+    from caspr.engines.native.rounds import Rounds
+
+    labels = incumbent.start(problem, kicks=KICKS if floor < 0 else 0)
+    return Rounds(problem, watch, floor, search).run(labels, cuts)

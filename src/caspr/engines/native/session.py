@@ -1,0 +1,131 @@
+"""A session: one instance being solved, with what is known so far and what was solved before.
+
+Parts are remembered by content: a problem met again, in a later branch or after one more decision of
+the adjudicator, is not solved again.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from caspr.document import Span
+from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.reductions import Reduced, reduce
+from caspr.engines.native.search import quick, search_reduced
+from caspr.engines.native.translate import Part, Translator, conflicts
+from caspr.engines.native.watch import Watch
+from caspr.instance import Instance
+from caspr.limits import Progress, silent
+from caspr.solution import Partition
+
+Pair = tuple[Span, Span]
+
+
+@dataclass
+class Memory:
+    """What outlives a session; valid for the same annotations, objective and rules."""
+
+    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    """Proven outcomes by the content of their problem."""
+    parts: dict[object, Part] = field(default_factory=dict)
+    """Parts translated before."""
+
+
+@dataclass
+class Session:
+    """The state shared by all steps of one solve."""
+
+    instance: Instance
+    watch: Watch
+    memory: Memory = field(default_factory=Memory)
+    progress: Progress = silent
+    apart: frozenset[Pair] = frozenset()
+    """Pairs to be kept apart beyond all rules."""
+    reduced: dict[bytes, Reduced] = field(default_factory=dict)
+    """Reductions made for a first look, kept for the search."""
+    looks: dict[bytes, Outcome] = field(default_factory=dict)
+    """What that first look found."""
+    jobs: int = 1
+    """How many processes may work at the same time."""
+    nested: set[Pair] = field(default_factory=set)
+    """Nested pairs that some solution broke."""
+    best: Partition | None = None
+    """The cheapest partition that respects everything."""
+    value: int | None = None
+    """What it costs."""
+    bound: int | None = None
+    """No solution costs less."""
+
+    @cached_property
+    def translator(self) -> Translator:
+        """The way from mentions to nodes."""
+        return Translator(self.instance, self.memory.parts)
+
+    @cached_property
+    def eager(self) -> frozenset[Pair]:
+        """The pairs that are forbidden from the beginning."""
+        return conflicts(self.instance, all_pairs=False) | self.apart
+
+    @cached_property
+    def told_apart(self) -> frozenset[Span]:
+        """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
+        pairs = conflicts(self.instance, all_pairs=True) | self.eager
+        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.chain_ids.keys()
+
+    def offer(self, partition: Partition, cost: int) -> None:
+        """Take a partition that respects everything, if it is better."""
+        if self.value is None or cost < self.value:
+            self.best, self.value = partition, cost
+            self.progress(self.value, self.bound)
+
+    def raise_bound(self, bound: int) -> None:
+        """Take a bound on the whole instance, if it is better."""
+        if self.bound is None or bound > self.bound:
+            self.bound = bound if self.value is None else min(bound, self.value)
+            self.progress(self.value, self.bound)
+
+
+Solver = Callable[[Session, Part], Outcome]
+"""A way to deal with one part."""
+
+
+def solve_quickly(session: Session, part: Part) -> Outcome:
+    """Return what is remembered, or a good clustering without proof."""
+    key = part.key
+    if key in session.memory.outcomes:
+        return session.memory.outcomes[key]
+    if key not in session.looks:
+        session.reduced[key] = reduce(part.problem)
+        session.looks[key] = quick(session.reduced[key])
+    return session.looks[key]
+
+
+def solve_exactly(session: Session, part: Part) -> Outcome:
+    """Return what is remembered, or search; remember what is proven."""
+    key = part.key
+    if key in session.memory.outcomes:
+        return session.memory.outcomes[key]
+    reduced = session.reduced.pop(key, None) or reduce(part.problem)
+    return _remembered(session, key, search_reduced(reduced, session.watch))
+
+
+def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
+    """Search the large parts that are not remembered in several processes, and remember them."""
+    if session.jobs < 2:
+        return
+    from caspr.engines.native.processes import is_large, search_in_processes
+
+    open_parts = {part.key: part.problem for part in parts if part.key not in session.memory.outcomes}
+    reduced = {key: session.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
+    large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
+    if len(large) > 1:
+        watch, problems = session.watch, [reduced[key] for key in large]
+        outcomes = search_in_processes(problems, watch.left, watch.megabytes, session.jobs)
+        for key, outcome in zip(large, outcomes, strict=True):
+            _remembered(session, key, outcome)
+
+
+def _remembered(session: Session, key: bytes, outcome: Outcome) -> Outcome:
+    if outcome.proven:
+        session.memory.outcomes[key] = outcome
+    return outcome

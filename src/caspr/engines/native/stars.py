@@ -1,0 +1,162 @@
+"""Star inequalities: the cuts of the linear relaxation, with x_uv = 1 where u and v share a cluster.
+
+For a centre c and leaves T, every clustering satisfies
+
+    sum over t in T of x_ct  -  sum over pairs s, t in T of x_st  <=  1.
+
+Proof: if m of the leaves share the centre's cluster, they share it pairwise, so the left side is at
+most m - m(m-1)/2 <= 1. With two leaves this is the triangle inequality; more leaves cut off the
+half-integral points that triangles leave (the 2-partition inequalities of Groetschel and Wakabayashi).
+Renaming nodes by a contraction keeps a star valid as long as it keeps two distinct leaves besides the
+centre. A pair that is forbidden has x = 0 and simply drops out.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from caspr.engines.native.problem import Bools, Labels, Problem
+
+Floats = NDArray[np.float64]
+Star = tuple[int, ...]
+"""A centre, then three or more leaves in order."""
+
+EPSILON = 0.02
+"""Violations below this are left alone: interior points are only near the optimum."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """A set of star inequalities."""
+
+    triangles: Labels
+    """Those with two leaves, one row each: centre, leaf, leaf."""
+    stars: tuple[Star, ...]
+    """Those with more leaves."""
+
+    def __len__(self) -> int:
+        return len(self.triangles) + len(self.stars)
+
+    def __or__(self, other: "Cuts") -> "Cuts":
+        """Unite two sets, keeping the order of first appearance."""
+        rows = np.concatenate([self.triangles, other.triangles])
+        _, first = np.unique(rows, axis=0, return_index=True)
+        return Cuts(rows[np.sort(first)], tuple(dict.fromkeys((*self.stars, *other.stars))))
+
+    def keep(self, mask: Bools) -> "Cuts":
+        """Keep some of the rows: triangles first, then stars."""
+        split = len(self.triangles)
+        stars = (star for star, kept in zip(self.stars, mask[split:].tolist(), strict=True) if kept)
+        return Cuts(self.triangles[mask[:split]], tuple(stars))
+
+    def rename(self, labels: Labels, problem: Problem) -> "Cuts":
+        """Express the cuts in the nodes of a contracted problem, dropping those that say nothing."""
+        return cuts_of(
+            [_cleaned(labels[list(star)].tolist(), problem) for star in self.stars],
+            labels[self.triangles],
+            problem,
+        )
+
+
+NONE = Cuts(np.empty((0, 3), dtype=np.intp), ())
+"""No cuts."""
+
+
+def cuts_of(stars: Iterable[Star], triangles: Labels, problem: Problem) -> Cuts:
+    """Make a set from stars of any size and triangles in any order."""
+    stars = list(stars)
+    small = [star for star in stars if len(star) == 3]
+    rows = np.concatenate([triangles, np.array(small, dtype=np.intp).reshape(-1, 3)])
+    rows = np.column_stack([rows[:, 0], rows[:, 1:].min(axis=1), rows[:, 1:].max(axis=1)])
+    centre, one, other = rows.T
+    distinct = (centre != one) & (centre != other) & (one != other)
+    useful = distinct & ~problem.forbidden[centre, one] & ~problem.forbidden[centre, other]
+    return Cuts(rows[useful], tuple(star for star in stars if len(star) > 3)) | NONE
+
+
+def _cleaned(star: list[int], problem: Problem) -> Star:
+    centre, leaves = star[0], sorted({*star[1:]} - {star[0]})
+    return (centre, *(leaf for leaf in leaves if not problem.forbidden[centre, leaf]))
+
+
+def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
+    """Find, for each third side, the triangle that is violated most; return the worst of them.
+
+    No pair is a short side of more than about `crowd` of these: more of them would say the same again.
+    """
+    n = problem.size
+    worst = np.zeros((n, n))
+    centre_of = np.full((n, n), -1, dtype=np.intp)
+    stakes = np.maximum(problem.gains, 0) + 1.0
+    for centre in range(n):
+        near = np.flatnonzero(x[centre] > EPSILON)
+        if len(near) > 1:
+            reach, block = x[centre, near], np.ix_(near, near)
+            excess = reach[:, None] + reach[None, :] - 1.0 - x[block]
+            stake = stakes[centre, near]
+            score = np.where(excess > EPSILON, excess * np.minimum(stake[:, None], stake[None, :]), 0.0)
+            better = score > worst[block]
+            if better.any():
+                worst[block] = np.where(better, score, worst[block])
+                centre_of[block] = np.where(better, centre, centre_of[block])
+    first, second = np.nonzero(np.triu(centre_of >= 0, 1))
+    order = np.argsort(-worst[first, second], kind="stable")
+    first, second = first[order], second[order]
+    centres = centre_of[first, second]
+    fresh = _ranks(centres * n + first) < crowd
+    fresh &= _ranks(centres * n + second) < crowd
+    return Cuts(np.column_stack([centres, first, second])[fresh][:limit], ())
+
+
+def _ranks(keys: Labels) -> Labels:
+    """Number the occurrences of each key in order: 0 for its first, 1 for its second.
+
+    >>> _ranks(np.array([5, 7, 5, 5, 7])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(keys) else order
+    ranks = np.empty(len(keys), dtype=np.intp)
+    ranks[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
+    return ranks
+
+
+def violated_stars(problem: Problem, x: Floats, starts: int = 8) -> Cuts:
+    """Grow stars greedily: from several first leaves, add the leaf that raises the left side most."""
+    found: list[Star] = []
+    for centre in range(problem.size):
+        near = np.flatnonzero((x[centre] > EPSILON) & (x[centre] < 1 - EPSILON))
+        if len(near) > 2:
+            reach = x[centre, near]
+            found += _grow(centre, near, reach, x[np.ix_(near, near)], starts)
+    return cuts_of(dict.fromkeys(found), NONE.triangles, problem)
+
+
+def _grow(centre: int, near: Labels, reach: Floats, inner: Floats, starts: int) -> list[Star]:
+    """Grow one star from each of the leaves nearest to one half, all at the same time."""
+    first = np.argsort(np.abs(reach - 0.5), kind="stable")[:starts]
+    lines = np.arange(len(first))
+    chosen = np.zeros((len(first), len(near)), dtype=bool)
+    chosen[lines, first] = True
+    left = reach[first].copy()
+    rise = reach[None, :] - inner[first]
+    rise[chosen] = -1.0
+    while True:
+        best = rise.argmax(axis=1)
+        amount = rise[lines, best]
+        growing = amount > 1e-6
+        if not growing.any():
+            break
+        rows, leaves = lines[growing], best[growing]
+        left[rows] += amount[growing]
+        chosen[rows, leaves] = True
+        rise[rows] -= inner[leaves]
+        rise[chosen] = -1.0
+    return [
+        (centre, *near[chosen[line]].tolist())
+        for line in lines[left > 1 + EPSILON].tolist()
+        if chosen[line].sum() > 1
+    ]

@@ -1,0 +1,152 @@
+"""All optima of one problem, as a product over what is independent.
+
+Strict reductions and strict fixing by reduced gains keep every optimum. What they leave undecided falls
+into components; here gains of 0 connect as well, since joining two clusters at gain 0 ties. The optima
+of a problem are the product of those of its components, and their number the product of the numbers:
+nothing is expanded to be counted. A small component is searched exhaustively; a large one is branched
+on a pair, whose two sides share no clustering, so their numbers add up.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice, product
+from math import prod
+
+import numpy as np
+
+from caspr.engines.native.exhaustive import enumerate_optima
+from caspr.engines.native.problem import Bools, Labels, Problem, components, joined, renumber
+from caspr.engines.native.reductions import reduce
+from caspr.engines.native.search import search
+from caspr.engines.native.watch import Watch
+
+SMALL = 9
+"""Components up to this size are searched exhaustively."""
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Clusterings of equal value."""
+
+    clusterings: tuple[tuple[int, ...], ...]
+    """Labels in the order of first nodes, as many as were asked for."""
+    count: int | None
+    """How many there are; `None` if that was not found out."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are listed."""
+        return self.count == len(self.clusterings)
+
+
+NONE = Ties((), 0)
+"""No clustering has that value."""
+
+
+@dataclass
+class Budget:
+    """How much work may be spent before the number of optima is left open."""
+
+    watch: Watch
+    limit: int
+    """How many clusterings to list."""
+    branchings: int = 60
+    """How many branchings are left."""
+
+
+def all_optima(problem: Problem, value: int, budget: Budget) -> Ties:
+    """Find the clusterings of a value that no clustering exceeds."""
+    reduced = reduce(problem)
+    inner = _by_components(reduced.problem, value - reduced.constant, budget)
+    return _renamed(inner, reduced.labels)
+
+
+def _renamed(ties: Ties, labels: Labels) -> Ties:
+    arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in ties.clusterings)
+    return Ties(tuple(tuple(renumber(array).tolist()) for array in arrays), ties.count)
+
+
+def _by_components(problem: Problem, value: int, budget: Budget) -> Ties:
+    parts = components((problem.gains >= 0) & ~problem.forbidden)
+    groups = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
+    groups = [group for group in groups if len(group) > 1]
+    if len(groups) == 1:
+        piece = problem.restrict(groups[0])
+        return _product(problem.size, groups, [_connected(piece, value, budget)], budget)
+    outcomes = [search(problem.restrict(group), budget.watch) for group in groups]
+    if sum(outcome.value for outcome in outcomes) < value:
+        return NONE if all(outcome.proven for outcome in outcomes) else Ties((), None)
+    found = [
+        _connected(problem.restrict(group), outcome.value, budget)
+        for group, outcome in zip(groups, outcomes, strict=True)
+    ]
+    return _product(problem.size, groups, found, budget)
+
+
+def _product(size: int, groups: list[Labels], found: list[Ties], budget: Budget) -> Ties:
+    """Combine what is independent, listing no more than asked for."""
+    counts = [ties.count for ties in found]
+    count = None if None in counts else prod(c for c in counts if c is not None)
+    listed = []
+    for chosen in islice(product(*(ties.clusterings for ties in found)), budget.limit):
+        labels = np.arange(size)
+        for group, clustering in zip(groups, chosen, strict=True):
+            labels[group] = group[np.array(clustering, dtype=np.intp)]
+        listed.append(tuple(renumber(labels).tolist()))
+    return Ties(tuple(listed), count)
+
+
+def _connected(problem: Problem, value: int, budget: Budget) -> Ties:
+    if problem.size <= SMALL:
+        optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit))
+        return NONE if optima is None else Ties(optima.clusterings[: budget.limit], optima.count)
+    budget.branchings -= 1
+    if budget.branchings < 0 or budget.watch.over():
+        # Give up counting, but not the one optimum that is easily had.
+        outcome = search(problem, budget.watch)
+        labels = renumber(outcome.labels).tolist()
+        return Ties((tuple(labels),) if outcome.value == value else (), None)
+    return _fixed_or_branched(problem, value, budget)
+
+
+def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> Ties:
+    """Fix what one more relaxation decides; branch if it decides nothing."""
+    from caspr.engines.native.rounds import relax_at_root, undecided
+
+    x, together, apart = relax_at_root(problem, value, budget.watch)
+    groups = joined(problem.size, *np.nonzero(together))
+    narrowed = problem.separate(apart)
+    if narrowed.breaks(groups):
+        return NONE
+    if groups.max() + 1 < problem.size or not _one_piece(narrowed):
+        return _inside(narrowed, groups, value, budget)
+    first, second = undecided(narrowed, x)
+    pair = joined(problem.size, np.array([first]), np.array([second]))
+    cut = np.zeros_like(apart)
+    cut[first, second] = cut[second, first] = True
+    return _united(
+        [_inside(narrowed, pair, value, budget), _inside(narrowed.separate(cut), groups, value, budget)],
+        budget,
+    )
+
+
+def _one_piece(problem: Problem) -> bool:
+    usable: Bools = (problem.gains >= 0) & ~problem.forbidden
+    return int(components(usable).max()) == 0
+
+
+def _inside(problem: Problem, groups: Labels, value: int, budget: Budget) -> Ties:
+    """Find the clusterings of a value that keep some nodes together."""
+    small, constant = problem.contract(groups)
+    outcome = search(small, budget.watch)
+    if outcome.value < value - constant:
+        return NONE if outcome.proven else Ties((), None)
+    return _renamed(all_optima(small, value - constant, budget), groups)
+
+
+def _united(sides: Iterable[Ties], budget: Budget) -> Ties:
+    sides = list(sides)
+    listed = sorted(clustering for side in sides for clustering in side.clusterings)
+    counts = [side.count for side in sides]
+    count = None if None in counts else sum(c for c in counts if c is not None)
+    return Ties(tuple(listed[: budget.limit]), count)

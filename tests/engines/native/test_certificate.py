@@ -1,0 +1,122 @@
+"""Certificates verify from the annotations alone; tampered ones are refused."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from caspr.engines.native import solve
+from caspr.engines.native.certificate import certificate
+from caspr.errors import EngineError
+from caspr.limits import Limits
+from caspr.verify import verify
+from tests.engines.native.random_instances import random_instance
+from tests.engines.native.test_limits import noisy
+
+
+def made(objective: str) -> dict[str, Any]:
+    instance = noisy(objective, mentions=30)
+    written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
+    assert written is not None
+    plain: dict[str, Any] = json.loads(json.dumps(written))
+    return plain
+
+
+@pytest.mark.parametrize("objective", ["u", "v", "ua", "va"])
+def test_a_certificate_proves_the_value(objective: str) -> None:
+    instance = noisy(objective, mentions=30)
+    assert verify(made(objective), instance) == solve(instance, Limits()).value
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_certificates_of_small_instances_verify(block: int) -> None:
+    written = 0
+    for seed in range(block * 60, block * 60 + 60):
+        instance = random_instance(seed, mentions=8)
+        solution = solve(instance, Limits())
+        made_here = certificate(instance, solution, Limits())
+        if made_here is not None:
+            written += 1
+            assert verify(made_here, instance) == solution.value
+    assert written > 30
+
+
+def cheaper(plain: dict[str, Any]) -> None:
+    plain["value"] -= 1
+
+
+def fewer_chains(plain: dict[str, Any]) -> None:
+    plain["chains"].pop()
+
+
+def missing_part(plain: dict[str, Any]) -> None:
+    plain["parts"].pop()
+
+
+def negative_multiplier(plain: dict[str, Any]) -> None:
+    proof = plain["parts"][-1]["proof"]
+    while "pair" in proof:
+        proof = proof["together"]
+    proof["stars"].append([-1 << 20, 0, 1, 2])
+
+
+def not_a_star(plain: dict[str, Any]) -> None:
+    plain["parts"][-1]["proof"] = {"shift": 0, "stars": [[10**6, 0, 1]]}
+
+
+def one_side_only(plain: dict[str, Any]) -> None:
+    plain["parts"][-1]["proof"] = {"pair": [0, 1], "together": {"shift": 0, "stars": []}}
+
+
+def invented_conflict(plain: dict[str, Any]) -> None:
+    plain["conflicts"].append([[1, 1], [2, 2]])
+
+
+def false_twins(plain: dict[str, Any]) -> None:
+    nodes = plain["parts"][-1]["nodes"]
+    nodes[0] += nodes.pop()
+
+
+def dropped_node(plain: dict[str, Any]) -> None:
+    plain["parts"][-1]["nodes"].pop()
+
+
+def no_multipliers(plain: dict[str, Any]) -> None:
+    plain["parts"][-1]["proof"] = {"shift": 0, "stars": []}
+
+
+def not_numbers(plain: dict[str, Any]) -> None:
+    plain["parts"] = "all"
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        cheaper,
+        fewer_chains,
+        missing_part,
+        negative_multiplier,
+        not_a_star,
+        one_side_only,
+        invented_conflict,
+        false_twins,
+        dropped_node,
+        no_multipliers,
+        not_numbers,
+    ],
+)
+def test_a_tampered_certificate_is_refused(tamper: Callable[[dict[str, Any]], None]) -> None:
+    instance, plain = noisy("u", mentions=30), made("u")
+    tamper(plain)
+    with pytest.raises(EngineError):
+        verify(plain, instance)
+
+
+def test_parts_that_are_not_independent_are_refused() -> None:
+    instance, plain = noisy("u", mentions=30), made("u")
+    nodes = plain["parts"][-1]["nodes"]
+    empty = {"shift": 0, "stars": []}
+    plain["parts"][-1:] = [{"nodes": [node], "proof": empty} for node in nodes]
+    with pytest.raises(EngineError):
+        verify(plain, instance)

@@ -1,0 +1,128 @@
+"""Limits and interrupts give the best so far, with a bound; nothing escapes as an exception."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+
+from caspr.certify import certify
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.engines.native import processes, solve
+from caspr.engines.native import session as sessions
+from caspr.engines.native.adjudicator import Adjudicator
+from caspr.engines.native.engine import solve_with
+from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.reductions import Reduced
+from caspr.engines.native.session import Memory
+from caspr.instance import Instance
+from caspr.limits import Limits
+from caspr.objectives import OBJECTIVES
+from caspr.solution import Status
+
+
+def noisy(objective: str, *, mentions: int = 50, seed: int = 1, annotators: int = 4) -> Instance:
+    """Make a document in which annotators often disagree."""
+    random = Random(seed)
+    document = Document("d", ("w",) * mentions)
+    annotations = []
+    for number in range(annotators):
+        chains: dict[int, set[Span]] = {}
+        for token in range(1, mentions + 1):
+            entity = random.randrange(8) if random.random() < 0.4 else token % 6
+            chains.setdefault(entity, set()).add(Span(token, token))
+        annotations.append(
+            Annotation.of(f"a{number}", document, [Chain.of(str(e), c) for e, c in chains.items()])
+        )
+    return Instance(tuple(annotations), OBJECTIVES[objective])
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_no_time_gives_a_solution_and_a_bound(objective: str) -> None:
+    instance = noisy(objective)
+    early, proven = solve(instance, Limits(seconds=0)), solve(instance, Limits(seconds=60))
+    certify(instance, early)
+    certify(instance, proven)
+    assert early.bound <= proven.bound <= proven.value <= early.value
+
+
+def test_no_memory_gives_a_solution_and_a_bound() -> None:
+    instance = noisy("u")
+    early = solve(instance, Limits(megabytes=1))
+    certify(instance, early)
+
+
+def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> Outcome:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sessions, "search_reduced", interrupted)
+    instance = noisy("u")
+    early = solve(instance, Limits())
+    certify(instance, early)
+    assert early.status is Status.FEASIBLE
+
+
+def test_progress_is_told_values_that_fall_and_bounds_that_rise() -> None:
+    told: list[tuple[int | None, int | None]] = []
+    solution = solve(noisy("ua"), Limits(seconds=60), lambda value, bound: told.append((value, bound)))
+    values = [value for value, _ in told if value is not None]
+    bounds = [bound for _, bound in told if bound is not None]
+    assert values == sorted(values, reverse=True) and values[-1] == solution.value
+    assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_order_and_names_of_annotators_change_nothing(objective: str) -> None:
+    instance = noisy(objective, mentions=40)
+    other = Instance(tuple(reversed(instance.annotations)), instance.objective)
+    assert solve(instance, Limits()).partitions == solve(other, Limits()).partitions
+
+
+def test_an_adjudicator_gives_what_a_new_solve_gives() -> None:
+    instance = noisy("v", mentions=40)
+    adjudicator = Adjudicator(instance)
+    random = Random(3)
+    for _ in range(12):
+        chosen = random.sample(instance.mentions, 3)
+        decisions = Decisions.of([Chain.of("1", chosen[:1]), Chain.of("2", chosen[1:])])
+        again = adjudicator.decide(decisions)
+        fresh = solve(adjudicator.instance, Limits())
+        assert (again.status, again.value, again.bound) == (fresh.status, fresh.value, fresh.bound)
+
+
+def test_a_long_chain_costs_little() -> None:
+    document = Document("d", ("w",) * 20_000)
+    chain = Chain.of("1", [(token, token) for token in range(1, 20_001)])
+    instance = Instance(tuple(Annotation.of(name, document, [chain]) for name in "abc"))
+    solution = solve(instance, Limits(seconds=20))
+    assert (solution.value, solution.status) == (0, Status.OPTIMAL)
+
+
+def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+    in_processes = processes.search_in_processes
+
+    def counted(
+        problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
+    ) -> Iterator[Outcome]:
+        used.append(len(problems))
+        return in_processes(problems, seconds, megabytes, jobs)
+
+    monkeypatch.setattr(processes, "is_large", lambda problem: problem.size > 2)
+    monkeypatch.setattr(processes, "search_in_processes", counted)
+    one, other = noisy("u", mentions=26, seed=5), noisy("u", mentions=26, seed=6)
+    document = Document("d", ("w",) * 200)
+    annotations = []
+    for left, right in zip(one.annotations, other.annotations, strict=True):
+        shifted = [
+            Chain.of(f"{chain.id}+", [(span.start + 100, span.end + 100) for span in chain.mentions])
+            for chain in right.chains
+        ]
+        annotations.append(Annotation.of(left.annotator, document, [*left.chains, *shifted]))
+    instance = Instance(tuple(annotations), OBJECTIVES["u"])
+    alone = solve_with(instance, Limits(), memory=Memory())
+    shared = solve_with(instance, Limits(), memory=Memory(), jobs=2)
+    certify(instance, shared)
+    assert shared == alone
+    assert used == [2]
