@@ -44,6 +44,14 @@ def test_a_corpus_gives_what_adjudicate_gives(caspr: Caller, tmp_path: Path) -> 
     assert (tmp_path / "out/example.conll").read_text() == alone.out
 
 
+def test_certificates_prove_what_was_written(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "b"])
+    assert caspr("corpus", corpus, "-o", tmp_path / "out", "--certificate").code == 0
+    for name in ("a", "b"):
+        inputs = [corpus / name / f"{annotator}.conll" for annotator in ("ann", "bob", "eve")]
+        assert caspr("verify", tmp_path / f"out/certificates/{name}.json", *inputs).code == 0
+
+
 def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", ["a", "b"], annotators=("ann",))
     empty = tmp_path / "empty"

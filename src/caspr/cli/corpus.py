@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from caspr.cli.bar import corpus_bar
-from caspr.cli.options import FILES, changed, search_options, settings_options
+from caspr.cli.options import FILES, changed, engine_options, settings_options
 from caspr.cli.run import tell
 from caspr.corpus.job import Options
 from caspr.corpus.layouts import LAYOUTS
@@ -40,7 +40,7 @@ SHOWN = 20
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
 @settings_options
-@search_options
+@engine_options
 @click.option(
     "--kill-after",
     type=click.FloatRange(0, min_open=True),
@@ -55,6 +55,7 @@ SHOWN = 20
 )
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler instead.")
 @click.option("--force", is_flag=True, help="Do documents again that are done.")
+@click.option("--certificate", is_flag=True, help="Also write proofs that `caspr verify` can check.")
 @click.option("--report", is_flag=True, help="Also write an overview and a report for each document.")
 @click.option("--feedback", is_flag=True, help="Also write a page for each annotator of each document.")
 @click.option("--strict", is_flag=True, help="Any warning or gap makes a document fail.")
@@ -69,7 +70,7 @@ def command(
     settings = changed(Settings(), {**given, "all_solutions": all_solutions})
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(settings, limits=replace(settings.limits, interruptible=False))
-    chosen = {name: given[name] for name in ("layout", "report", "feedback", "strict")}
+    chosen = {name: given[name] for name in ("layout", "certificate", "report", "feedback", "strict")}
     options = Options(settings, every=all_solutions, kill_after=kill_after, **chosen)
     placed = {name: given[name] for name in ("by", "files", "processes", "cluster", "force")}
     request = Request(inputs, output, options, **placed)

@@ -73,9 +73,6 @@ _SEARCH = (
         "--jobs", type=click.IntRange(1), metavar="N", help="Processes of the native engine. Default: 1."
     ),
     click.option(
-        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
-    ),
-    click.option(
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."
     ),
     click.option(
@@ -84,6 +81,10 @@ _SEARCH = (
         metavar="N",
         help=f"The same, but at most N. Default: {MANY}.",
     ),
+)
+
+_CERTIFICATE = click.option(
+    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
 )
 
 _ENCODING = click.option(
@@ -156,6 +157,11 @@ def settings_options(function: Function) -> Function:
 
 
 def search_options(function: Function) -> Function:
+    """Add the options that say how it is searched for, and where the proofs go."""
+    return engine_options(_CERTIFICATE(function))
+
+
+def engine_options(function: Function) -> Function:
     """Add the options that say how it is searched for."""
     for option in reversed(_SEARCH):
         function = option(function)

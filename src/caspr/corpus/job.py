@@ -52,6 +52,8 @@ class Options:
     """`gold` or `review`."""
     every: bool = False
     """Whether all optimal solutions are written."""
+    certificate: bool = False
+    """Whether a proof is written for each document."""
     report: bool = False
     """Whether a report is written for each document."""
     feedback: bool = False
@@ -76,6 +78,7 @@ class Options:
             "solutions": self.settings.limits.solutions,
             "layout": self.layout,
             "every": self.every,
+            "certificate": self.certificate,
             "report": self.report,
             "feedback": self.feedback,
             "strict": self.strict,

@@ -1,5 +1,6 @@
 """Do one job: read, adjudicate, render. Whatever is wrong with a document becomes its outcome."""
 
+import json
 import resource
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 from caspr import __version__
 from caspr.adjudicate import adjudicate_document, by_document
 from caspr.agreement import tally
+from caspr.certificates import certify_results
 from caspr.compare import against_gold, compare
 from caspr.corpus.inputs import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, Outcome, failure
@@ -53,10 +55,11 @@ def _outcome(job: Job) -> Outcome:
         return _left_out(job)
     documents, findings = by_document(files)
     results = [_result(job, one) for one in documents]
-    findings = (*findings, *_missing(job, files))
+    proofs, unproven = _proofs(job, results)
+    findings = (*findings, *_missing(job, files), *unproven)
     if job.options.strict:
         _refuse_warnings([*findings, *(finding for result in results for finding in result.findings)])
-    texts = dict(_texts(job, results))
+    texts = {**dict(_texts(job, results)), **proofs}
     megabytes = max(_peak(), peak if (peak := _children_peak()) > children else 0.0)
     rows = tuple(_row(job, result, findings, megabytes) for result in results)
     return Outcome(job.document, rows, texts)
@@ -139,6 +142,15 @@ def _texts(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
         yield f"reports/{name}.html", page
     if job.options.feedback:
         yield from _feedback(name, results)
+
+
+def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[Finding, ...]]:
+    """Make the certificate file, if it is wanted, and say for which documents there is no proof."""
+    if not job.options.certificate:
+        return {}, ()
+    data, findings = certify_results(results, [job.options.settings] * len(results))
+    text = json.dumps(data, separators=(",", ":")) + "\n"
+    return {f"certificates/{file_name(job.document)}.json": text}, findings
 
 
 def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
