@@ -13,6 +13,7 @@ import logging
 import pickle
 import secrets
 import threading
+import time
 from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ _TIMEOUT = 30
 """Seconds to wait for a scheduler to answer."""
 _AHEAD = 3
 """How many jobs are under way for each thread of the cluster."""
+_SECONDS = 2.0
+"""Seconds between two questions how large the cluster is."""
 _LEAST = 32
 """How many jobs are under way at least: waiting jobs make an adaptive cluster grow."""
 
@@ -65,21 +68,34 @@ def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
         under_way[key] = job.document
         return client.submit(perform_remotely, pickle.dumps(job), key=key, pure=False)
 
-    first = [submit(job) for job in islice(jobs, _window(client))]
+    window = _Window(client)
+    first = [submit(job) for job in islice(jobs, window.size())]
     completed = as_completed(first, loop=client.loop, raise_errors=False)
     del first
     for future in completed:
         document = under_way.pop(future.key)
         outcome = _outcome(future, document)
         future.release()
-        for job in islice(jobs, max(0, _window(client) - len(under_way))):
+        for job in islice(jobs, max(0, window.size() - len(under_way))):
             completed.add(submit(job))
         yield outcome
 
 
-def _window(client: "Client") -> int:
-    threads: int = sum(client.nthreads().values())
-    return max(_LEAST, _AHEAD * threads)
+class _Window:
+    """How many jobs may be under way; the scheduler is asked now and then how large the cluster is."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._asked = float("-inf")
+        self._size = _LEAST
+
+    def size(self) -> int:
+        """Return how many jobs may be under way."""
+        if time.monotonic() - self._asked > _SECONDS:
+            threads: int = sum(self._client.nthreads().values())
+            self._size = max(_LEAST, _AHEAD * threads)
+            self._asked = time.monotonic()
+        return self._size
 
 
 def _outcome(future: "Future", document: str) -> Outcome:
