@@ -16,21 +16,37 @@ LAYERS = [
     {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
     {"adjudicate", "certainty", "certificates", "compare"},
+    {"corpus", "review"},
     {"cli", "__main__"},
 ]
-WALLS = {
+WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "highspy": "engines/native",
+    "numpy": ("engines/native", "scores"),
+    "scipy": "scores",
+    "jinja2": "report",
     "click": "cli",
     "rich": "cli",
-    "subprocess": "engines/asp",
-    "jinja2": "report",
+    "subprocess": ("engines/asp", "corpus"),
+    "distributed": "corpus/cluster",
+    "sqlite3": "corpus",
     "xml": "formats/markup",
     "zipfile": "formats/archive",
     "cassis": "formats/cas",
 }
 """Which package may be imported only where."""
-ALONE = {"engines", "certify", "verify", "result", "formats", "scores", "agreement", "report"}
+ALONE = {
+    "engines",
+    "certify",
+    "verify",
+    "result",
+    "formats",
+    "scores",
+    "agreement",
+    "report",
+    "corpus",
+    "review",
+}
 """Modules that do not know their neighbours in the same layer."""
 
 

@@ -5,14 +5,22 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from caspr.errors import FormatError, InputError, OutputError
-from caspr.files import back_up, decode, read_text, refuse_overwriting, write_all, write_atomically
+from caspr.files import (
+    back_up,
+    decode,
+    read_text,
+    refuse_overwriting,
+    write_all,
+    write_atomically,
+    write_stream,
+)
 
 OLD, NEW = "old\n", "new\r\nzweite Zeile ü\u2028\n"
 CALLS = ["open", "fchmod", "write", "fsync", "close", "replace", "stat", "readlink"]
@@ -311,3 +319,19 @@ def test_what_is_not_utf8_is_refused_with_its_line(data: bytes, line: int) -> No
 
 def test_a_byte_order_mark_is_dropped() -> None:
     assert decode(b"\xef\xbb\xbfa\r\n", "in") == "a\r\n"
+
+
+def test_a_stream_replaces_a_file_whole_or_not_at_all(tmp_path: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield "half"
+        raise KeyboardInterrupt
+
+    path = tmp_path / "summary.csv"
+    write_stream(path, ["a\n", "b\n"])
+    assert path.read_bytes() == b"a\nb\n"
+    with pytest.raises(KeyboardInterrupt):
+        write_stream(path, broken())
+    assert path.read_bytes() == b"a\nb\n"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OutputError, match="cannot write"):
+        write_stream(tmp_path / "nowhere" / "x", ["a"])

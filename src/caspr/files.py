@@ -116,6 +116,22 @@ def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -
         _sync_folder(folder)
 
 
+def write_stream(path: Path, parts: Iterable[str]) -> None:
+    """Replace a file at once by text that comes in parts, without keeping it in memory."""
+    with _explained(path, ()):
+        target = Path(os.path.realpath(path))
+        temporary = target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
+        try:
+            with temporary.open("x", encoding="utf-8", newline="") as file:
+                file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(target.parent)
+
+
 def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
     """Raise `InputError` if the output is one of the inputs, by whatever name or link."""
     for given in inputs:

@@ -92,10 +92,12 @@ class TestRefusals:
 
     def test_two_outputs_of_one_name(self, caspr: Caller, tmp_path: Path) -> None:
         path = tmp_path / "x.html"
-        assert "two outputs" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
+        assert "the same output twice" in caspr.fails("adjudicate", *SONG, "-o", path, "--report", path)
         (tmp_path / "feedback").mkdir()
         page = tmp_path / "feedback" / "anna.html"
-        assert "two outputs" in caspr.fails("report", *SONG, "-o", page, "--feedback", tmp_path / "feedback")
+        assert "the same output twice" in caspr.fails(
+            "report", *SONG, "-o", page, "--feedback", tmp_path / "feedback"
+        )
         assert not path.exists()
         assert not page.exists()
 
@@ -120,3 +122,16 @@ def test_nothing_to_disagree_about(caspr: Caller, tmp_path: Path) -> None:
         outcome = caspr("report", *files, "--format", format, "-q")
         assert outcome.code == 0, outcome.err
     assert "Nobody disagreed about any link" in caspr("report", *files, "--format", "html").out
+
+
+def test_prices_come_from_the_native_engine(caspr: Caller) -> None:
+    values = json.loads(caspr("report", *SONG, "--certainty", "20", "--format", "json", "-q").out)
+    conflicts = values["documents"][0]["conflicts"]
+    prices = {
+        row["first"][0]["text"] + "/" + row["second"][0]["text"]: row["price_of_flipping"]
+        for row in conflicts
+    }
+    assert prices["a new song/the song"] == 6
+    assert prices["John/my"] == 0
+    assert all(row["in_every_optimum"] is (row["price_of_flipping"] > 0) for row in conflicts)
+    assert "price to flip" in caspr("report", *SONG, "--certainty", "20", "--format", "html", "-q").out

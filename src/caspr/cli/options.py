@@ -91,6 +91,10 @@ _SEARCH = (
     ),
 )
 
+_CERTIFICATE = click.option(
+    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+)
+
 _ENCODING = click.option(
     "--encoding",
     type=click.Choice(list(ENCODINGS)),
@@ -204,6 +208,11 @@ def settings_options(function: Function) -> Function:
 
 
 def search_options(function: Function) -> Function:
+    """Add the options that say how it is searched for, and where the proofs go."""
+    return engine_options(_CERTIFICATE(function))
+
+
+def engine_options(function: Function) -> Function:
     """Add the options that say how it is searched for."""
     for option in reversed(_SEARCH):
         function = option(function)

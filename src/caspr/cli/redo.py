@@ -86,7 +86,7 @@ def command(
     reviews = review.read(file)
     settings = [changed(stored_settings(file, one), given, reported=report is not None) for one in reviews]
     names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
-    refuse_extra(report, feedback, names, [file], [output, gold, json_path])
+    refuse_extra(report, feedback, names, [file], [output, gold, json_path, certificate])
     tasks = [
         Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
     ]

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from caspr.cli.run import check_outputs
 from caspr.compare import against_gold, compare
 from caspr.errors import InputError
-from caspr.files import refuse_overwriting
+from caspr.files import is_same_target, refuse_overwriting
 from caspr.report.explained import Report, explained, report_values
 from caspr.report.lines import markdown_report, text_report
 from caspr.report.page import feedback_page, report_page
@@ -36,7 +37,7 @@ def report_text(results: Sequence[Result], format: str) -> str:
     if format == "html":
         return report_page(report, _title(report))
     if format == "json":
-        return json.dumps(report_values(report), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(report_values(report), indent=2) + "\n"
     lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
     return "".join(f"{line}\n" for line in lines)
 
@@ -77,16 +78,16 @@ def refuse_extra(
     inputs: Sequence[Path],
     outputs: Sequence[Path | None] = (),
 ) -> None:
-    """Refuse, before anything is solved, a report without format and files with two contents."""
-    written = [] if report is None else [report]
+    """Refuse, before anything is solved, a report without format and files that must not be written."""
     if report is not None:
         format_of(report, None)
-    if feedback is not None:
-        written.extend(feedback / name for name in file_names(annotators).values())
-    for path in written:
-        refuse_overwriting(path, inputs)
-        if path.absolute() in [other.absolute() for other in outputs if other is not None]:
-            raise InputError(f"{path}: found two outputs of this name, expected a file for each")
+    check_outputs((*outputs, report), inputs)
+    if feedback is None:
+        return
+    for name in file_names(annotators).values():
+        refuse_overwriting(feedback / name, inputs)
+        if any(path is not None and is_same_target(feedback / name, path) for path in (*outputs, report)):
+            raise InputError(f"{feedback / name}: found the same output twice, expected a file for each")
 
 
 def file_names(annotators: Iterable[str]) -> Mapping[str, str]:

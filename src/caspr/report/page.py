@@ -7,12 +7,13 @@ nothing besides: whatever is in tokens or names could not run even if it were no
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from caspr.comparison import Rates
 from caspr.document import Annotation, Document, Span
@@ -105,15 +106,20 @@ def passage(document: Document, difference: Difference) -> list[tuple[str, str]]
 
 
 def _render(template: str, title: str, *, script: str, **values: Any) -> str:
+    return "".join(rendered(template, title, script=script, **values))
+
+
+def rendered(template: str, title: str, *, script: str, **values: Any) -> Iterator[str]:
+    """Yield a page piece by piece."""
     from markupsafe import Markup
 
     style = _read("style.css")
     allowed = f"style-src {_hash(style)}" + (f"; script-src {_hash(script)}" if script else "")
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    return (
+    yield from (
         _environment()
         .get_template(template)
-        .render(
+        .generate(
             title=title,
             policy=policy,
             style=Markup(style),
@@ -150,6 +156,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
 
     return {
         "decimal": decimal,
+        "link": quote,
         "shade": _shade,
         "shorten": shorten,
         "where": where,

@@ -1,0 +1,112 @@
+"""`caspr corpus`: a folder of documents in, a folder of gold standards out."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from caspr.cli.bar import corpus_bar
+from caspr.cli.options import FILES, changed, engine_options, settings_options
+from caspr.cli.run import tell
+from caspr.corpus.job import Options
+from caspr.corpus.layouts import LAYOUTS
+from caspr.corpus.run import Request, failures, run_corpus
+from caspr.corpus.totals import Totals
+from caspr.findings import times
+from caspr.settings import Settings
+
+SHOWN = 20
+"""How many failed documents are listed on the terminal."""
+
+
+@click.command("corpus", context_settings={"max_content_width": 110})
+@click.argument("inputs", nargs=-1, required=True, type=FILES, metavar="FOLDER | A.conll B.conll ...")
+@click.option("-o", "--output", type=FILES, required=True, metavar="OUT", help="The folder to write to.")
+@click.option(
+    "--by",
+    type=click.Choice(LAYOUTS),
+    help="What is in FOLDER: a folder for each document, one for each annotator, or a file of many documents "
+    "for each annotator. Default: found by looking.",
+)
+@click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
+@click.option(
+    "--layout",
+    type=click.Choice(["gold", "review"]),
+    default="gold",
+    help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
+)
+@settings_options
+@engine_options
+@click.option(
+    "--kill-after",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Give a document up after S seconds. Default: twice the time limit and 30, else 3600.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Worker processes. Default: one for each processor.",
+)
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler instead.")
+@click.option("--force", is_flag=True, help="Do documents again that are done.")
+@click.option("--certificate", is_flag=True, help="Also write proofs that `caspr verify` can check.")
+@click.option("--report", is_flag=True, help="Also write an overview and a report for each document.")
+@click.option("--feedback", is_flag=True, help="Also write a page for each annotator of each document.")
+@click.option("--strict", is_flag=True, help="Any warning or gap makes a document fail.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+def command(
+    inputs: tuple[Path, ...], output: Path, all_solutions: bool, kill_after: float | None, **given: Any
+) -> None:
+    """Adjudicate every document of a corpus and write one file for each, and a summary, to a folder.
+
+    Run it again to go on after a stop, or after a change: only what changed is done again.
+    """
+    settings = changed(Settings(), {**given, "all_solutions": all_solutions})
+    # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
+    settings = replace(settings, limits=replace(settings.limits, interruptible=False))
+    chosen = {name: given[name] for name in ("layout", "certificate", "report", "feedback", "strict")}
+    options = Options(settings, every=all_solutions, kill_after=kill_after, **chosen)
+    placed = {name: given[name] for name in ("by", "files", "processes", "cluster", "force")}
+    request = Request(inputs, output, options, **placed)
+    _deliver(request, quiet=given["quiet"])
+
+
+def _deliver(request: Request, *, quiet: bool) -> None:
+    with corpus_bar(quiet=quiet) as bar:
+        try:
+            totals, forgotten = run_corpus(request, bar)
+        except KeyboardInterrupt:
+            tell([f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"])
+            sys.exit(130)
+    if not quiet:
+        tell(_told(totals))
+        if forgotten:
+            tell([f"warning: {times(forgotten, 'file')} of documents that are not in the corpus any more"])
+    if totals.failed:
+        tell(_failed(request.output, totals.failed))
+        sys.exit(1)
+
+
+def _told(totals: Totals) -> Iterator[str]:
+    over = f", {totals.taken_over:,} taken over from an earlier run" if totals.taken_over else ""
+    yield f"{times(totals.documents, 'document')}{over}"
+    yield (
+        f"  {totals.proven:,} proven optimal, {totals.gaps:,} with a gap, {totals.failed:,} failed, "
+        f"{totals.left_out:,} left out"
+    )
+    kinds = f"omitted {totals.omitted:,} + used {totals.used:,} + invented {totals.invented:,}"
+    gap = "" if totals.value == totals.bound else f", bound {totals.bound:,}"
+    yield f"  cost {totals.value:,} ({kinds}){gap}; {times(totals.warnings, 'warning')}"
+
+
+def _failed(output: Path, count: int) -> Iterator[str]:
+    for document, reason in islice(failures(output), SHOWN):
+        yield f"failed: {document}: {reason}"
+    if count > SHOWN:
+        yield f"... and {count - SHOWN:,} more, all in {output / 'summary.csv'}"

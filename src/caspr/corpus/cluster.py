@@ -1,0 +1,137 @@
+"""Many machines: the same jobs on a Dask cluster.
+
+1. The content of a document travels with its job, so that workers need no shared disk.
+2. A few jobs for each thread of the cluster are under way at a time; the next is sent when one comes back.
+3. On the worker, a job is done in a supervised process of its own, as here, with the same limits.
+4. A Dask worker that dies has its jobs run again elsewhere by the scheduler, at most three times
+   (`distributed.scheduler.allowed-failures`). Only the client writes, and each outcome once.
+5. When the client goes away, the jobs of its documents are given up within a second.
+"""
+
+import contextlib
+import logging
+import pickle
+import secrets
+import threading
+import time
+from collections.abc import Generator, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from caspr.corpus.job import Job, Outcome, failure
+from caspr.corpus.supervision import Worker, perform_supervised
+from caspr.errors import CasprError, InputError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_TIMEOUT = 30
+"""Seconds to wait for a scheduler to answer."""
+_AHEAD = 3
+"""How many jobs are under way for each thread of the cluster."""
+_SECONDS = 2.0
+"""Seconds between two questions how large the cluster is."""
+_LEAST = 32
+"""How many jobs are under way at least: waiting jobs make an adaptive cluster grow."""
+
+
+def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome, None, None]:
+    """Do all jobs on the cluster of a scheduler and yield outcomes as they come."""
+    client = _connect(address)
+    try:
+        yield from _attend(client, jobs)
+    finally:
+        client.close(timeout=1)
+
+
+def _connect(address: str) -> "Client":
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("--cluster needs Dask: pip install 'caspr[cluster]'") from error
+    # What the client's library says about lost connections is told once, by us.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        return Client(address, timeout=_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--cluster {address}: found no Dask scheduler there: {error}") from error
+
+
+def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
+    from distributed import as_completed
+
+    run = secrets.token_hex(8)
+    under_way: dict[str, str] = {}
+
+    def submit(job: Job) -> "Future":
+        key = f"caspr-{run}-{secrets.token_hex(8)}"
+        under_way[key] = job.document
+        return client.submit(perform_remotely, pickle.dumps(job), key=key, pure=False)
+
+    window = _Window(client)
+    first = [submit(job) for job in islice(jobs, window.size())]
+    completed = as_completed(first, loop=client.loop, raise_errors=False)
+    del first
+    for future in completed:
+        document = under_way.pop(future.key)
+        outcome = _outcome(future, document)
+        future.release()
+        for job in islice(jobs, max(0, window.size() - len(under_way))):
+            completed.add(submit(job))
+        yield outcome
+
+
+class _Window:
+    """How many jobs may be under way; the scheduler is asked now and then how large the cluster is."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._asked = float("-inf")
+        self._size = _LEAST
+
+    def size(self) -> int:
+        """Return how many jobs may be under way."""
+        if time.monotonic() - self._asked > _SECONDS:
+            threads: int = sum(self._client.nthreads().values())
+            self._size = max(_LEAST, _AHEAD * threads)
+            self._asked = time.monotonic()
+        return self._size
+
+
+def _outcome(future: "Future", document: str) -> Outcome:
+    """Return what came back; a job that the cluster could not do has failed."""
+    if future.status == "finished":
+        outcome: Outcome = pickle.loads(future.result())
+        return outcome
+    if future.status != "error":
+        raise CasprError("the Dask scheduler is gone; run the same command again to go on")
+    error: Any = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        return failure(document, f"every worker it ran on died: {error}")
+    return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
+
+
+_here = threading.local()
+# Module state, because this is where Dask lets a thread keep its process from one job to the next.
+
+
+def perform_remotely(packed: bytes) -> bytes:
+    """Do a job on a Dask worker, in a supervised process that the thread keeps."""
+    job: Job = pickle.loads(packed)
+    worker: Worker | None = getattr(_here, "worker", None)
+    if worker is None or not worker.usable:
+        worker = _here.worker = Worker()
+    outcome = perform_supervised(worker, job, _is_wanted)
+    if outcome.spent and not worker.ended:
+        worker.kill()
+    return pickle.dumps(outcome)
+
+
+def _is_wanted() -> bool:
+    """Tell whether the client still waits for the job of this thread."""
+    from distributed.worker import thread_state
+
+    with contextlib.suppress(AttributeError, KeyError):
+        task = thread_state.execution_state["worker"].state.tasks[thread_state.key]
+        return task.state not in ("cancelled", "released", "forgotten")
+    return True

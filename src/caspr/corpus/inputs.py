@@ -1,0 +1,141 @@
+"""Inputs of a job: find their content, tell whether it has changed, read it, here or far away.
+
+All paths are seen from the corpus folder. A worker on another machine puts the content it was sent into a
+folder of its own under the same paths, so that messages and results have the same bytes everywhere.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from caspr.corpus.job import Job, Piece, Source
+from caspr.document import Annotation
+from caspr.errors import FormatError, InputError
+from caspr.files import decode
+from caspr.formats import conll, read
+
+Contents = Mapping[tuple[str, int], bytes]
+"""Bytes by path and offset."""
+
+
+def contents(job: Job) -> dict[tuple[str, int], bytes]:
+    """Return the content of all files and pieces of a job; what cannot be read is missing."""
+    found: dict[tuple[str, int], bytes] = {}
+    for source in job.sources:
+        for path in (source.path, *source.companions):
+            try:
+                found.update(_content(Path(job.root, source.spool or path), path, source.pieces))
+            except OSError:
+                continue
+    return found
+
+
+def _content(file: Path, path: str, pieces: tuple[Piece, ...]) -> dict[tuple[str, int], bytes]:
+    if not pieces:
+        return {(path, 0): file.read_bytes()}
+    with file.open("rb") as stream:
+        return {(path, piece.offset): _piece(stream.fileno(), piece) for piece in pieces}
+
+
+def _piece(descriptor: int, piece: Piece) -> bytes:
+    return os.pread(descriptor, piece.length, piece.offset)
+
+
+def fingerprint(job: Job, given: Contents) -> str:
+    """Return a hash of everything the outcome depends on: inputs, options and version."""
+    digest = hashlib.sha256()
+    head = [job.version, job.document, job.annotators, job.options.values()]
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    for source in job.sources:
+        digest.update(json.dumps([source.annotator, source.path, source.companions]).encode())
+    # Offsets are left out: a document that only moved within its file has not changed.
+    for (path, _), data in given.items():
+        digest.update(f"{path} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def annotations(job: Job) -> list[list[Annotation]]:
+    """Read what each annotator said; the working folder must be that of `input_folder`."""
+    files = [_read(job, source) for source in job.sources]
+    names = {annotation.document.name for file in files for annotation in file}
+    if len(names) > 1 and all(len(file) == 1 for file in files):
+        # Formats that name documents after files: the folder says that they are the same one.
+        return [[_named(file[0], job.document)] for file in files]
+    return files
+
+
+def _named(annotation: Annotation, name: str) -> Annotation:
+    return replace(annotation, document=replace(annotation.document, name=name))
+
+
+@contextmanager
+def input_folder(job: Job) -> Iterator[None]:
+    """Work in the corpus folder, or in a new one that holds what was sent."""
+    if job.contents is None:
+        os.chdir(job.root)
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="caspr-") as folder:
+        os.chdir(folder)
+        _unpack(job)
+        try:
+            yield
+        finally:
+            os.chdir("/")
+
+
+def _unpack(job: Job) -> None:
+    for source in job.sources:
+        if source.pieces:
+            continue
+        for path in (source.path, *source.companions):
+            data = (job.contents or {}).get((path, 0))
+            if data is not None and not (Path(path).is_absolute() or ".." in Path(path).parts):
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                Path(path).write_bytes(data)
+
+
+def _read(job: Job, source: Source) -> list[Annotation]:
+    if not source.pieces:
+        return read(source.path, source.annotator)
+    given = job.contents
+    if given is None:
+        try:
+            given = _content(Path(source.spool or source.path), source.path, source.pieces)
+        except OSError as error:
+            raise InputError(f"{source.path}: cannot read: {error.strerror}") from error
+    return [
+        annotation
+        for piece in source.pieces
+        for annotation in _parse(given[source.path, piece.offset], piece, source)
+    ]
+
+
+def _parse(data: bytes, piece: Piece, source: Source) -> list[Annotation]:
+    """Read one document out of a large file; messages name the lines of the file."""
+    if piece.line == 0:
+        return [pickle.loads(data)]
+    before = piece.line - 1
+    try:
+        found = conll.parse(decode(data, source.path), source.path, source.annotator)
+    except FormatError as error:
+        line = None if error.line is None else error.line + before
+        raise FormatError(error.source, line, error.found, error.expected) from error
+    if any(annotation.findings for annotation in found):
+        # Findings have lines in their sentences: read again, with empty lines for what stands before.
+        return conll.parse("\n" * before + decode(data, source.path), source.path, source.annotator)
+    return [_moved(annotation, before) for annotation in found]
+
+
+def _moved(annotation: Annotation, lines: int) -> Annotation:
+    document = annotation.document
+    return replace(
+        annotation, document=replace(document, lines=tuple(line + lines for line in document.lines))
+    )

@@ -1,0 +1,129 @@
+"""Jobs and outcomes: what goes to a worker, and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from caspr import __version__
+from caspr.settings import Settings, write_settings
+
+FAILED = "failed"
+"""The status of a document for which there is no result."""
+LEFT_OUT = "left out"
+"""The status of a document that only one annotator has."""
+KILL_AFTER = 3600.0
+"""Seconds after which a document without a time limit is given up."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a file that holds many documents."""
+
+    offset: int
+    """Where it begins, in bytes."""
+    length: int
+    """How many bytes it has."""
+    line: int
+    """The number of its first line; 0 if it holds a pickled annotation."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one annotator's work on a document is."""
+
+    annotator: str
+    """Who annotated."""
+    path: str
+    """The file, seen from the corpus folder."""
+    companions: tuple[str, ...] = ()
+    """Files of the same name with another suffix, such as the text that stands beside annotations."""
+    pieces: tuple[Piece, ...] = ()
+    """The stretches that belong to the document; none if the whole file does."""
+    spool: str = ""
+    """The file that holds the pieces, if not the annotator's own."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to make of every document."""
+
+    settings: Settings = field(default_factory=Settings)
+    """How to adjudicate."""
+    layout: str = "gold"
+    """`gold` or `review`."""
+    every: bool = False
+    """Whether all optimal solutions are written."""
+    certificate: bool = False
+    """Whether a proof is written for each document."""
+    report: bool = False
+    """Whether a report is written for each document."""
+    feedback: bool = False
+    """Whether a page is written for each annotator of each document."""
+    strict: bool = False
+    """Whether a warning or a gap is a failure."""
+    kill_after: float | None = None
+    """Seconds after which a worker is killed; by default well behind the time limit."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds until a document is given up: an engine that keeps its time limit is never killed."""
+        if self.kill_after is not None:
+            return self.kill_after
+        seconds = self.settings.limits.seconds
+        return KILL_AFTER if seconds is None else 2 * seconds + 30
+
+    def values(self) -> dict[str, Any]:
+        """Return everything that a result depends on, as JSON values."""
+        return {
+            **write_settings(self.settings),
+            "solutions": self.settings.limits.solutions,
+            "layout": self.layout,
+            "every": self.every,
+            "certificate": self.certificate,
+            "report": self.report,
+            "feedback": self.feedback,
+            "strict": self.strict,
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """One document to adjudicate."""
+
+    document: str
+    """Its name in the corpus: what its files are called after."""
+    sources: tuple[Source, ...]
+    """Its annotators' files."""
+    root: str
+    """The corpus folder, an absolute path."""
+    options: Options
+    """What to make of it."""
+    annotators: int = 0
+    """How many annotators should have it; 0 if that cannot be said."""
+    contents: Mapping[tuple[str, int], bytes] | None = None
+    """The content of all files and pieces by path and offset, for a worker that does not see the folder."""
+    version: str = __version__
+    """The version of CaspR that wants it done."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job."""
+
+    document: str
+    """The job's document."""
+    rows: tuple[Mapping[str, Any], ...] = ()
+    """A summary of each document in the files, as JSON values; usually one."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """What to write, by path below the output folder."""
+    spent: bool = False
+    """Whether the worker should do nothing more."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no result."""
+        return any(row["status"] == FAILED for row in self.rows)
+
+
+def failure(document: str, reason: str, *, spent: bool = False) -> Outcome:
+    """Make the outcome of a job that failed."""
+    return Outcome(document, ({"name": document, "status": FAILED, "reason": reason},), spent=spent)

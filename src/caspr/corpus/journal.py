@@ -1,0 +1,122 @@
+"""The journal: what is done already, with the hash of what it was made from.
+
+It is a database in the output folder. An entry is made when a document's files are in place, so that a run
+that was stopped anywhere goes on where it was. Only one run at a time has the journal.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from caspr.errors import InputError, OutputError
+
+NAME = ".caspr-journal.sqlite"
+"""What the journal is called in the output folder."""
+_SECONDS = 0.5
+_TABLE = """
+CREATE TABLE IF NOT EXISTS entry (
+    document TEXT PRIMARY KEY, fingerprint TEXT, run INTEGER NOT NULL, rows TEXT NOT NULL, files TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What came of one document."""
+
+    fingerprint: str | None
+    """The hash of what it was made from; `None` if it failed."""
+    files: Mapping[str, str]
+    """The files that were written, with the hash of each."""
+
+
+class Journal:
+    """The journal of one output folder, for one run."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open or begin the journal, and lock it."""
+        self._path = folder / NAME
+        try:
+            self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("PRAGMA journal_mode = WAL")
+            # An entry may get lost with the power, never without: its document is then done again.
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.executescript(_TABLE)
+            self._database.execute("BEGIN IMMEDIATE")
+            last = self._database.execute("SELECT max(run) FROM entry").fetchone()[0]
+        except sqlite3.Error as error:
+            raise InputError(self._explained(error)) from error
+        self.run = 1 + (last or 0)
+        self._committed = time.monotonic()
+
+    def _commit_now_and_then(self) -> None:
+        """Commit what is older than half a second: what is lost with this process is done again."""
+        if time.monotonic() - self._committed > _SECONDS:
+            self._change("COMMIT")
+            self._change("BEGIN IMMEDIATE")
+            self._committed = time.monotonic()
+
+    def _explained(self, error: sqlite3.Error) -> str:
+        if "locked" in str(error):
+            return f"{self._path.parent}: found another run at work there, expected none: wait for it to end"
+        if "open" in str(error) or "readonly" in str(error):
+            return f"{self._path.parent}: cannot write there: {error}"
+        return f"{self._path}: cannot use this journal ({error}): remove it to do everything again"
+
+    def _change(self, command: str, values: tuple[Any, ...] = ()) -> None:
+        try:
+            self._database.execute(command, values)
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot write: {error}") from error
+
+    def entry(self, document: str) -> Entry | None:
+        """Return what is known about a document."""
+        row = self._database.execute(
+            "SELECT fingerprint, files FROM entry WHERE document = ?", (document,)
+        ).fetchone()
+        return None if row is None else Entry(row[0], json.loads(row[1]))
+
+    def record(
+        self,
+        document: str,
+        fingerprint: str | None,
+        rows: tuple[Mapping[str, Any], ...],
+        files: Mapping[str, str],
+    ) -> None:
+        """Keep what came of a document in this run."""
+        values = (document, fingerprint, self.run, json.dumps(rows, ensure_ascii=False), json.dumps(files))
+        self._change("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
+        self._commit_now_and_then()
+
+    def confirm(self, document: str) -> tuple[Mapping[str, Any], ...]:
+        """Take a document over from an earlier run, and return its rows."""
+        self._change("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
+        self._commit_now_and_then()
+        row = self._database.execute("SELECT rows FROM entry WHERE document = ?", (document,)).fetchone()
+        return tuple(json.loads(row[0]))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of all documents of this run, in order of their names."""
+        query = "SELECT document, rows FROM entry WHERE run = ? ORDER BY document"
+        for document, rows in self._database.execute(query, (self.run,)):
+            for row in json.loads(rows):
+                yield {"document": document, **row}
+
+    def forgotten(self) -> Iterator[str]:
+        """Yield the files of documents that are not in the corpus any more."""
+        query = "SELECT files FROM entry WHERE run < ? ORDER BY document"
+        for (files,) in self._database.execute(query, (self.run,)):
+            yield from json.loads(files)
+
+    def close(self) -> None:
+        """Close the journal, so that another run can have it."""
+        try:
+            if self._database.in_transaction:
+                self._change("COMMIT")
+        finally:
+            self._database.close()

@@ -1,0 +1,133 @@
+"""Layouts of corpora: which part of a path names the document, and which the annotator.
+
+    document     IN/document/annotator.ext     one folder for each document
+    annotator    IN/annotator/document.ext     one folder for each annotator
+    file         IN/annotator.ext              one file for each annotator, with many documents in it
+
+Deeper folders are part of the document's name. Where the layout is not said, it is found by looking into
+some files: those of one document have the same words.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from caspr.errors import CasprError, InputError
+from caspr.formats import read
+
+LAYOUTS = ("document", "annotator", "file")
+"""All layouts by name."""
+_SAMPLES = 6
+"""How many folders are looked into."""
+_FILES = 200
+"""How many files of each are looked for."""
+_ENTRIES = 10_000
+"""How many entries of the corpus folder are looked at."""
+
+
+def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
+    """Yield the paths below a folder of all files that match, hidden ones left out, in no order."""
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        with _opened(folder / here) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                path = f"{here}/{entry.name}" if here else entry.name
+                if entry.is_dir():
+                    waiting.append(path)
+                elif fnmatchcase(entry.name, pattern):
+                    yield _checked(path)
+
+
+def _opened(folder: Path) -> "os._ScandirIterator[str]":
+    try:
+        return os.scandir(folder)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot read: {error.strerror}") from error
+
+
+def _checked(path: str) -> str:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{path!r}: found a file name that is not UTF-8, expected one that is") from None
+    return path
+
+
+def place(path: str, layout: str) -> tuple[str, str]:
+    """Return the document and the annotator that a path names.
+
+    >>> place("news/d1/ann.conll", "document"), place("ann/news/d1.conll", "annotator")
+    (('news/d1', 'ann'), ('news/d1', 'ann'))
+    """
+    parts = PurePosixPath(path).with_suffix("").parts
+    if layout == "document":
+        return "/".join(parts[:-1]), parts[-1]
+    return "/".join(parts[1:]), parts[0]
+
+
+def detect(folder: Path, pattern: str = "*") -> str:
+    """Find the layout of a corpus by looking."""
+    folders, files = _entries(folder, pattern)
+    if not folders:
+        if not files:
+            raise InputError(f"{folder}: found no files, expected those of a corpus")
+        return "file"
+    if files:
+        raise InputError(
+            f"{folder / files[0]}: found a file beside folders, expected files in one folder for each "
+            "document or annotator; move it away, or leave it out by --files"
+        )
+    samples = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
+    inside, across = _inside(folder, samples), _across(folder, samples)
+    if inside == across:
+        raise InputError(
+            f"{folder}: found no sign of what its folders are, expected the same words in files of one "
+            "document; say --by document or --by annotator"
+        )
+    return "document" if inside > across else "annotator"
+
+
+def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
+    """Return some folders in a folder, and some files."""
+    with _opened(folder) as entries:
+        shown = [entry for entry in islice(entries, _ENTRIES) if not entry.name.startswith(".")]
+    folders = sorted(entry.name for entry in shown if entry.is_dir())
+    files = sorted(entry.name for entry in shown if not entry.is_dir() and fnmatchcase(entry.name, pattern))
+    return folders[:_SAMPLES], files
+
+
+def _inside(folder: Path, samples: Mapping[str, list[str]]) -> int:
+    """Count how often two files of one folder have the same words."""
+    same = 0
+    for name, paths in samples.items():
+        groups: dict[PurePosixPath, list[str]] = {}
+        for path in sorted(paths, key=lambda path: (path.endswith(".txt"), path)):
+            groups.setdefault(PurePosixPath(path).parent, []).append(path)
+        pair = next((group[:2] for group in groups.values() if len(group) > 1), None)
+        same += pair is not None and _words(folder / name / pair[0]) == _words(folder / name / pair[1])
+    return same
+
+
+def _across(folder: Path, samples: Mapping[str, list[str]]) -> int:
+    """Count how often two files of one name in two folders have the same words."""
+    first, *others = samples
+    found = (
+        (folder / first / path, folder / other / path)
+        for other in others
+        for path in sorted(samples[first], key=lambda path: (path.endswith(".txt"), path))
+        if (folder / other / path).is_file()
+    )
+    return sum(_words(one) == _words(other) for one, other in islice(found, _SAMPLES))
+
+
+def _words(path: Path) -> object:
+    """Return the words of a file; a file that cannot be read is like no other."""
+    try:
+        return [annotation.document.tokens for annotation in read(path)]
+    except CasprError:
+        return object()

@@ -1,0 +1,182 @@
+"""Run a whole corpus: plan, do what is not done, write, keep the journal, sum up."""
+
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from caspr import __version__
+from caspr.corpus.inputs import contents, fingerprint
+from caspr.corpus.job import FAILED, Job, Options, Outcome
+from caspr.corpus.journal import Entry, Journal
+from caspr.corpus.plan import Plan
+from caspr.corpus.summary import csv_lines, flat, json_lines
+from caspr.corpus.totals import Totals, totals_of
+from caspr.corpus.writer import Writer, Written
+from caspr.errors import InputError, OutputError
+from caspr.files import write_stream
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to do with which corpus."""
+
+    inputs: tuple[Path, ...]
+    """One folder, or files with many documents in them."""
+    output: Path
+    """The folder to write to."""
+    options: Options = field(default_factory=Options)
+    """What to make of every document."""
+    by: str | None = None
+    """The layout of the folder; `None` to find it by looking."""
+    files: str = "*"
+    """Which files belong to the corpus."""
+    processes: int | None = None
+    """How many worker processes; `None` for as many as there are processors."""
+    cluster: str | None = None
+    """The address of a Dask scheduler; `None` for this machine."""
+    force: bool = False
+    """Whether documents that are done are done again."""
+
+
+class Listener(Protocol):
+    """Who is told how far the run is."""
+
+    def __call__(self, totals: Totals, planned: int) -> None:
+        """Take the totals so far, and how many documents there are."""
+
+
+def silent(totals: Totals, planned: int) -> None:
+    """Ignore all progress."""
+
+
+def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, int]:
+    """Adjudicate a corpus; return the totals, and how many files of documents that left it are there.
+
+    Whatever is wrong with a document is told in the summary, and the others are done.
+    """
+    _refuse_overlap(request)
+    _make(request.output)
+    with (
+        closing(Plan(request.inputs, by=request.by, files=request.files)) as plan,
+        closing(Journal(request.output)) as journal,
+        closing(Writer(request.output)) as writer,
+    ):
+        run = _Run(request, plan, journal, listener)
+        with closing(_performed(run.jobs(), request)) as outcomes:
+            for outcome in outcomes:
+                run.keep(outcome, writer)
+        run.record(writer.finish())
+        _sum_up(request, journal, run.totals)
+        return run.totals, sum(1 for _ in journal.forgotten())
+
+
+class _Run:
+    """One run: what is under way, and what came of the rest."""
+
+    def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
+        self.totals = Totals()
+        self._request = request
+        self._plan = plan
+        self._journal = journal
+        self._listener = listener
+        self._under_way: dict[str, str] = {}
+        self._written: dict[str, str | None] = {}
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield the jobs that are not done yet."""
+        for job in self._plan.jobs(self._request.options):
+            given = contents(job)
+            mark = fingerprint(job, given)
+            if self._is_done(self._journal.entry(job.document), mark):
+                rows = self._journal.confirm(job.document)
+                self._count(totals_of(rows, taken_over=True))
+                continue
+            self._under_way[job.document] = mark
+            yield job if self._request.cluster is None else replace(job, contents=given)
+
+    def _is_done(self, entry: Entry | None, mark: str) -> bool:
+        if entry is None or entry.fingerprint != mark or self._request.force:
+            return False
+        return all((self._request.output / name).is_file() for name in entry.files)
+
+    def keep(self, outcome: Outcome, writer: Writer) -> None:
+        """Write what came of a document; a second outcome of the same document is left."""
+        mark = self._under_way.pop(outcome.document, None)
+        if mark is None:
+            return
+        self._written[outcome.document] = None if outcome.failed else mark
+        entry = self._journal.entry(outcome.document)
+        self.record(writer.put(outcome, entry.files if entry else {}))
+
+    def record(self, written: Iterable[Written]) -> None:
+        """Note documents whose files are in place."""
+        for outcome, files in written:
+            mark = self._written.pop(outcome.document)
+            self._journal.record(outcome.document, mark, outcome.rows, files)
+            self._count(totals_of(outcome.rows))
+
+    def _count(self, totals: Totals) -> None:
+        self.totals += totals
+        self._listener(self.totals, self._plan.documents)
+
+
+def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome, None, None]:
+    if request.cluster is not None:
+        from caspr.corpus.cluster import perform_on_cluster
+
+        return perform_on_cluster(jobs, request.cluster)
+    from caspr.corpus.pool import perform_here
+
+    return perform_here(jobs, request.processes or processors())
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def failures(output: Path) -> Iterator[tuple[str, str]]:
+    """Yield the documents of the last run that failed, each with its reason."""
+    with closing(Journal(output)) as journal:
+        journal.run -= 1
+        for row in journal.rows():
+            if row["status"] == FAILED:
+                yield row["document"], row["reason"]
+
+
+def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
+    write_stream(request.output / "summary.csv", csv_lines(journal.rows()))
+    write_stream(request.output / "summary.json", json_lines(journal.rows(), totals, __version__))
+    if request.options.report:
+        from caspr.report.overview import overview_page
+
+        rows = (_linked(flat(row)) for row in journal.rows())
+        write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
+
+
+def _linked(row: dict[str, object]) -> dict[str, object]:
+    file = row.get("file")
+    return {**row, "report": f"reports/{str(file).removesuffix('.conll')}.html" if file else ""}
+
+
+def _refuse_overlap(request: Request) -> None:
+    """Refuse an output folder in which inputs are, or the other way round."""
+    output = request.output.resolve()
+    for given in request.inputs:
+        path = given.resolve()
+        if output == path or output in path.parents or path in output.parents:
+            raise InputError(
+                f"{request.output}: found input and output in one folder, expected an output folder apart"
+            )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error

@@ -1,0 +1,149 @@
+"""A real Dask scheduler and two worker processes on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.caller import Caller
+from tests.corpus.corpora import golds, write_corpus
+from tests.corpus.processes import alive, all_gone, start, until
+
+BRUTE = ("--engine", "brute")
+FAULTS = Path(__file__).parent / "faults"
+
+pytestmark = pytest.mark.xdist_group("dask")
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers."""
+
+    address: str
+    workers: "list[subprocess.Popen[bytes]]"
+    pids: Path
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Start a scheduler and two workers without nannies, so that a dead worker stays dead."""
+    folder = tmp_path_factory.mktemp("cluster")
+    pids = folder / "pids"
+    pids.mkdir()
+    environment = {**os.environ, "CASPR_TEST_PIDS": str(pids), "PYTHONPATH": str(FAULTS)}
+    file = folder / "scheduler.json"
+    where = ("--scheduler-file", str(file), "--no-dashboard")
+    here = ("--host", "127.0.0.1", "--port", "0")
+    scheduler = _dask("dask_scheduler", *here, *where, folder=folder, environment=environment)
+    workers: list[subprocess.Popen[bytes]] = []
+    try:
+        until(lambda: _address(file) is not None)
+        for _ in range(2):
+            words = ("--no-nanny", "--nthreads", "1", *where)
+            workers.append(_dask("dask_worker", *words, folder=folder, environment=environment))
+        yield Cluster(str(_address(file)), workers, pids)
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def _dask(*words: str, folder: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", f"distributed.cli.{words[0]}", *words[1:]]
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=nothing, stderr=nothing)
+
+
+def _address(file: Path) -> str | None:
+    try:
+        return str(json.loads(file.read_text())["address"])
+    except (OSError, ValueError):
+        return None
+
+
+@pytest.fixture
+def cluster(started: Cluster) -> Cluster:
+    """Return the cluster, with no numbers of earlier processes."""
+    for path in started.pids.iterdir():
+        path.unlink()
+    return started
+
+
+def test_one_process_many_and_a_cluster_write_the_same_bytes(
+    caspr: Caller, tmp_path: Path, cluster: Cluster
+) -> None:
+    corpus = write_corpus(tmp_path / "in", [f"d{number}" for number in range(12)])
+    (corpus / "d3/bob.conll").write_text("#begin document (d3);\n1\tx\t(1\n#end document\n")
+    ways: dict[str, tuple[object, ...]] = {
+        "one": ("--processes", 1),
+        "many": ("--processes", 3),
+        "cluster": ("--cluster", cluster.address),
+    }
+    told = {}
+    for name, words in ways.items():
+        outcome = caspr("corpus", corpus, "-o", tmp_path / name, *BRUTE, "--report", "--feedback", *words)
+        assert outcome.code == 1, outcome
+        told[name] = outcome.err
+    assert told["one"] == told["many"] == told["cluster"]
+    assert golds(tmp_path / "one") == golds(tmp_path / "many") == golds(tmp_path / "cluster")
+    assert "reports/d0.html" in golds(tmp_path / "one")
+
+
+def test_failures_on_a_cluster_are_told_with_the_same_reasons(
+    caspr: Caller, tmp_path: Path, cluster: Cluster
+) -> None:
+    corpus = write_corpus(tmp_path / "in", ["good1", "killed", "hungry", "good2"])
+    limits = ("--memory-limit", 300)
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, *limits, "--cluster", cluster.address)
+    assert outcome.code == 1, outcome
+    assert "failed: killed: the worker was killed by SIGKILL" in outcome.err
+    assert "failed: hungry: out of memory: limit 300 MB" in outcome.err
+    assert set(golds(tmp_path / "out")) == {"good1.conll", "good2.conll"}
+
+
+def test_interrupt_leaves_nothing_running_on_the_cluster(tmp_path: Path, cluster: Cluster) -> None:
+    corpus = write_corpus(tmp_path / "in", ["sleepy1", "sleepy2", "sleepy3"])
+    run = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+    until(lambda: len(list(cluster.pids.iterdir())) >= 4)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(30) == 130
+    until(lambda: all_gone(cluster.pids))
+    assert all(alive(worker.pid) for worker in cluster.workers)
+
+
+def test_a_worker_that_dies_has_its_documents_run_elsewhere(tmp_path: Path, cluster: Cluster) -> None:
+    names = [f"slow{number}" for number in range(16)]
+    corpus = write_corpus(tmp_path / "in", names)
+    run = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+    until(lambda: len(golds(tmp_path / "out")) >= 2 and len(list(cluster.pids.iterdir())) >= 2)
+    os.kill(cluster.workers[0].pid, signal.SIGKILL)
+    assert run.wait(90) == 0, run.stderr.read() if run.stderr else ""
+    assert len(golds(tmp_path / "out")) == 16
+    here = start("corpus", corpus, "-o", tmp_path / "here", *BRUTE)
+    assert here.wait(60) == 0
+    assert golds(tmp_path / "here") == golds(tmp_path / "out")
+
+
+def test_no_scheduler_is_told_in_one_line(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("caspr.corpus.cluster._TIMEOUT", 1)
+    corpus = write_corpus(tmp_path / "in", ["d1"])
+    line = caspr.fails("corpus", corpus, "-o", tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
+    assert "found no Dask scheduler there" in line
+
+
+def test_nothing_of_dask_is_imported_without_a_cluster(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["d1"])
+    code = (
+        "import sys; from caspr.cli import cli;"
+        f"cli.main(['corpus', {str(corpus)!r}, '-o', {str(tmp_path / 'out')!r}], standalone_mode=False);"
+        "sys.exit(any(name.split('.')[0] in ('dask', 'distributed') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
