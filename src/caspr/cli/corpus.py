@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from caspr.cli.bar import corpus_bar
-from caspr.cli.options import FILES, changed, engine_options, settings_options
+from caspr.cli.options import FILES, changed, search_options, settings_options
 from caspr.cli.run import tell
 from caspr.corpus.job import Options
 from caspr.corpus.layouts import LAYOUTS
@@ -40,7 +40,7 @@ SHOWN = 20
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
 @settings_options
-@engine_options
+@search_options
 @click.option(
     "--kill-after",
     type=click.FloatRange(0, min_open=True),

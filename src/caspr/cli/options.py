@@ -91,10 +91,6 @@ _SEARCH = (
     ),
 )
 
-_CERTIFICATE = click.option(
-    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
-)
-
 _ENCODING = click.option(
     "--encoding",
     type=click.Choice(list(ENCODINGS)),
@@ -208,11 +204,6 @@ def settings_options(function: Function) -> Function:
 
 
 def search_options(function: Function) -> Function:
-    """Add the options that say how it is searched for, and where the proofs go."""
-    return engine_options(_CERTIFICATE(function))
-
-
-def engine_options(function: Function) -> Function:
     """Add the options that say how it is searched for."""
     for option in reversed(_SEARCH):
         function = option(function)
