@@ -57,7 +57,7 @@ def cut(stream: IO[bytes]) -> Iterator[tuple[str, Piece]]:
     >>> import io
     >>> text = b"# hello\\n#begin document (a);\\n1 x -\\n#end document\\n#begin document (b); part 001\\n"
     >>> list(cut(io.BytesIO(text)))
-    [('a', Piece(offset=0, length=49, line=1)), ('b', Piece(offset=49, length=31, line=5))]
+    [('a', Piece(offset=0, length=49, line=1)), ('b', Piece(offset=49, length=30, line=5))]
     """
     name: str | None = None
     start, line, offset = 0, 1, 0
