@@ -108,26 +108,19 @@ def _match(choices: Mapping[Span, Sequence[Span]]) -> Mapping[Span, Span] | None
                 frontier.append(taken[other])
         if end is None:
             return None
-        _flip(mention, end, path, taken, choices)
+        _flip(mention, end, path, taken)
     return {mention: other for other, mention in sorted(taken.items())}
 
 
-def _flip(
-    mention: Span,
-    end: Span,
-    path: Mapping[Span, Span],
-    taken: dict[Span, Span],
-    choices: Mapping[Span, Sequence[Span]],
-) -> None:
+def _flip(mention: Span, end: Span, path: Mapping[Span, Span], taken: dict[Span, Span]) -> None:
     """Shift partners along an augmenting path from its free end back to the mention it started at."""
-    held = {owner: other for other, owner in taken.items() if owner in choices}
+    held = {owner: other for other, owner in taken.items()}
     while True:
         owner = path[end]
-        previous = held.get(owner)
         taken[end] = owner
-        if owner == mention or previous is None:
+        if owner == mention:
             return
-        end = previous
+        end = held[owner]
 
 
 def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool]) -> list[int]:
