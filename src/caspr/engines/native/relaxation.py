@@ -15,6 +15,7 @@ Fixing: with bound B, a clustering that departs from the sign of r at one pair h
 B - |r_uv|. If that is less than what is already in hand, the pair is decided.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import highspy
@@ -64,25 +65,35 @@ class Rows:
     """+1 between centre and leaf, -1 between leaves."""
 
 
+@dataclass(frozen=True)
+class Program:
+    """The relaxation of a problem with some cuts."""
+
+    cuts: Cuts
+    """The inequalities."""
+    gains: Ints
+    """The gain of each column."""
+    first: Labels
+    """The smaller node of each column's pair."""
+    second: Labels
+    """The other node."""
+    rows: Rows
+    """The cuts over the columns."""
+
+
 def relax(problem: Problem, cuts: Cuts, *, seconds: float) -> Point | None:
     """Solve the relaxation with some cuts; `None` if there was no time for it."""
-    numbers, first, second = _columns(problem, cuts)
-    rows = _rows(cuts, numbers)
-    gains = problem.gains[first, second]
-    solved = _run(gains, rows, seconds)
+    program = program_of(problem, cuts)
+    solved = _run(program, seconds)
     if solved is None:
         return None
     values, duals = solved
-    x = np.eye(problem.size)
-    x[first, second] = x[second, first] = np.clip(values, 0.0, 1.0)
-    return certified(problem, cuts, x, duals)
+    return certified(problem, program, np.clip(values, 0.0, 1.0), duals)
 
 
-def certified(problem: Problem, cuts: Cuts, x: Floats, duals: Floats) -> Point:
+def certified(problem: Problem, program: Program, values: Floats, duals: Floats) -> Point:
     """Recompute the bound in integers from multipliers that need not be exact."""
-    numbers, first, second = _columns(problem, cuts)
-    rows = _rows(cuts, numbers)
-    gains = problem.gains[first, second]
+    rows, first, second = program.rows, program.first, program.second
     spare = 60 - max(int(np.abs(problem.gains).sum()).bit_length(), 1)
     shift = max(0, min(SHIFT, spare))
     duals = np.maximum(np.nan_to_num(duals), 0.0)
@@ -93,51 +104,57 @@ def certified(problem: Problem, cuts: Cuts, x: Floats, duals: Floats) -> Point:
     change = np.zeros(len(first), dtype=np.int64)
     np.add.at(change, rows.columns, spread)
     reduced = problem.gains << shift
-    line = (gains << shift) - change
+    line = (program.gains << shift) - change
     reduced[first, second] = reduced[second, first] = line
     scaled = int(multipliers.sum()) + int(np.maximum(line, 0).sum())
-    activity = (
-        np.add.reduceat(np.append(x[first, second][rows.columns] * rows.signs, 0.0), rows.starts[:-1])
-        if len(cuts)
-        else np.empty(0)
+    x = np.eye(problem.size)
+    x[first, second] = x[second, first] = values
+    activity = np.bincount(
+        np.repeat(np.arange(len(program.cuts)), np.diff(rows.starts)),
+        weights=values[rows.columns] * rows.signs,
+        minlength=len(program.cuts),
     )
-    return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
+    return Point(x, program.cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
 
-def _columns(problem: Problem, cuts: Cuts) -> tuple[Labels, Labels, Labels]:
-    """Number the pairs that need a column: positive gain, or part of some cut."""
+def program_of(problem: Problem, cuts: Cuts) -> Program:
+    """Write the relaxation down: a column for each pair of positive gain or in some cut, a row for each cut."""
     needed = problem.gains > 0
-    one, two, three = cuts.triangles.T
-    needed[one, two] = needed[one, three] = needed[two, three] = True
-    for star in cuts.stars:
-        needed[np.ix_(star, star)] = True
+    for _, stars in cuts.by_size():
+        for one, two in _sides(stars.shape[1]):
+            needed[stars[:, one], stars[:, two]] = True
     needed = np.triu(needed | needed.T, 1) & ~problem.forbidden
     first, second = np.nonzero(needed)
     numbers = np.full(needed.shape, -1, dtype=np.intp)
     numbers[first, second] = numbers[second, first] = np.arange(len(first))
-    return numbers, first, second
+    return Program(cuts, problem.gains[first, second], first, second, _rows(cuts, numbers))
+
+
+def _sides(size: int) -> Iterator[tuple[Labels, Labels]]:
+    """Yield the pairs of places in a star: centre with leaves, leaves with leaves."""
+    leaves = np.arange(1, size)
+    yield np.zeros_like(leaves), leaves
+    one, two = np.triu_indices(size - 1, 1)
+    yield one + 1, two + 1
 
 
 def _rows(cuts: Cuts, numbers: Labels) -> Rows:
     """Write the cuts as sparse rows, leaving out pairs without a column."""
-    centre, one, other = cuts.triangles.T
-    columns = [np.column_stack([numbers[centre, one], numbers[centre, other], numbers[one, other]]).ravel()]
-    signs = [np.tile(np.array([1, 1, -1]), len(centre))]
-    sizes = [np.full(len(centre), 3)]
-    for star in cuts.stars:
-        leaves = np.array(star[1:])
-        inner = numbers[np.ix_(leaves, leaves)][np.triu_indices(len(leaves), 1)]
-        columns.append(np.concatenate([numbers[star[0], leaves], inner]))
-        signs.append(np.repeat(np.array([1, -1]), [len(leaves), len(inner)]))
-        sizes.append(np.array([len(leaves) + len(inner)]))
-    column, size = np.concatenate(columns), np.concatenate(sizes)
-    kept = column >= 0
-    row = np.repeat(np.arange(len(size)), size)[kept]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(size)))])
-    return Rows(starts, column[kept], np.concatenate(signs)[kept].astype(np.int64))
+    row, column, sign = [], [], []
+    for positions, stars in cuts.by_size():
+        for (one, two), value in zip(_sides(stars.shape[1]), (1, -1), strict=True):
+            entries = numbers[stars[:, one], stars[:, two]]
+            line, place = np.nonzero(entries >= 0)
+            row.append(positions[line])
+            column.append(entries[line, place])
+            sign.append(np.full(len(line), value, dtype=np.int64))
+    rows, columns, signs = np.concatenate(row), np.concatenate(column), np.concatenate(sign)
+    order = np.argsort(rows, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(cuts)))])
+    return Rows(starts, columns[order], signs[order])
 
 
-def _run(gains: Ints, rows: Rows, seconds: float) -> tuple[Floats, Floats] | None:
+def _run(program: Program, seconds: float) -> tuple[Floats, Floats] | None:
     """Hand the relaxation to HiGHS; return the point and the multipliers of the rows."""
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, choice in (
@@ -150,7 +167,7 @@ def _run(gains: Ints, rows: Rows, seconds: float) -> tuple[Floats, Floats] | Non
         ("ipm_optimality_tolerance", 1e-6),
     ):
         solver.setOptionValue(option, choice)
-    solver.passModel(_model(gains, rows))
+    solver.passModel(_model(program.gains, program.rows))
     solver.run()
     solution = solver.getSolution()
     if not (solution.value_valid and solution.dual_valid):

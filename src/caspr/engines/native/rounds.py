@@ -19,7 +19,7 @@ from caspr.engines.native import incumbent
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.problem import Bools, Labels, Problem, joined
 from caspr.engines.native.relaxation import Point, decided, relax
-from caspr.engines.native.stars import Cuts, Floats, violated_stars, violated_triangles
+from caspr.engines.native.stars import Cuts, Floats, lifted, violated_stars, violated_triangles
 from caspr.engines.native.watch import Watch
 from caspr.solution import Stop
 
@@ -181,12 +181,14 @@ def first_cuts(problem: Problem) -> Cuts:
     """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
     heaviest = max(1, int(problem.gains.max()))
     x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
-    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD)
+    return lifted(violated_triangles(problem, x, limit=LIMIT, crowd=CROWD), problem)
 
 
 def new_cuts(problem: Problem, x: Floats) -> Cuts:
     """Return triangles and stars that a point violates."""
-    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x)
+    return lifted(
+        violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x), problem
+    )
 
 
 def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:

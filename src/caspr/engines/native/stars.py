@@ -9,9 +9,13 @@ most m - m(m-1)/2 <= 1. With two leaves this is the triangle inequality; more le
 half-integral points that triangles leave (the 2-partition inequalities of Groetschel and Wakabayashi).
 Renaming nodes by a contraction keeps a star valid as long as it keeps two distinct leaves besides the
 centre. A pair that is forbidden has x = 0 and simply drops out.
+
+Lifting: a leaf that is forbidden with all other leaves adds a term on the left and none that is
+subtracted, so the star with it is stronger. Where many pairs are forbidden (U and V), maximal stars close
+as much of the gap as the formulation over whole clusters does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +46,21 @@ class Cuts:
     def __or__(self, other: "Cuts") -> "Cuts":
         """Unite two sets, keeping the order of first appearance."""
         rows = np.concatenate([self.triangles, other.triangles])
-        _, first = np.unique(rows, axis=0, return_index=True)
+        base = int(rows.max(initial=0)) + 1
+        _, first = np.unique((rows[:, 0] * base + rows[:, 1]) * base + rows[:, 2], return_index=True)
         return Cuts(rows[np.sort(first)], tuple(dict.fromkeys((*self.stars, *other.stars))))
+
+    def by_size(self) -> Iterator[tuple[Labels, Labels]]:
+        """Yield all cuts of one size as the rows of an array, with their positions, size by size."""
+        yield np.arange(len(self.triangles)), self.triangles
+        positions: dict[int, list[int]] = {}
+        for position, star in enumerate(self.stars):
+            positions.setdefault(len(star), []).append(position)
+        for chosen in positions.values():
+            yield (
+                np.array(chosen, dtype=np.intp) + len(self.triangles),
+                np.array([self.stars[position] for position in chosen], dtype=np.intp),
+            )
 
     def keep(self, mask: Bools) -> "Cuts":
         """Keep some of the rows: triangles first, then stars."""
@@ -79,6 +96,32 @@ def cuts_of(stars: Iterable[Star], triangles: Labels, problem: Problem) -> Cuts:
 def _cleaned(star: list[int], problem: Problem) -> Star:
     centre, leaves = star[0], sorted({*star[1:]} - {star[0]})
     return (centre, *(leaf for leaf in leaves if not problem.forbidden[centre, leaf]))
+
+
+def lifted(cuts: Cuts, problem: Problem) -> Cuts:
+    """Add to every cut the leaves that are forbidden with all its leaves, those that gain most first.
+
+    Triangles whose leaves may share a cluster stay as they are.
+    """
+    if not problem.forbidden.any():
+        return cuts
+    _, one, other = cuts.triangles.T
+    blocked = problem.forbidden[one, other]
+    stars = (*map(tuple, cuts.triangles[blocked].tolist()), *cuts.stars)
+    grown = dict.fromkeys(_lift(star, problem) for star in stars)
+    return cuts_of(grown, cuts.triangles[~blocked], problem)
+
+
+def _lift(star: Star, problem: Problem) -> Star:
+    centre, leaves = star[0], list(star[1:])
+    forbidden, gains = problem.forbidden, problem.gains[centre]
+    free = np.flatnonzero(forbidden[leaves].all(axis=0) & (gains > 0))
+    added = []
+    while len(free):
+        best = int(free[gains[free].argmax()])
+        added.append(best)
+        free = free[forbidden[best, free]]
+    return (centre, *sorted(leaves + added)) if added else star
 
 
 def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
