@@ -22,6 +22,10 @@ Labels = NDArray[np.intp]
 """The cluster (or new node) of every node."""
 
 
+EXACT = 1 << 52
+"""Sums of floats below this are exact whole numbers, so matrix products may use floats."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A clustering problem as two symmetric matrices."""
@@ -136,3 +140,12 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
         np.minimum.at(labels, high, low)
         while (labels[labels] != labels).any():
             labels = labels[labels]
+
+
+def product(left: Bools | Ints, right: Bools | Ints) -> Ints:
+    """Multiply two matrices of whole numbers, by way of floats where these are exact."""
+    largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
+    if largest * max(int(np.abs(right).max(initial=0)), 1) < EXACT:
+        done = left.astype(np.float64) @ right.astype(np.float64)
+        return done.astype(np.int64)
+    return left.astype(np.int64) @ right.astype(np.int64)

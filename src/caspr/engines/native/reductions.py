@@ -28,10 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined
-
-EXACT = 1 << 52
-"""Sums of floats below this are exact whole numbers, so matrix products may use floats."""
+from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined, product
 
 
 @dataclass(frozen=True)
@@ -76,15 +73,6 @@ def reduce(problem: Problem) -> Reduced:
 def beside(problem: Problem) -> Ints:
     """Return best(k, u) as a matrix: what k can gain at most in a cluster with u."""
     return product(np.maximum(problem.gains, 0), ~problem.forbidden)
-
-
-def product(left: Ints, right: Bools | Ints) -> Ints:
-    """Multiply two symmetric matrices of whole numbers, by way of floats where these are exact."""
-    largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
-    if largest * max(int(np.abs(right).max(initial=0)), 1) < EXACT:
-        done = left.astype(np.float64) @ right.astype(np.float64)
-        return done.astype(np.int64)
-    return left @ right.astype(np.int64)
 
 
 def heavy_non_edges(problem: Problem, best: Ints) -> Bools:
