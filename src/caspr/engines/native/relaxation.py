@@ -120,11 +120,11 @@ def certified(problem: Problem, program: Program, values: Floats, duals: Floats)
     scaled = int(multipliers.sum()) + int(np.maximum(line, 0).sum())
     x = np.eye(problem.size)
     x[first, second] = x[second, first] = values
-    activity = np.bincount(
+    activity: Floats = np.bincount(
         np.repeat(np.arange(len(program.cuts)), np.diff(rows.starts)),
         weights=values[rows.columns] * rows.signs,
         minlength=len(program.cuts),
-    )
+    ).astype(np.float64)
     cuts = program.cuts.weighing(duals)
     return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
