@@ -224,7 +224,7 @@ def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, B
     x: Floats = np.full((problem.size, problem.size), 0.5)
     together, apart = nothing, nothing
     while bounds[-1] > value and not watch.over():
-        point = relax(problem, cuts, seconds=watch.left)
+        point = relax(problem, cuts, seconds=watch.left, near=x)
         if point is None:
             break
         x = point.x
@@ -235,5 +235,5 @@ def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, B
         stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
         if not len(new) or stalled:
             break
-        cuts = cuts | new
+        cuts = point.cuts | new
     return x, together, apart
