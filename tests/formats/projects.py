@@ -39,8 +39,8 @@ def typesystem() -> TypeSystem:
     return types
 
 
-def make_cas(chains: Chains, text: str = TEXT) -> Cas:
-    """Make the work of one annotator."""
+def make_cas(chains: Chains, text: str = TEXT, *, arc: str | None = None) -> Cas:
+    """Make the work of one annotator, who may have labelled all arcs."""
     types = typesystem()
     cas = Cas(typesystem=types)
     cas.sofa_string = text
@@ -49,18 +49,23 @@ def make_cas(chains: Chains, text: str = TEXT) -> Cas:
     for sentence in text.split(" ."):
         if sentence.strip():
             start = place + len(sentence) - len(sentence.lstrip())
-            cas.add(types.get_type(f"{SEGMENTATION}.Sentence")(begin=start, end=place + len(sentence) + 2))
+            cas.add(
+                types.get_type(f"{SEGMENTATION}.Sentence")(
+                    begin=start, end=min(place + len(sentence) + 2, len(text))
+                )
+            )
         place += len(sentence) + 2
     place = 0
     for word in text.split(" "):
         cas.add(types.get_type(f"{SEGMENTATION}.Token")(begin=place, end=place + len(word)))
         place += len(word) + 1
-    cas.add(types.get_type(ENTITY)(begin=0, end=7, value="ANIMAL"))
+    cas.add(types.get_type(ENTITY)(begin=0, end=min(7, len(text)), value="ANIMAL"))
     for layer, given in chains.items():
         for links in given:
             after = None
             for begin, end, label in reversed(links):
-                after = types.get_type(f"{layer}Link")(begin=begin, end=end, next=after, referenceType=label)
+                said = {"referenceType": label, "referenceRelation": arc if after else None}
+                after = types.get_type(f"{layer}Link")(begin=begin, end=end, next=after, **said)
                 cas.add(after)
             cas.add(types.get_type(f"{layer}Chain")(first=after))
     return cas

@@ -23,6 +23,7 @@ from tests.formats.everywhere import (
     assert_same,
     partition,
     save,
+    spans,
 )
 
 formats = pytest.mark.parametrize("format", SUFFIX)
@@ -87,10 +88,8 @@ def test_other_chains_into_an_existing_file(
     """The gold standard is the first annotator's file with other chains in it."""
     with TemporaryDirectory() as folder:
         once = again(annotation, Path(folder), format)
-        length = len(once.document.tokens)
-        token = st.integers(1, length)
-        span = st.tuples(token, token).map(lambda pair: Span(min(pair), max(pair)))
-        drawn = data.draw(st.lists(st.lists(span, min_size=1, max_size=4), max_size=4))
+        drawn = data.draw(st.lists(st.lists(spans(once.document.tokens), min_size=1, max_size=4), max_size=4))
+        drawn = drawn if once.document.tokens else []
         kept = data.draw(
             st.lists(st.sampled_from(once.all_chains), unique=True) if once.all_chains else st.just([])
         )
@@ -114,6 +113,25 @@ def test_aligned_words_are_written_back(format: str, annotation: Annotation) -> 
         assert_same(annotation, again(moved, Path(folder), format))
 
 
+@pytest.mark.parametrize(("format", "suffix"), [("cas", ".json"), ("gate", ".bdocjs")])
+@given(annotation=annotations(), data=st.data())
+@few
+def test_the_json_forms(format: str, suffix: str, annotation: Annotation, data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        once = again(annotation, Path(folder), format, suffix)
+        assert_same(annotation, once, labels=True)
+        path = Path(folder) / f"x{suffix}"
+        assert detect(path) == format
+        [(_, before)] = render([once], path, format=format).items()
+        assert path.read_bytes() == before
+        drawn = data.draw(st.lists(st.lists(spans(once.document.tokens), min_size=1, max_size=4), max_size=4))
+        chains = [
+            Chain.of(str(number), one) for number, one in enumerate(drawn if once.document.tokens else [])
+        ]
+        gold = Annotation.of("gold", once.document, chains)
+        assert_same(gold, again(gold, Path(folder), format, suffix))
+
+
 @given(
     annotation=annotations(), first=st.sampled_from(sorted(SUFFIX)), second=st.sampled_from(sorted(SUFFIX))
 )
@@ -133,6 +151,14 @@ def test_losses_are_counted(format: str, tmp_path: Path) -> None:
     codes = {finding.code: finding.count for finding in losses([annotation], format)}
     assert ("covered-gaps" in codes) == (format not in GAPPED)
     assert ("lost-labels" in codes) == (format not in LABELLED)
+
+
+@formats
+def test_empty_words_at_the_ends_of_mentions_are_counted(format: str) -> None:
+    document = Document("d", ("a", "", "b"))
+    annotation = Annotation.of("Ann", document, [Chain.of("1", [(1, 2), (2, 2), (1, 3)])])
+    codes = {finding.code: finding.count for finding in losses([annotation], format)}
+    assert codes.get("lost-edges", 0) == (1 if format in ("brat", "gate", "webanno", "cas") else 0)
 
 
 @formats
@@ -182,3 +208,11 @@ def test_hostile_names_stay_in_the_folder(format: str, name: str, tmp_path: Path
         with pytest.raises(CasprError, match="safe file name"):
             save(given, tmp_path / "deep" / "out", format)
     assert not list(tmp_path.iterdir())
+
+
+def test_unknown_formats_are_refused(tmp_path: Path) -> None:
+    from caspr.errors import CasprError
+
+    annotation = Annotation.of("Ann", Document("d", ("a",)), [])
+    with pytest.raises(CasprError, match="unknown format 'nonsense': choose one of conll"):
+        render([annotation], tmp_path / "x", format="nonsense")

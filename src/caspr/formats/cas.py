@@ -6,14 +6,14 @@ INCEpTION exports a document; it is written back as .xmi, which is what INCEpTIO
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caspr.document import Annotation, Document
 from caspr.errors import FormatError
 from caspr.files import read_bytes
-from caspr.findings import Finding
-from caspr.formats.archive import is_archive, open_archive
+from caspr.findings import Finding, note
+from caspr.formats.archive import Archive, is_archive, open_archive
 from caspr.formats.cas_chains import (
     BUILT_IN,
     SENTENCE,
@@ -22,12 +22,14 @@ from caspr.formats.cas_chains import (
     change,
     choose_layer,
     extents,
+    layers,
     mentions,
 )
-from caspr.formats.cas_json import read_json, write_json
+from caspr.formats.cas_convert import xmi_of_json
+from caspr.formats.cas_json import fresh_json, read_json, write_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Text, annotate
 from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
@@ -53,14 +55,20 @@ def detect(path: Path, head: str) -> bool:
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     cas = read_cas(read_bytes(path), str(path))
-    layer = choose_layer(cas, choices.layer if choices else None)
-    return [annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)]
+    wanted = choices.layer if choices else None
+    layer = choose_layer(cas, wanted)
+    annotation = annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)
+    if wanted is not None or layers(cas):
+        return [annotation]
+    message = "no chains in any layer; results go into the built-in one (see --layer)"
+    guessed = note("assumed-layer", message, where=str(path))
+    return [replace(annotation, findings=(*annotation.findings, guessed))]
 
 
-def read_cas(data: bytes, source: str) -> Cas:
-    """Read a CAS in any of its forms."""
+def read_cas(data: bytes, source: str, *, around: Archive | None = None) -> Cas:
+    """Read a CAS in any of its forms, perhaps out of an archive."""
     if data.startswith(b"PK\x03\x04"):
-        archive = open_archive(data, source)
+        archive = open_archive(data, source, around=around)
         inside = [name for name in archive.names if name.endswith(".xmi")]
         if len(inside) != 1:
             raise FormatError(source, None, f"{len(inside)} .xmi files in a zip", "one")
@@ -79,14 +87,14 @@ def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | N
     return annotate(document, annotator, text, marked, findings)
 
 
-def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
-    """Write a file for each document, in the form it was read."""
-    return collect(_file(annotation) for annotation in annotations)
+def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
+    """Write a file for each document, in the form it was read, or as `.xmi` or `.json` where that can be."""
+    return collect(_file(annotation, form) for annotation in annotations)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_marks(annotation, labels=True, gaps=False))
+    return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
 
 
 def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
@@ -95,11 +103,20 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
     return write_json(cas, changes) if isinstance(cas.file, dict) else write_xmi(cas, changes)
 
 
-def _file(annotation: Annotation) -> tuple[str, bytes]:
+def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout, name = annotation.document.layout, stem(annotation.document)
     if not isinstance(layout, _Layout):
-        text, offsets = spell(annotation.document)
-        made = read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")
-        layout = _Layout(made, BUILT_IN)
-    ending = ".json" if isinstance(layout.cas.file, dict) else ".xmi"
-    return f"{name}{ending}", with_chains(layout.cas, layout.layer, annotation)
+        layout = _Layout(_fresh(annotation, form), BUILT_IN)
+    data = with_chains(layout.cas, layout.layer, annotation)
+    if not isinstance(layout.cas.file, dict):
+        return f"{name}.xmi", data
+    if form == ".xmi":
+        return f"{name}.xmi", xmi_of_json(data, layout.cas.source)
+    return f"{name}.json", data
+
+
+def _fresh(annotation: Annotation, form: str) -> Cas:
+    text, offsets = spell(annotation.document)
+    if form == ".json":
+        return read_json(fresh_json(annotation.document, text, offsets), "a new file")
+    return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")

@@ -8,19 +8,25 @@ so those of the chain layer are added where they are missing. Offsets count UTF-
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from caspr.document import Document
 from caspr.errors import FormatError
-from caspr.formats.cas_chains import Cas, Changes, Structure
+from caspr.formats.cas_chains import META, SENTENCE, TOKEN, Cas, Changes, Structure
 from caspr.formats.cells import quoted
+from caspr.formats.characters import Extent, Units, sentences
+from caspr.formats.objects import load_object
 
 _STRUCTURES = "%FEATURE_STRUCTURES"
 
 
 def read_json(data: bytes, source: str) -> Cas:
     """Read a file, or raise `FormatError`."""
-    whole = _load(data, source)
-    given = whole.get(_STRUCTURES)
+    whole = load_object(data, source, "a JSON CAS")
+    given, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
+    if not isinstance(declared, dict):
+        raise FormatError(source, None, "%TYPES that is no object", "a JSON CAS")
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise FormatError(source, None, f"no list {_STRUCTURES}", "a JSON CAS")
     sofa = _sofa(given, source)
@@ -36,7 +42,7 @@ def read_json(data: bytes, source: str) -> Cas:
         if str(id) in structures:
             raise FormatError(source, None, f"%ID {id} for the second time", "each number once")
         structures[str(id)] = Structure(str(id), type, _values(one))
-    types = {*whole.get("%TYPES", {}), *(one.type for one in structures.values())}
+    types = {*declared, *(one.type for one in structures.values())}
     text = sofa.get("sofaString", "")
     if not isinstance(text, str):
         raise FormatError(source, None, "a sofaString that is no text", "the text")
@@ -60,25 +66,35 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if changes.added:
         result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
     views = whole.get("%VIEWS")
-    if isinstance(views, dict):
+    views = views if isinstance(views, dict) else {}
+    if changes.added and not any(_is_of(view, cas) for view in views.values()):
+        views = {**views, "_InitialView": {"%SOFA": int(cas.sofa), "%MEMBERS": []}}
+    if views:
         result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 
-def _load(data: bytes, source: str) -> dict[str, Any]:
-    try:
-        whole = json.loads(data.decode("utf-8-sig"))
-        json.dumps(whole, ensure_ascii=False).encode("utf-8")
-    except RecursionError:
-        raise FormatError(source, None, "JSON nested too deeply", "a JSON CAS") from None
-    except UnicodeError:
-        raise FormatError(source, None, "text that is not UTF-8", "a JSON CAS in UTF-8") from None
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise FormatError(source, line, f"malformed JSON ({error})", "a JSON CAS") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("%TYPES", {}), dict):
-        raise FormatError(source, None, "another JSON value", "a JSON CAS")
-    return whole
+def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    units = Units(text)
+    marked = [(SENTENCE, one) for one in sentences(document.sentence_ends, offsets)]
+    marked += [(TOKEN, one) for one in offsets]
+    sofa = {"sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text", "sofaString": text}
+    objects: list[dict[str, Any]] = [{"%ID": 1, "%TYPE": "uima.cas.Sofa", **sofa}]
+    for id, (type, (start, end)) in enumerate([(META, (0, len(text))), *marked], 2):
+        ends = {"begin": units.of(start), "end": units.of(end)}
+        objects.append({"%ID": id, "%TYPE": type, "@sofa": 1, **ends})
+    objects[1] |= {"documentTitle": document.title, "isLastSegment": False}
+    title = {"%NAME": "documentTitle", "%RANGE": "uima.cas.String"}
+    last = {"%NAME": "isLastSegment", "%RANGE": "uima.cas.Boolean"}
+    types: dict[str, Any] = {
+        name: {"%NAME": name, "%SUPER_TYPE": "uima.tcas.Annotation"} for name in (SENTENCE, TOKEN)
+    }
+    types[META] = {"%NAME": META, "%SUPER_TYPE": "uima.tcas.DocumentAnnotation"}
+    types[META] |= {"documentTitle": title, "isLastSegment": last}
+    view = {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in objects[1:]]}
+    whole = {"%TYPES": types, _STRUCTURES: objects, "%VIEWS": {"_InitialView": view}}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
 def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:
@@ -114,8 +130,12 @@ def _object(one: Structure, old: dict[str, Any]) -> dict[str, Any]:
     return made | extra
 
 
+def _is_of(view: Any, cas: Cas) -> bool:
+    return isinstance(view, dict) and str(view.get("%SOFA")) == cas.sofa
+
+
 def _view(view: Any, cas: Cas, changes: Changes) -> Any:
-    if not isinstance(view, dict) or str(view.get("%SOFA")) != cas.sofa:
+    if not _is_of(view, cas):
         return view
     members = view.get("%MEMBERS", [])
     if not isinstance(members, list):

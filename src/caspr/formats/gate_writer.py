@@ -1,18 +1,19 @@
 """GATE documents made anew, for annotations that come from another format."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from caspr.document import Annotation
-from caspr.formats.characters import Extent, Units
+from caspr.formats.characters import Extent, Units, sentences
+from caspr.formats.gate_chains import COPY, FEATURE
 from caspr.formats.markup import attributes, escaped
 from caspr.formats.standoff import Marked, plan, wide_pieces
 
 
 def feature(name: str, value: str) -> str:
-    """Write a feature; `matches` is a list of numbers."""
-    kind = "java.util.ArrayList" if name == "matches" else "java.lang.String"
-    items = ' itemClassName="java.lang.Integer"' if name == "matches" else ""
+    """Write a feature; `matches` is a list of numbers, and the copy of all chains an object."""
+    kinds = {FEATURE: "java.util.ArrayList", COPY: "gate.corpora.ObjectWrapper"}
+    kind = kinds.get(name, "java.lang.String")
+    items = ' itemClassName="java.lang.Integer"' if name == FEATURE else ""
     return (
         f'<Feature>\n  <Name className="java.lang.String">{escaped(name)}</Name>\n'
         f'  <Value className="{kind}"{items}>{escaped(value)}</Value>\n</Feature>\n'
@@ -34,31 +35,26 @@ def mention(id: str, one: Marked, places: Mapping[int, str], features: str) -> s
 def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent]) -> str:
     """Write a document with tokens, sentences and mentions in the unnamed annotation set."""
     units = Units(text)
-    sentences = _sentences(annotation.document.sentence_ends, offsets)
+    whole = sentences(annotation.document.sentence_ends, offsets)
     planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, ())]
-    extents = [*offsets, *sentences, *(one.pieces[0] for chain in planned for one in chain)]
+    extents = [*offsets, *whole, *(one.pieces[0] for chain in planned for one in chain)]
     places = {place: str(units.of(place)) for extent in extents for place in extent}
     number = 0
     body: list[str] = []
-    for kind, stretches in (("Token", offsets), ("Sentence", sentences)):
+    for kind, stretches in (("Token", offsets), ("Sentence", whole)):
         for extent in stretches:
             body.append(mention(str(number), Marked("", (extent,), kind), places, ""))
             number += 1
     for chain in planned:
         ids = [str(number + place) for place in range(len(chain))]
         number += len(chain)
-        matches = feature("matches", ";".join(ids))
+        matches = feature(FEATURE, ";".join(ids))
         body += [mention(id, one, places, matches) for id, one in zip(ids, chain, strict=True)]
     return (
         "<?xml version='1.0' encoding='UTF-8'?>\n<GateDocument>\n<GateDocumentFeatures>\n"
         f"{feature('docNewLineType', '')}</GateDocumentFeatures>\n<TextWithNodes>{_nodes(text, places)}"
         f"</TextWithNodes>\n<AnnotationSet>\n{''.join(body)}</AnnotationSet>\n</GateDocument>\n"
     )
-
-
-def _sentences(ends: Sequence[int], offsets: Sequence[Extent]) -> list[Extent]:
-    bounds = sorted({0, *ends, len(offsets)})
-    return [(offsets[first][0], offsets[last - 1][1]) for first, last in pairwise(bounds)]
 
 
 def _nodes(text: str, places: Mapping[int, str]) -> str:
