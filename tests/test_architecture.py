@@ -12,7 +12,7 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings", "comparison", "align"},
+    | {"checks", "company", "contradictions", "settings", "comparison", "align"},
     {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
     {"adjudicate", "certainty", "certificates", "compare"},

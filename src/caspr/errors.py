@@ -29,9 +29,12 @@ class InputError(CasprError):
 class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
-    def __init__(self, message: str, tokens: tuple[int, ...]) -> None:
-        """Keep the tokens of the clashing cells beside the message."""
+    def __init__(
+        self, message: str, tokens: tuple[int, ...], statements: tuple[object, ...] = ()
+    ) -> None:
+        """Keep the tokens of the clashing cells and the clashing statements beside the message."""
         self.tokens = tokens
+        self.statements = statements
         super().__init__(message)
 
 
