@@ -156,6 +156,4 @@ def _reason(instance: Instance, decisions: Decisions) -> str:
             f"mention {lone[0]} must be in a chain, but no annotator linked it with a mention "
             "that is still allowed"
         )
-    return (
-        f"the mentions {', '.join(lone)} must be in chains, but have too few mentions to be with"
-    )
+    return f"the mentions {', '.join(lone)} must be in chains, but have too few mentions to be with"

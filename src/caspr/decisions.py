@@ -103,7 +103,7 @@ class Decisions:
     def of(
         cls, chains: Iterable[Chain] = (), empty: Iterable[int] = (), statements: Iterable[Statement] = ()
     ) -> "Decisions":
-        """Enforce mentions in chains, tokens without any boundary, and statements; chains of one id are one."""
+        """Enforce chains, those of one id being one, tokens without any boundary, and statements."""
         by_id: dict[str, list[Span]] = {}
         for chain in chains:
             by_id.setdefault(chain.id, []).extend(chain.mentions)

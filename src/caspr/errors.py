@@ -4,6 +4,8 @@ Each message says where, what was found, what was expected and what to do. Only 
 these; running out of time is not among them, because a solution with a gap is a result.
 """
 
+from typing import Any
+
 
 class CasprError(Exception):
     """The root of all errors a user can cause or meet."""
@@ -29,9 +31,7 @@ class InputError(CasprError):
 class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
-    def __init__(
-        self, message: str, tokens: tuple[int, ...], statements: tuple[object, ...] = ()
-    ) -> None:
+    def __init__(self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = ()) -> None:
         """Keep the tokens of the clashing cells and the clashing statements beside the message."""
         self.tokens = tokens
         self.statements = statements

@@ -98,7 +98,9 @@ def _check_nodes(
         _require(len(set(node)) == len(node) > 0 and placed.isdisjoint(node), "a mention is in two nodes")
         placed |= set(node)
         if node[0] in enforced:
-            _require(set(node) == set(enforced[node[0]].mentions), "a node splits or extends an enforced chain")
+            _require(
+                set(node) == set(enforced[node[0]].mentions), "a node splits or extends an enforced chain"
+            )
         elif len(node) > 1:
             signature = votes.signature(node[0])
             alike = all(votes.signature(mention) == signature for mention in node)

@@ -14,8 +14,9 @@
 3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
 4. The file is complete: annotations, decisions and settings are all in it. Comments and blank lines,
    those inside a document included, are kept.
-5. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
-6. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
+5. What cells cannot say, and notes, stand in comment lines before the document: see `statements`.
+6. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
+7. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """
 
 import json
@@ -43,6 +44,7 @@ from caspr.formats.rows import (
     write_column,
     write_document,
 )
+from caspr.formats.statements import Note, note_lines, read_statements, statement_lines
 
 VERSION = 1
 _HEADER = "# caspr review:"
@@ -60,6 +62,8 @@ class Review:
     """What the adjudicator enforced."""
     settings: Mapping[str, object]
     """How the result was computed, in terms of JSON."""
+    notes: tuple[Note, ...] = ()
+    """What somebody wants remembered."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,13 @@ def _write_one(review: Review) -> str:
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
-    header = [_header_line(review, document), *aliases, *alias_lines(result.aliases)]
+    header = [
+        _header_line(review, document),
+        *statement_lines(review.decisions.statements),
+        *note_lines(review.notes),
+        *aliases,
+        *alias_lines(result.aliases),
+    ]
     cells = ["\t".join(row) for row in zip(*(column.cells for column in columns), last, strict=True)]
     return write_document(document, header, cells, notes=True)
 
@@ -165,8 +175,10 @@ def _review(block: Block, source: str) -> Review:
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
         annotations.append(Annotation.of(name, document, given, findings))
-    decisions = _decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
-    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings)
+    enforced = _decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
+    statements, notes = read_statements(block.before, source, len(rows))
+    decisions = replace(enforced, statements=statements)
+    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings, notes)
 
 
 def _read_header(block: Block, source: str) -> _Header:
