@@ -101,28 +101,58 @@ def write(reviews: Iterable[Review]) -> str:
     Enforced cells are written from the decisions and all others from the result, so that decisions
     survive even where the result does not follow them yet.
     """
-    return "".join(map(_write_one, reviews))
+    return "".join(
+        fill(prepare(one.annotations, one.settings, one.gold.document), one.gold, one.decisions, one.notes)
+        for one in reviews
+    )
 
 
-def _write_one(review: Review) -> str:
-    document = _tabbed(review.gold.document)
-    columns = [
-        write_column(document, (*one.chains, *one.singletons), one.annotator) for one in review.annotations
-    ]
-    result = write_column(document, _shown(review), "the result")
-    closed = review.decisions.closed
-    last = [f"={cell}" if token in closed else cell for token, cell in enumerate(result.cells, 1)]
+@dataclass(frozen=True)
+class Prepared:
+    """All of a document's review that stays the same from result to result."""
+
+    document: Document
+    """The document, with the annotators' cells among the columns of its layout."""
+    header: str
+    """The line that names annotators and settings."""
+    aliases: tuple[str, ...]
+    """The lines for annotators' mentions that cross in their chain."""
+
+
+def prepare(
+    annotations: Sequence[Annotation], settings: Mapping[str, object], document: Document
+) -> Prepared:
+    """Write what annotators say, once for any number of results."""
+    document = _tabbed(document)
+    columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
+    names = [annotation.annotator for annotation in annotations]
+    header = _header_line(names, settings, document)
+    layout = layout_of(document)
+    rows = zip(*(column.cells for column in columns), strict=True)
+    prefixes = [
+        "".join((prefix, *(f"{cell}\t" for cell in cells)))
+        for prefix, cells in zip(layout.prefixes, rows, strict=True)
+    ]
+    full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
+    return Prepared(full, header, tuple(aliases))
+
+
+def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
+    """Write one document of a review file."""
+    document = prepared.document
+    result = write_column(document, _shown(gold, decisions), "the result")
+    closed = decisions.closed
+    cells = [f"={cell}" if token in closed else cell for token, cell in enumerate(result.cells, 1)]
     header = [
-        _header_line(review, document),
-        *statement_lines(review.decisions.statements),
-        *note_lines(review.notes),
-        *aliases,
+        prepared.header,
+        *statement_lines(decisions.statements),
+        *note_lines(notes),
+        *prepared.aliases,
         *alias_lines(result.aliases),
     ]
-    cells = ["\t".join(row) for row in zip(*(column.cells for column in columns), last, strict=True)]
     return write_document(document, header, cells, notes=True)
 
 
@@ -131,27 +161,27 @@ def _tabbed(document: Document) -> Document:
     layout = layout_of(document)
     prefixes = tuple(["".join(f"{one}\t" for one in prefix_columns(prefix)) for prefix in layout.prefixes])
     gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
-    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps))
+    # The rows of words that were cut are in the layout now.
+    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
 
 
-def _shown(review: Review) -> list[Chain]:
+def _shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
     """Put the enforced mentions and the result around them together."""
-    decisions = review.decisions
     shown: dict[str, list[Span]] = defaultdict(list)
     for chain in decisions.chains:
         shown[chain.id].extend(chain.mentions)
-    for chain in (*review.gold.chains, *review.gold.singletons):
+    for chain in gold.all_chains:
         free = (span for span in chain.mentions if span not in decisions.permitted)
         shown[chain.id].extend(span for span in free if not decisions.rules_out(span))
     return [Chain.of(id, mentions) for id, mentions in shown.items()]
 
 
-def _header_line(review: Review, document: Document) -> str:
+def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:
     widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
     header = {
         "version": VERSION,
-        "annotators": [annotation.annotator for annotation in review.annotations],
-        "settings": dict(review.settings),
+        "annotators": list(names),
+        "settings": dict(settings),
         "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
     }

@@ -81,7 +81,7 @@ def conflicts(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
 
     Nested pairs without evidence are seldom together in an optimum, but tell hundreds of twins apart: they
-    may be left out and added when a solution breaks them. Where invent is forbidden, they are forbidden anyway.
+    may be left out and added when a solution breaks them. Where invent is forbidden, so are they anyway.
     """
     apart = instance.decisions.apart
     if instance.allow_nested:
