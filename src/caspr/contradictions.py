@@ -27,8 +27,10 @@ Item = int | Statement
 def refuse_contradictions(instance: Instance) -> None:
     """Raise `ContradictionError` with minimal decisions to blame if the decisions cannot be respected."""
     decisions = instance.decisions
-    votes = count_votes(instance.annotations)
-    if not decisions or feasible(instance, decisions, votes):
+    if not decisions:
+        return
+    votes = count_votes(instance.annotations) if instance.forced_votes else instance.votes
+    if feasible(instance, decisions, votes):
         return
     items = _suspects(instance, decisions, votes)
     blamed = minimal_subset(
@@ -48,13 +50,15 @@ def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     tokens = tuple(item for item in items if isinstance(item, int))
     statements = tuple(item for item in items if isinstance(item, Statement))
     kind = "enforced cells" if not statements else "decisions"
+    reason = _reason(instance, less)
     where = document.place(tokens[0]) if tokens else document.source or document.title
     return ContradictionError(
-        f"{where}: found {kind} that cannot hold together: {_reason(instance, less)} "
+        f"{where}: found {kind} that cannot hold together: {reason} "
         f"({_listed(document, tokens, statements)}); expected decisions that allow a solution: "
         f"change one of these{' cells' if not statements else ''}",
         tokens,
         statements,
+        reason,
     )
 
 

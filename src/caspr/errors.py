@@ -31,8 +31,11 @@ class InputError(CasprError):
 class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
-    def __init__(self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = ()) -> None:
-        """Keep the tokens of the clashing cells and the clashing statements beside the message."""
+    def __init__(
+        self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), reason: str = ""
+    ) -> None:
+        """Keep the tokens of the clashing cells, the clashing statements and the bare reason."""
+        self.reason = reason or message
         self.tokens = tokens
         self.statements = statements
         super().__init__(message)
