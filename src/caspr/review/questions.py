@@ -72,7 +72,8 @@ class Queue:
     def open(self, position: Position) -> list[Question]:
         """Return the questions that no decision answers, the most valuable first."""
         decisions = position.decisions
-        left = [one for one in self.questions if not is_answered(one, decisions)]
+        ruled_out = self.board.ruled_out(decisions)
+        left = [one for one in self.questions if not is_answered(one, decisions, ruled_out)]
         return sorted(left, key=lambda one: (not self.is_tie(one), one.distance, one.mentions))
 
     def is_tie(self, question: Question) -> bool:
@@ -82,7 +83,11 @@ class Queue:
 
     def progress(self, position: Position) -> dict[str, int]:
         """Count the questions, and those that decisions answer."""
-        answered = sum(is_answered(one, position.decisions) for one in self.questions)
+        decisions = position.decisions
+        ruled_out = self.board.ruled_out(decisions)
+        answered = 0
+        if decisions:
+            answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
         return {"asked": len(self.questions), "answered": answered}
 
     def price(self, position: Position, limits: Limits) -> Iterator[Question]:
@@ -151,14 +156,18 @@ def _doubtful(
         last[signature] = mention
 
 
-def is_answered(question: Question, decisions: Decisions) -> bool:
+def is_answered(question: Question, decisions: Decisions, ruled_out: frozenset[Span]) -> bool:
     """Tell whether decisions answer a question, or leave nothing to ask."""
-    if any(decisions.rules_out(mention) for mention in question.mentions):
+    if not ruled_out.isdisjoint(question.mentions):
         return True
     if not question.is_link:
         return question.mentions[0] in decisions.group_of
     first, second = question.mentions
-    return decisions.joins(first, second) or decisions.separates(first, second)
+    if decisions.apart and (first, second) in decisions.apart:
+        return True
+    # Two mentions are joined or separated by ids only if both are enforced.
+    both = first in decisions.group_of and second in decisions.group_of
+    return both and (decisions.joins(first, second) or decisions.separates(first, second))
 
 
 def worded(question: Question, document: Document) -> str:
