@@ -119,7 +119,7 @@ class Case:
         self.version += 1
         self.working = working
         if step.position.entries != before.entries or step.position.chains != before.chains:
-            self.queue.prices.clear()
+            self.queue.prices = {}
         difference = self.viewer.difference(before, step.position, step.asked)
         difference["cost"]["before"] = before.value
         return {**difference, **self.standing(), "full": False}
