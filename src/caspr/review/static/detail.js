@@ -1,8 +1,8 @@
 /** All about one mention: who said what, its chain, what else is possible and at which price. */
 import { button, fill, make } from "./dom.js";
 import { chip, gist } from "./choose.js";
-import { reference, snippet } from "./snippet.js";
-import { inChain, priced, times, where } from "./words.js";
+import { place, reference, snippet } from "./snippet.js";
+import { inChain, priced, times } from "./words.js";
 
 const PAUSE = 60;
 const FEW = 4;
@@ -57,7 +57,7 @@ export class Detail {
     }
     fill(
       this.root,
-      make("h2", { dir: "auto" }, make("q", {}, store.words(id, 80)), " ", make("span", { class: "soft" }, where(id))),
+      make("h2", { dir: "auto" }, make("q", {}, store.words(id, 80)), " ", place(id)),
       make("p", {}, mention.chain === null ? "In no chain of the result" : "In chain ", mention.chain === null ? "" : chip(mention.chain), this.#standing(id, mention)),
       this.#buttons(mention),
       this.#votes(id, mention),

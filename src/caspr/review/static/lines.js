@@ -71,7 +71,7 @@ export function treeOf(line, mentions, weigh) {
         ending -= 1;
       } else again.unshift(node.mention);
     }
-    for (const mention of again) open(mention, false);
+    if (token < line.end) for (const mention of again) open(mention, false);
   }
   while (stack.length > 1) close();
   return root;

@@ -6,7 +6,8 @@
  */
 import { fill, make } from "./dom.js";
 import { chip } from "./choose.js";
-import { inChain, times, where } from "./words.js";
+import { place } from "./snippet.js";
+import { inChain, times } from "./words.js";
 
 const CHUNK = 40;
 const FILTERS = { all: "all mentions", disputed: "disputed", out: "left out", decided: "enforced", open: "not enforced" };
@@ -117,7 +118,7 @@ export class Matrix {
     return make(
       "div",
       { role: "row", class: `matrix-row${spot.mention === id ? " current" : ""}`, tabindex: "-1", data: { row: id } },
-      make("span", { role: "rowheader", dir: "auto" }, make("span", { class: "soft" }, where(id)), " ", make("bdi", {}, store.words(id, 44))),
+      make("span", { role: "rowheader", dir: "auto" }, place(id), " ", make("bdi", {}, store.words(id, 44))),
       ...cells,
       make("span", { role: "cell", "aria-label": `${mention.decision ? "enforced, " : ""}${inChain(mention.chain)}` }, decided, chip(mention.chain)),
     );

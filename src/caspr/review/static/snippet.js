@@ -6,6 +6,9 @@ import { blank, phrase, where } from "./words.js";
 const AROUND = 9;
 const LONGEST = 30;
 
+/** Name the tokens of a mention; digits stay in order also among words written from right to left. */
+export const place = (id) => make("span", { class: "soft where" }, where(id));
+
 /** Make a snippet of the text around a mention; `go` is called with its id. */
 export function snippet(store, id, go) {
   const { tokens } = store.state;
@@ -18,7 +21,7 @@ export function snippet(store, id, go) {
   return make(
     "button",
     { type: "button", class: "snippet", title: "Show it in the text", data: { keep: `snippet ${id}` }, on: { click: () => go(id) } },
-    make("span", { class: "snippet-head" }, chip(store.mention(id)?.chain), make("span", { class: "soft" }, where(id))),
+    make("span", { class: "snippet-head" }, chip(store.mention(id)?.chain), place(id)),
     make("span", { class: "snippet-text", dir: "auto" }, from > 1 ? "… " : "", before, make("mark", {}, inside), after, to < tokens.length ? " …" : ""),
   );
 }
@@ -30,6 +33,6 @@ export function reference(store, id, go) {
     { type: "button", class: "reference", title: "Show it in the text", data: { keep: `reference ${id}` }, on: { click: () => go(id) } },
     make("bdi", {}, store.words(id, 40)),
     " ",
-    make("span", { class: "soft" }, where(id)),
+    place(id),
   );
 }
