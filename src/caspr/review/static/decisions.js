@@ -1,9 +1,11 @@
 /** What was decided, newest first, each to be shown or taken back; and the notes. */
+import { chip } from "./choose.js";
 import { button, fill, make } from "./dom.js";
 import { reference } from "./snippet.js";
 import { times } from "./words.js";
 
-const KINDS = { chain: "together", absent: "absent", apart: "different", empty: "no boundary" };
+const FEW = 4;
+const KINDS = { chain: "in chain", together: "same", apart: "different", exists: "a mention", absent: "no mention", empty: "no boundary" };
 
 export class Decided {
   #open = false;
@@ -45,9 +47,19 @@ export function decisionItem(app, decision, after = () => {}) {
     "li",
     { data: { decision: decision.id } },
     make("span", { class: "tag" }, KINDS[decision.kind] ?? decision.kind),
-    make("bdi", { class: "words" }, decision.label),
+    make("span", { class: "words", title: decision.label }, ...about(app, decision)),
     make("span", { class: "buttons" }, button("Show", show, { name: `Show: ${decision.label}` }), button("Take back", free, { name: `Take back: ${decision.label}` })),
   );
+}
+
+/** Say what a decision is about: the words of its mentions, else of its tokens. */
+function about(app, decision) {
+  const go = (id) => app.spot.go(id, { focus: true });
+  const named = decision.mentions.slice(0, FEW).flatMap((id, i) => [i ? ", " : "", reference(app.store, id, go)]);
+  if (decision.mentions.length > FEW) named.push(` and ${decision.mentions.length - FEW} more`);
+  if (decision.kind === "chain" && decision.chain !== null) named.push(" ", chip(decision.chain));
+  if (named.length) return named;
+  return [make("bdi", {}, decision.tokens.map((t) => app.store.words(`${t}-${t}`, 30)).join(" ")), ` (${times(decision.tokens.length, "token")}, ${decision.tokens[0]})`];
 }
 
 /** Make the entry of one note. */

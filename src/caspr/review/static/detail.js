@@ -122,7 +122,7 @@ export class Detail {
         {},
         make("td", {}, chip(one.chain)),
         make("td", {}, make("bdi", {}, one.chain === null ? "no chain" : gist(store, one.chain, 3)), make("br", {}),
-          make("span", { class: "soft" }, one.evidence != null ? `${times(one.evidence, "vote")} · ` : "", now ? "what the result says" : priced(one))),
+          make("span", { class: "soft" }, one.evidence != null ? `${times(one.evidence, "vote")} · ` : "", now ? `what the result says; leaving it ${priced(one)}` : priced(one))),
         make("td", {}, put),
       );
     });

@@ -7,7 +7,7 @@ const KINDS = { tie: "Tie: both answers are optimal", link: "Close vote", mentio
 const SHORT = { tie: "tie", link: "link", mention: "mention" };
 const STEP = 40;
 const PAUSE = 120;
-const keyOf = (question) => `${question.kind} ${question.mentions.join(" ")}`;
+const keyOf = (question) => question.mentions.join(" ");
 
 export class Queue {
   #questions = [];
