@@ -32,6 +32,14 @@ export function hearing(app) {
   return (kind, data) => heard[kind](data);
 }
 
+/** Tell what is wrong with the file as somebody edited it; until that is mended nothing can be saved. */
+export function showProblem(app, before = null) {
+  const { problem = null } = app.store.state;
+  if (problem === (before ?? null)) return;
+  if (problem) banner(`Nothing can be saved now: ${problem}`, [], { kind: "error" });
+  else { unbanner(); say("The file can be used again."); }
+}
+
 /** Offer to do an operation again. */
 function offer(app, text, op) {
   const again = async () => {

@@ -1,7 +1,7 @@
 /** The document as this page knows it: the server's state, kept up to date by its updates. */
 import { phrase } from "./words.js";
 
-const WHOLE = ["cost", "decisions", "closed", "notes", "undo", "redo", "progress", "working"];
+const WHOLE = ["cost", "decisions", "closed", "notes", "undo", "redo", "progress", "working", "problem"];
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Sort mention ids as they are read: by start, the longer one first. */
