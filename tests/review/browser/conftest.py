@@ -12,7 +12,7 @@ from bench.browser import Served, browser, find_browser, served
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +46,7 @@ def paper(folder: Path) -> Iterator[Served]:
 def page(chromium: Browser, paper: Served) -> Iterator[Page]:
     """Open the paper's example; a script error on the page fails the test."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(15_000)
     opened = context.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))

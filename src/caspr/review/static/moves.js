@@ -92,8 +92,10 @@ export function followPointer(app) {
     if (!element) return;
     spot.choose(null);
     const id = element.dataset.m;
+    const more = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (more && !spot.selected.size && spot.mention && spot.mention !== id) spot.toggle(spot.mention);
     spot.go(id, { focus: true, show: false });
-    if (event.ctrlKey || event.metaKey || event.shiftKey) spot.toggle(id);
+    if (more) spot.toggle(id);
     else app.openDetail();
   });
   root.addEventListener("pointerup", () => setTimeout(() => chooseDragged(root, spot)));
