@@ -18,7 +18,7 @@ from caspr.instance import Instance
 from caspr.solution import Costs, Partition
 from caspr.votes import Signature, shared
 
-Class = tuple[Signature, str | None]
+Class = tuple[Signature, Span | None]
 """A signature and the enforced group, which together decide every pair."""
 
 

@@ -45,14 +45,17 @@ def _unlinked(instance: Instance, number: int, chain: Iterable[Span]) -> Iterato
 def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
     for mention in sorted(instance.required - holder.keys()):
         yield f"{tuple(mention)} is enforced and in no chain"
-    places: dict[str, set[int | Span]] = {}
-    for mention, ids in instance.decisions.chain_ids.items():
-        for id in ids:
-            places.setdefault(id, set()).add(holder.get(mention, mention))
-    for id, chains in places.items():
+    places = []
+    for group in instance.decisions.groups:
+        chains = {holder.get(mention, mention) for mention in group.mentions}
+        places.append((group, chains))
         if len(chains) > 1:
-            yield f"the mentions enforced in chain {id} are not in one chain"
-    taken = Counter(chain for chains in places.values() for chain in chains)
+            yield f"the mentions enforced together with {tuple(group.mentions[0])} are not in one chain"
+    named = ((chain, id) for group, chains in places for chain in chains for id in group.ids)
+    taken = Counter(chain for chain, _ in set(named))
     for chain, count in taken.items():
         if count > 1:
             yield f"chain {chain} holds mentions enforced in {count} different chains"
+    for first, second in sorted(instance.decisions.apart):
+        if first in holder and holder[first] == holder.get(second):
+            yield f"{tuple(first)} and {tuple(second)} are decided to be apart and in one chain"

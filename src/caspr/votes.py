@@ -9,6 +9,7 @@ a chain of three thousand mentions thus costs as much as its few distinct signat
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from caspr.document import Annotation, Chain, Span
@@ -37,6 +38,20 @@ class Votes:
     def evidence(self, first: Span, second: Span) -> int:
         """Return K, the number of annotators who put both mentions into one chain."""
         return shared(self.signature(first), self.signature(second))
+
+    def neighbours(self, mention: Span) -> list[Span]:
+        """Return all mentions that some annotator linked with a mention, in text order."""
+        found = {other for chain in self.signature(mention) for other in self._members[chain]}
+        return sorted(found - {mention})
+
+    @cached_property
+    def _members(self) -> Mapping[tuple[int, int], list[Span]]:
+        """The mentions of each annotator's chains."""
+        members: dict[tuple[int, int], list[Span]] = defaultdict(list)
+        for mention, signature in self.signatures.items():
+            for chain in signature:
+                members[chain].append(mention)
+        return members
 
 
 def shared(first: Signature, second: Signature) -> int:

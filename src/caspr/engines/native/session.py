@@ -70,7 +70,7 @@ class Session:
     def told_apart(self) -> frozenset[Span]:
         """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
         pairs = conflicts(self.instance, all_pairs=True) | self.eager
-        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.chain_ids.keys()
+        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.group_of.keys()
 
     def offer(self, partition: Partition, cost: int) -> None:
         """Take a partition that respects everything, if it is better."""

@@ -74,23 +74,22 @@ def gain_table(instance: Instance) -> Ints:
 
 def enforced_bundles(instance: Instance) -> Bundles:
     """Return the mentions that decisions put into one chain."""
-    groups: dict[tuple[str, ...], list[Span]] = {}
-    for mention, ids in instance.decisions.chain_ids.items():
-        groups.setdefault(ids, []).append(mention)
-    return tuple(sorted(tuple(sorted(group)) for group in groups.values()))
+    return tuple(group.mentions for group in instance.decisions.groups)
 
 
 def conflicts(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
-    """Return the nested pairs that a chain must not hold.
+    """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
 
-    Those without evidence are seldom together in an optimum, but tell hundreds of twins apart: they may
-    be left out and added when a solution breaks them. Where invent is forbidden, they are forbidden anyway.
+    Nested pairs without evidence are seldom together in an optimum, but tell hundreds of twins apart: they
+    may be left out and added when a solution breaks them. Where invent is forbidden, so are they anyway.
     """
+    apart = instance.decisions.apart
     if instance.allow_nested:
-        return frozenset()
+        return apart
     all_pairs = all_pairs and instance.objective.invent is not None
     evidence = instance.votes.evidence
-    return frozenset(pair for pair in nested_pairs(instance.mentions) if all_pairs or evidence(*pair))
+    nested = (pair for pair in nested_pairs(instance.mentions) if all_pairs or evidence(*pair))
+    return apart.union(nested)
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,11 @@ class Translator:
     def _remembered(
         self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
     ) -> Part:
-        enforced = self.instance.decisions.chain_ids
+        enforced = {
+            span: (group.mentions[0], group.ids)
+            for group in self.instance.decisions.groups
+            for span in group.mentions
+        }
         bundled = tuple(
             (span, kinds.bundle_of[span], enforced.get(span)) for span in mentions if span in kinds.bundle_of
         )
@@ -247,8 +250,9 @@ def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], p
     for label, atom in zip(labels.tolist(), atoms, strict=True):
         nodes.setdefault(label, []).extend(atom)
     problem, _ = problem.contract(labels)
-    enforced = instance.decisions.chain_ids
-    ids = [next((enforced[span] for span in nodes[n] if span in enforced), None) for n in range(len(nodes))]
+    enforced = instance.decisions.group_of
+    named = {span: group.ids for span, group in enforced.items() if group.ids}
+    ids = [next((named[span] for span in nodes[n] if span in named), None) for n in range(len(nodes))]
     names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
     number = np.array([-1 if id is None else names[id] for id in ids])
     apart = (number[:, None] >= 0) & (number[None, :] >= 0) & (number[:, None] != number[None, :])
