@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from bench.browser import Served, browser, find_browser, served
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+ANNOTATORS = [f"in{number}.conll" for number in range(1, 5)]
+COPIES = 60
 
 expect.set_options(timeout=15_000)
 
@@ -36,22 +39,50 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def paper(folder: Path) -> Iterator[Served]:
-    """Serve a review of the paper's example, with the objective of its section 3.2."""
-    annotators = [f"in{number}.conll" for number in range(1, 5)]
-    with served(folder, *annotators, "--objective", "u") as server:
+    """Serve a review of the paper's example alone, for tests that do something to the file or the server."""
+    with served(folder, *ANNOTATORS, "--objective", "u") as server:
         yield server
 
 
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Iterator[int]]]:
+    """Serve a review of many copies of the paper's example, one for each test, and count through them."""
+    folder = tmp_path_factory.mktemp("copies")
+    for name in ANNOTATORS:
+        text = (EXAMPLES / "paper" / name).read_text(encoding="utf-8")
+        several = (text.replace("(example)", f"(example {number})") for number in range(COPIES))
+        (folder / name).write_text("".join(several), encoding="utf-8")
+    with served(folder, *ANNOTATORS, "--objective", "u") as server:
+        yield server, iter(range(COPIES))
+
+
 @pytest.fixture
-def page(chromium: Browser, paper: Served) -> Iterator[Page]:
-    """Open the paper's example; a script error on the page fails the test."""
+def page(chromium: Browser, copies: tuple[Served, Iterator[int]]) -> Iterator[Page]:
+    """Open a copy of the paper's example."""
+    server, numbers = copies
+    with opened(chromium, server) as shown:
+        shown.goto(f"{shown.url}d/{next(numbers)}/")
+        expect(shown.locator("html[data-ready]")).to_be_attached()
+        yield shown
+
+
+@pytest.fixture
+def alone(chromium: Browser, paper: Served) -> Iterator[Page]:
+    """Open the paper's example on a server of its own."""
+    with opened(chromium, paper) as shown:
+        expect(shown.locator("html[data-ready]")).to_be_attached()
+        yield shown
+
+
+@contextmanager
+def opened(chromium: Browser, server: Served) -> Iterator[Page]:
+    """Open a server's page as somebody who was told its address; a script error on it fails the test."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(15_000)
-    opened = context.new_page()
+    shown = context.new_page()
     errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto(paper.url)
-    expect(opened.locator("html[data-ready]")).to_be_attached()
-    yield opened
+    shown.on("pageerror", lambda error: errors.append(str(error)))
+    shown.goto(server.url)
+    yield shown
     context.close()
     assert not errors

@@ -114,7 +114,7 @@ HOSTILE = [
 @pytest.fixture
 def hostile(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """Open a document whose words, names and chains try to be more than text."""
-    cells = {1: "(1", 4: "1)", 5: "(1", 7: "1)", 9: "(2)", 11: "(2|(3", 12: "3)", 14: "(3)"}
+    cells = {1: "(1", 4: "1)", 5: "(1", 7: "1)", 9: "(2)", 11: "(2)|(3", 12: "3)", 14: "(3)"}
     for name in ("<img src=x onerror=hacked=1>", "'b' && `c`"):
         rows = [
             f"{number}\t{token}\t{cells.get(number, '-')}" for number, token in enumerate(HOSTILE, start=1)

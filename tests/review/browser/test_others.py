@@ -8,7 +8,7 @@ from bench.browser import Served
 from tests.review.browser.actions import expect_cost, expect_in_text, mention, press
 
 
-def test_other_tabs_see_changes(page: Page, paper: Served) -> None:
+def test_other_tabs_see_changes(page: Page) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     mention(page, "5-5").click()
@@ -26,18 +26,18 @@ def test_two_writers_do_not_overwrite_each_other(page: Page) -> None:
     press(page, "x")
     expect_in_text(page, "5-5", there=False)
     expect_in_text(late, "5-5", there=True)
-    mention(late, "2-2").click()
+    mention(late, "4-4").click()
     press(late, "x")
     banner = late.locator("#banner")
     expect(banner).to_contain_text("changed elsewhere")
     expect_in_text(late, "5-5", there=False)
-    expect_in_text(late, "2-2", there=True)
+    expect_in_text(late, "4-4", there=True)
     banner.get_by_role("button", name="Do it now").click()
-    expect_in_text(late, "2-2", there=False)
-    expect_in_text(page, "2-2", there=False)
+    expect_in_text(late, "4-4", there=False)
+    expect_in_text(page, "4-4", there=False)
 
 
-def test_the_file_is_edited_meanwhile(page: Page, folder: Path) -> None:
+def test_the_file_is_edited_meanwhile(alone: Page, folder: Path) -> None:
     review = next(path for path in folder.iterdir() if "# caspr review" in path.read_text(encoding="utf-8"))
     lines = review.read_text(encoding="utf-8").splitlines(keepends=True)
     at = {line.split("\t")[0]: number for number, line in enumerate(lines) if line[:1].isdigit()}
@@ -45,20 +45,20 @@ def test_the_file_is_edited_meanwhile(page: Page, folder: Path) -> None:
         before = lines[at[token]].rstrip("\n").rpartition("\t")[0]
         lines[at[token]] = f"{before}\t{cell}\n"
     review.write_text("".join(lines), encoding="utf-8")
-    expect_in_text(page, "5-5", there=False)
-    expect_cost(page, 8)
-    press(page, "4")
-    expect(page.locator("#decisions h2").first).not_to_have_text("0 decisions")
+    expect_in_text(alone, "5-5", there=False)
+    expect_cost(alone, 8)
+    press(alone, "4")
+    expect(alone.locator("#decisions h2").first).not_to_have_text("0 decisions")
 
 
-def test_a_server_that_is_gone_is_told(page: Page, paper: Served) -> None:
+def test_a_server_that_is_gone_is_told(alone: Page, paper: Served) -> None:
     paper.kill()
-    banner = page.locator("#banner")
+    banner = alone.locator("#banner")
     expect(banner).to_contain_text("does not answer")
-    mention(page, "5-5").click()
-    press(page, "x")
+    mention(alone, "5-5").click()
+    press(alone, "x")
     expect(banner).to_contain_text("This was not saved: is no mention")
-    expect_in_text(page, "5-5", there=True)
+    expect_in_text(alone, "5-5", there=True)
 
 
 def test_a_long_search_shows_the_best_so_far_and_can_be_stopped(page: Page) -> None:

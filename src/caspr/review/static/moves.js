@@ -76,6 +76,9 @@ export function followPointer(app) {
   const { spot, store } = app;
   const at = (event) => (event.target instanceof Element ? event.target.closest("[data-m]") : null);
   let over = null;
+  let before = null;
+  // A press moves the focus, and with it the current mention, before the click is told.
+  root.addEventListener("pointerdown", () => { before = spot.mention; });
   root.addEventListener("pointerover", (event) => {
     const id = at(event)?.dataset.m ?? null;
     if (id !== over) { over = id; app.light(store.mention(id)?.chain ?? null); }
@@ -88,12 +91,12 @@ export function followPointer(app) {
   });
   root.addEventListener("click", (event) => {
     if (!getSelection().isCollapsed) return;
-    const element = outward(at(event), spot.mention);
+    const element = outward(at(event), before);
     if (!element) return;
     spot.choose(null);
     const id = element.dataset.m;
     const more = event.ctrlKey || event.metaKey || event.shiftKey;
-    if (more && !spot.selected.size && spot.mention && spot.mention !== id) spot.toggle(spot.mention);
+    if (more && !spot.selected.size && before && before !== id) spot.toggle(before);
     spot.go(id, { focus: true, show: false });
     if (more) spot.toggle(id);
     else app.openDetail();
@@ -101,15 +104,10 @@ export function followPointer(app) {
   root.addEventListener("pointerup", () => setTimeout(() => chooseDragged(root, spot)));
 }
 
-/** A second click on the same mention goes to the one around it; behind the outermost comes the innermost again. */
+/** A click inside the current mention goes to the one around it; behind the outermost comes the innermost again. */
 function outward(element, current) {
-  if (!element || element.dataset.m !== current) return element && climb(element, current);
-  return element.parentElement.closest("[data-m]") ?? element;
-}
-
-function climb(element, current) {
-  for (let e = element; e; e = e.parentElement.closest("[data-m]")) {
-    if (e.dataset.m === current) return e.parentElement.closest("[data-m]") ?? element;
+  for (let one = element; one; one = one.parentElement.closest("[data-m]")) {
+    if (one.dataset.m === current) return one.parentElement.closest("[data-m]") ?? element;
   }
   return element;
 }
