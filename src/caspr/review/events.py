@@ -47,8 +47,7 @@ class Hub:
     def _hear(self, number: int, kind: str, data: dict[str, Any]) -> None:
         """Take an event from any thread."""
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
-            text = f"event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
-            self.loop.call_soon_threadsafe(self._pass_on, number, text)
+            self.loop.call_soon_threadsafe(self._pass_on, number, _event(kind, data))
 
     def _pass_on(self, number: int, text: str) -> None:
         for queue in self.streams.get(number, ()):
@@ -60,7 +59,7 @@ class Hub:
         queue: asyncio.Queue[str] = asyncio.Queue()
         self.streams.setdefault(number, set()).add(queue)
         try:
-            yield ": hello\n\n"
+            yield _event("hello", {"version": self.session.ensure(number).version})
             while not self.ended.is_set() and not await gone():
                 try:
                     yield await asyncio.wait_for(queue.get(), ALIVE)
@@ -68,3 +67,7 @@ class Hub:
                     yield ": alive\n\n"
         finally:
             self.streams[number].discard(queue)
+
+
+def _event(kind: str, data: dict[str, Any]) -> str:
+    return f"event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"

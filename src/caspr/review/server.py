@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from caspr.errors import CasprError, OutputError
+from caspr.formats.table import FORMATS
 from caspr.limits import Limits
 from caspr.review.events import Hub
 from caspr.review.exports import Download, export, report
@@ -81,6 +82,7 @@ class Pages:
             count=len(documents),
             documents=documents,
             csrf=self.keys.csrf,
+            formats=list(FORMATS),
             state=embedded(state),
         )
         return HTMLResponse(page)
@@ -192,9 +194,8 @@ def _download(file: Download) -> Response:
 
 
 async def _missing(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return HTMLResponse(
-        "<!doctype html><title>404</title><p>There is no such document.</p>\n", status_code=404
-    )
+    page = rendered("error.html", title="No such document", message="There is nothing at this address.")
+    return HTMLResponse(page, status_code=404)
 
 
 async def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
