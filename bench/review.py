@@ -10,6 +10,7 @@ review file is on the disk and the update is there. Every figure is from this ru
 
 import argparse
 import json
+import os
 import random
 import re
 import statistics
@@ -178,6 +179,10 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="v")
     given = parser.parse_args()
+    if "OMP_NUM_THREADS" not in os.environ:
+        # As the command line does; it must be set before the first import of numpy.
+        os.environ["OMP_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "bench.review", *sys.argv[1:]])
     print(describe_machine(), end="\n\n")
     print("| act | tokens | mentions | annotators | session ms | HTTP ms | page ms | refused |")
     print("|---|---|---|---|---|---|---|---|")
