@@ -117,7 +117,7 @@ def through_session(files: list[Path], folder: Path, objective: str, clicks: int
     """Time clicks on a session in this process, with nothing in the background."""
     settings = Settings(OBJECTIVES[objective])
     session, _ = open_annotations(files, read_all(files), folder / "session.conll", lambda _: settings)
-    case = session.cases[0]
+    case = session.case(0)
 
     def click(operation: dict[str, Any]) -> bool:
         try:
@@ -165,7 +165,7 @@ def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times
             place = Path(temporary)
             session, inside = through_session(files, place, objective, clicks)
             tab, outside = through_http(files, place, objective, clicks)
-        board = session.cases[0].board
+        board = session.case(0).board
         size = f"{len(board.document.tokens)} | {len(board.candidates)} | {len(board.annotations)}"
         refused = inside.refused + outside.refused
         page = f"{1000 * tab.page_seconds:.0f}"
