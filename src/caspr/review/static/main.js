@@ -7,7 +7,7 @@
  * Nothing is shown as decided before the server said that it is on disk.
  */
 import { actionsOf } from "./actions.js";
-import { say } from "./announce.js";
+import { say, unbanner } from "./announce.js";
 import { Api } from "./api.js";
 import { Chains } from "./chains.js";
 import { showChosen } from "./chosen.js";
@@ -38,6 +38,7 @@ app.act = async (op) => {
   const { chains, cost, undo, redo } = store.state;
   try {
     const update = await app.api.send(op);
+    unbanner("warning");
     const label = op.do === "undo" ? `Undone: ${undo}` : op.do === "redo" ? `Redone: ${redo}` : (store.state.undo ?? "Done");
     app.cost.before = update.cost?.before ?? cost.value;
     app.step.begin(label, chains, app.cost.before);

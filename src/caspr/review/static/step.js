@@ -72,7 +72,9 @@ export class Step {
         "div",
         { class: "step-head" },
         make("h2", { id: "step-title" }, "Last step"),
-        make("span", { class: `delta ${value < this.#before ? "less" : ""}` }, `cost ${signed(value - this.#before)}`),
+        value === this.#before
+          ? make("span", { class: "soft" }, "cost unchanged")
+          : make("span", { class: `delta${value < this.#before ? " less" : ""}` }, `cost ${signed(value - this.#before)}`),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "step-label", dir: "auto" }, this.#label),
