@@ -45,6 +45,16 @@ class Votes:
         return sorted(found - {mention})
 
     @cached_property
+    def nested(self) -> frozenset[tuple[Span, Span]]:
+        """All pairs (outer, inner) of linked mentions where one contains the other."""
+        return frozenset(nested_pairs(self.signatures))
+
+    @cached_property
+    def nested_links(self) -> frozenset[tuple[Span, Span]]:
+        """Those of the nested pairs that some annotator linked."""
+        return frozenset(pair for pair in self.nested if self.evidence(*pair))
+
+    @cached_property
     def _members(self) -> Mapping[tuple[int, int], list[Span]]:
         """The mentions of each annotator's chains."""
         members: dict[tuple[int, int], list[Span]] = defaultdict(list)

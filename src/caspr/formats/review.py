@@ -34,6 +34,7 @@ from caspr.formats.blocks import Block, Line, split_documents
 from caspr.formats.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
 from caspr.formats.cells import parse as parse_cell
 from caspr.formats.rows import (
+    Column,
     alias_lines,
     layout_of,
     make_document,
@@ -142,10 +143,18 @@ def prepare(
 
 def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
     """Write one document of a review file."""
-    document = prepared.document
-    result = write_column(document, _shown(gold, decisions), "the result")
-    closed = decisions.closed
-    cells = [f"={cell}" if token in closed else cell for token, cell in enumerate(result.cells, 1)]
+    column = write_column(prepared.document, shown(gold, decisions), "the result")
+    return assemble(prepared, column, decisions, notes)
+
+
+def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note]) -> str:
+    """Put the parts of a document of a review file together."""
+    cells = result.cells
+    if decisions.closed:
+        cells = cells.copy()
+        for token in decisions.closed:
+            if 1 <= token <= len(cells):
+                cells[token - 1] = f"={cells[token - 1]}"
     header = [
         prepared.header,
         *statement_lines(decisions.statements),
@@ -153,7 +162,7 @@ def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iter
         *prepared.aliases,
         *alias_lines(result.aliases),
     ]
-    return write_document(document, header, cells, notes=True)
+    return write_document(prepared.document, header, cells, notes=True)
 
 
 def _tabbed(document: Document) -> Document:
@@ -165,15 +174,17 @@ def _tabbed(document: Document) -> Document:
     return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
 
 
-def _shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
-    """Put the enforced mentions and the result around them together."""
-    shown: dict[str, list[Span]] = defaultdict(list)
+def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
+    """Put the enforced cells and the result around them together."""
+    if not decisions.closed:
+        return list(gold.all_chains)
+    cells: dict[str, list[Span]] = defaultdict(list)
     for chain in decisions.chains:
-        shown[chain.id].extend(chain.mentions)
+        cells[chain.id].extend(chain.mentions)
     for chain in gold.all_chains:
         free = (span for span in chain.mentions if span not in decisions.permitted)
-        shown[chain.id].extend(span for span in free if not decisions.rules_out(span))
-    return [Chain.of(id, mentions) for id, mentions in shown.items()]
+        cells[chain.id].extend(span for span in free if not decisions.rules_out(span))
+    return [Chain.of(id, mentions) for id, mentions in cells.items()]
 
 
 def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:

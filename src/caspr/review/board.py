@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import count
 
 from caspr.align import align
-from caspr.certify import certify
+from caspr.certify import Certifier
 from caspr.checks import check, refuse_outside
 from caspr.contradictions import refuse_contradictions
 from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Span
+from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.engines.native import Adjudicator
 from caspr.errors import EngineError
 from caspr.findings import Finding
@@ -24,7 +24,7 @@ from caspr.formats.statements import Note
 from caspr.instance import Instance
 from caspr.limits import Limits, Progress, silent
 from caspr.result import GOLD, Result, merge_marks, number_chains
-from caspr.review.entries import Entry, decisions_of
+from caspr.review.entries import Entry, Touching, decisions_of, touching
 from caspr.settings import Settings
 from caspr.solution import Costs, Partition, Solution, Status, found
 
@@ -86,6 +86,7 @@ class Board:
         """Align the annotators' texts and make the solver ready."""
         self.annotations = tuple(align(self.annotations))
         self.findings = check(self.annotations, allow_nested=self.settings.allow_nested)
+        self._certifier = Certifier()
         self.adjudicator = Adjudicator(self.settings.instance(self.annotations, Decisions()))
 
     @property
@@ -97,6 +98,20 @@ class Board:
     def candidates(self) -> Counter[Span]:
         """Every span that annotators marked, with how many did."""
         return Counter(span for annotation in self.annotations for span in annotation.mentions)
+
+    @cached_property
+    def touching(self) -> Touching:
+        """The annotators' mentions at each token."""
+        return touching(self.candidates)
+
+    @cached_property
+    def _all_marks(self) -> dict[Span, Mark]:
+        return merge_marks(self.annotations)
+
+    def ruled_out(self, decisions: Decisions) -> frozenset[Span]:
+        """Return the annotators' mentions that decisions forbid."""
+        near = (span for token in decisions.closed for span in self.touching.get(token, ()))
+        return decisions.absent.union(near) - (decisions.permitted - decisions.absent)
 
     def instance(self, decisions: Decisions) -> Instance:
         """Set the task with some decisions; votes are not counted again."""
@@ -118,7 +133,7 @@ class Board:
         solution = self.adjudicator.answer(instance, limits or self.settings.limits, progress)
         if solution.status is Status.INFEASIBLE:
             raise EngineError("found no solution for decisions that do not contradict each other")
-        costs = certify(instance, solution)[0]
+        costs = self._certifier.certify(instance, solution)[0]
         chains = self._chains(instance, solution.partitions[0], before)
         return Position(tuple(entries), tuple(notes), chains, solution.value, solution.bound, costs)
 
@@ -133,7 +148,7 @@ class Board:
 
     def gold(self, position: Position) -> Annotation:
         """Return the result as an annotation."""
-        return Annotation.of(GOLD, self.document, position.chains, marks=merge_marks(self.annotations))
+        return Annotation.of(GOLD, self.document, position.chains, marks=self._all_marks)
 
     def result(self, position: Position) -> Result:
         """Return the result as reports want it."""

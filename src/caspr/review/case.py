@@ -9,6 +9,7 @@ from caspr.decisions import Statement
 from caspr.document import Span
 from caspr.errors import ContradictionError
 from caspr.formats import review
+from caspr.formats.filling import Filler
 from caspr.formats.statements import Note
 from caspr.limits import Limits, Progress, silent
 from caspr.review.board import Board, Position
@@ -42,7 +43,7 @@ class Case:
     def of(cls, one: review.Review, settings: Settings) -> "Case":
         """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold."""
         board, ids = Board(one.annotations, settings), Ids()
-        whats = entries_of(one.decisions, board.candidates)
+        whats = entries_of(one.decisions, board.touching)
         entries = tuple(Entry(ids.decision(), what) for what in whats)
         notes = tuple((ids.note(), note) for note in one.notes)
         return cls(board, board.solve(entries, notes), ids)
@@ -58,15 +59,15 @@ class Case:
         return Queue(self.board)
 
     @cached_property
-    def _prepared(self) -> review.Prepared:
+    def _filler(self) -> Filler:
         board = self.board
-        return review.prepare(board.annotations, write_settings(board.settings), board.document)
+        return Filler(review.prepare(board.annotations, write_settings(board.settings), board.document))
 
     def text(self, position: Position) -> str:
         """Write the document as it stands in the review file."""
-        decisions = as_written(position.decisions, self.board.candidates)
+        decisions = as_written(position.decisions, self.board.touching)
         notes = [note for _, note in position.notes]
-        return review.fill(self._prepared, self.board.gold(position), decisions, notes)
+        return self._filler.fill(self.board.gold(position), decisions, notes)
 
     def next(self, operation: Operation, limits: Limits, progress: Progress = silent) -> "Step":
         """Return the step that an operation means; raise `OperationError` if it is refused."""
@@ -102,7 +103,7 @@ class Case:
     def renewed(self, one: review.Review) -> "Step":
         """Return the step to what a file says that somebody edited; equal decisions keep their ids."""
         known = {entry.what: entry for entry in self.position.entries}
-        whats = entries_of(one.decisions, self.board.candidates)
+        whats = entries_of(one.decisions, self.board.touching)
         entries = tuple(known.get(what) or Entry(self.ids.decision(), what) for what in whats)
         noted = {note: id for id, note in self.position.notes}
         notes = tuple((noted.get(note) or self.ids.note(), note) for note in one.notes)
@@ -118,7 +119,7 @@ class Case:
         self.version += 1
         self.working = working
         if step.position.entries != before.entries or step.position.chains != before.chains:
-            self.queue.prices.clear()
+            self.queue.prices = {}
         difference = self.viewer.difference(before, step.position, step.asked)
         difference["cost"]["before"] = before.value
         return {**difference, **self.standing(), "full": False}

@@ -8,7 +8,7 @@ back as decisions that close nothing; all others are decisions about cells, and 
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from caspr.decisions import Decisions, Kind, Statement
@@ -82,11 +82,24 @@ def decisions_of(entries: Iterable[Entry]) -> Decisions:
     )
 
 
-def entries_of(decisions: Decisions, candidates: Collection[Span]) -> list[What]:
-    """Take the decisions of a review file apart, cells first; `candidates` are the annotators' mentions."""
+Touching = Mapping[int, frozenset[Span]]
+"""The annotators' mentions that start or end at each token."""
+
+
+def touching(candidates: Iterable[Span]) -> Touching:
+    """Sort mentions by the tokens at which they start and end."""
+    found: dict[int, set[Span]] = defaultdict(set)
+    for span in candidates:
+        found[span.start].add(span)
+        found[span.end].add(span)
+    return {token: frozenset(spans) for token, spans in found.items()}
+
+
+def entries_of(decisions: Decisions, candidates: Touching) -> list[What]:
+    """Take the decisions of a review file apart, cells first."""
     boundaries = {token for span in decisions.permitted for token in span}
     found: list[What] = []
-    open_chains = _open(decisions.chains, _touching(candidates, decisions), frozenset())
+    open_chains = _open(decisions.chains, candidates, touching(_named(decisions)), Decisions())
     for chain in decisions.chains:
         if chain in open_chains:
             found.append(Statement(Kind.ENFORCED, chain.mentions, chain.id))
@@ -96,13 +109,12 @@ def entries_of(decisions: Decisions, candidates: Collection[Span]) -> list[What]
     return [*found, *decisions.statements]
 
 
-def as_written(decisions: Decisions, candidates: Collection[Span]) -> Decisions:
+def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
     """Say by cells whatever they can say without ruling out any candidate."""
     stated = {
         Chain(one.chain, one.mentions): one for one in decisions.statements if one.kind is Kind.ENFORCED
     }
-    touching = _touching(candidates, decisions)
-    chosen = _open(list(stated), touching, decisions.permitted, frozenset(decisions.closed))
+    chosen = _open(list(stated), candidates, touching(_named(decisions)), decisions)
     if not chosen:
         return decisions
     moved = {stated[chain] for chain in chosen}
@@ -114,31 +126,24 @@ def as_written(decisions: Decisions, candidates: Collection[Span]) -> Decisions:
     )
 
 
-def _touching(candidates: Collection[Span], decisions: Decisions) -> Mapping[int, set[Span]]:
-    """Return the mentions that start or end at each token, marked by annotators or named by decisions."""
-    touching: dict[int, set[Span]] = defaultdict(set)
-    stated = (span for one in decisions.statements for span in one.mentions)
-    for span in (*candidates, *decisions.permitted, *stated):
-        touching[span.start].add(span)
-        touching[span.end].add(span)
-    return touching
+def _named(decisions: Decisions) -> frozenset[Span]:
+    """Return the mentions that decisions speak of."""
+    return decisions.permitted.union(span for one in decisions.statements for span in one.mentions)
 
 
-def _open(
-    chains: Sequence[Chain],
-    touching: Mapping[int, set[Span]],
-    permitted: frozenset[Span],
-    closed: frozenset[int] = frozenset(),
-) -> list[Chain]:
-    """Return the chains whose cells, all together, would rule out nothing."""
+def _open(chains: Sequence[Chain], marked: Touching, named: Touching, cells: Decisions) -> list[Chain]:
+    """Return the chains whose cells, beside those that are there, would rule out nothing."""
     chosen = list(chains)
+    nothing: frozenset[Span] = frozenset()
     while True:
-        let_through = permitted.union(span for chain in chosen for span in chain.mentions)
+        let_through = cells.permitted.union(span for chain in chosen for span in chain.mentions)
         kept = [
             chain
             for chain in chosen
             if all(
-                touching[token] <= let_through and (token not in closed or span in permitted)
+                marked.get(token, nothing) <= let_through
+                and named.get(token, nothing) <= let_through
+                and (token not in cells.closed or span in cells.permitted)
                 for span in chain.mentions
                 for token in span
             )

@@ -12,9 +12,10 @@ decisions answer are gone. A *tie* is a question that another optimum answers ot
 then the closest votes, then the order of the text.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from time import monotonic
 from typing import Any
 
 from caspr.decisions import Decisions
@@ -27,6 +28,8 @@ from caspr.votes import Signature, shared
 
 SHOWN = 60
 """How many characters of a mention a question quotes."""
+LONGEST = 2.0
+"""Seconds for the price of one question."""
 PRICED = 200
 """How many questions are priced after each decision, the closest votes first."""
 
@@ -72,7 +75,8 @@ class Queue:
     def open(self, position: Position) -> list[Question]:
         """Return the questions that no decision answers, the most valuable first."""
         decisions = position.decisions
-        left = [one for one in self.questions if not is_answered(one, decisions)]
+        ruled_out = self.board.ruled_out(decisions)
+        left = [one for one in self.questions if not is_answered(one, decisions, ruled_out)]
         return sorted(left, key=lambda one: (not self.is_tie(one), one.distance, one.mentions))
 
     def is_tie(self, question: Question) -> bool:
@@ -82,23 +86,31 @@ class Queue:
 
     def progress(self, position: Position) -> dict[str, int]:
         """Count the questions, and those that decisions answer."""
-        answered = sum(is_answered(one, position.decisions) for one in self.questions)
+        decisions = position.decisions
+        ruled_out = self.board.ruled_out(decisions)
+        answered = 0
+        if decisions:
+            answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
         return {"asked": len(self.questions), "answered": answered}
 
-    def price(self, position: Position, limits: Limits) -> Iterator[Question]:
+    def price(self, position: Position, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
         """Find out what deciding links otherwise costs, closest votes first; yield each that was priced."""
         if not position.optimal:
             return
+        # A later position has prices of its own.
+        prices, give_up = self.prices, monotonic() + seconds
         instance, solution = self.board.instance(position.decisions), self.board.solution(position)
         allowed = set(instance.mentions)
         links = (one for one in self.open(position) if one.is_link and allowed.issuperset(one.mentions))
         for question in islice(links, PRICED):
-            if limits.cancelled is not None and limits.cancelled():
+            left = min(LONGEST, give_up - monotonic())
+            if left <= 0 or cancelled():
                 return
             pair = question.mentions[0], question.mentions[1]
+            limits = Limits(seconds=left, cancelled=cancelled)
             for told in self.board.adjudicator.certainties(instance, solution, [pair], limits):
-                if limits.cancelled is None or not limits.cancelled():
-                    self.prices[question.mentions] = told
+                if not cancelled():
+                    prices[question.mentions] = told
                     yield question
 
     def view(self, question: Question, position: Position) -> dict[str, Any]:
@@ -151,14 +163,18 @@ def _doubtful(
         last[signature] = mention
 
 
-def is_answered(question: Question, decisions: Decisions) -> bool:
+def is_answered(question: Question, decisions: Decisions, ruled_out: frozenset[Span]) -> bool:
     """Tell whether decisions answer a question, or leave nothing to ask."""
-    if any(decisions.rules_out(mention) for mention in question.mentions):
+    if not ruled_out.isdisjoint(question.mentions):
         return True
     if not question.is_link:
         return question.mentions[0] in decisions.group_of
     first, second = question.mentions
-    return decisions.joins(first, second) or decisions.separates(first, second)
+    if decisions.apart and (first, second) in decisions.apart:
+        return True
+    # Two mentions are joined or separated by ids only if both are enforced.
+    both = first in decisions.group_of and second in decisions.group_of
+    return both and (decisions.joins(first, second) or decisions.separates(first, second))
 
 
 def worded(question: Question, document: Document) -> str:

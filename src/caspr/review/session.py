@@ -11,16 +11,16 @@ again before anything else happens, and an operation that was meant for the old 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event, RLock, Thread
+from threading import RLock
 from typing import Any
 
 from caspr.errors import CasprError, InputError
 from caspr.files import decode
 from caspr.formats import review
-from caspr.limits import Limits
 from caspr.review.case import Case, Step
 from caspr.review.operations import OperationError
 from caspr.review.store import Store
+from caspr.review.worker import Cancelled, Worker
 from caspr.settings import read_settings
 
 FIRST_LOOK = 0.5
@@ -55,8 +55,8 @@ class Session:
     lock: RLock = field(default_factory=RLock)
     _texts: list[str] = field(default_factory=list)
     """The text of each document as it is in the file."""
-    _cancel: Event = field(default_factory=Event)
-    """Set when what runs in the background is to stop."""
+    _worker: Worker = field(default_factory=Worker)
+    """Who does what nobody waits for."""
 
     @classmethod
     def open(cls, store: Store, settings: Callable[[review.Review], Any] | None = None) -> "Session":
@@ -106,7 +106,7 @@ class Session:
 
     def do(self, number: int, operation: Any, version: object) -> dict[str, Any]:
         """Carry out an operation and return the update; on any error nothing has changed."""
-        self._cancel.set()
+        self._worker.cancel()
         with self.lock:
             self.poll()
             case = self.cases[number]
@@ -126,7 +126,7 @@ class Session:
 
     def cancel(self, number: int) -> None:
         """Stop what runs in the background; the best so far stays."""
-        self._cancel.set()
+        self._worker.cancel()
         with self.lock:
             case = self.cases[number]
             if case.working:
@@ -138,7 +138,7 @@ class Session:
         with self.lock:
             if not self.store.changed():
                 return
-            self._cancel.set()
+            self._worker.cancel()
             try:
                 self._renew(_parsed(self.store.read(), self.store.path))
                 problem = None
@@ -151,7 +151,7 @@ class Session:
 
     def close(self) -> None:
         """Stop all work and let go of the file."""
-        self._cancel.set()
+        self._worker.end()
         with self.lock:
             self.store.release()
 
@@ -206,38 +206,35 @@ class Session:
 
     def _go_on(self, number: int) -> None:
         """Look for a better result, then for prices, in the background until the next operation."""
-        self._cancel = Event()
-        Thread(target=self._background, args=(number, self._cancel), daemon=True).start()
+        self._worker.run(lambda cancelled: self._background(number, cancelled))
 
-    def _background(self, number: int, cancel: Event) -> None:
+    def _background(self, number: int, cancelled: Cancelled) -> None:
         case = self.cases[number]
         if case.working:
-            self._improve(number, case, cancel)
-        limits = Limits(seconds=PRICING, cancelled=cancel.is_set)
+            self._improve(number, case, cancelled)
         known = 0
-        for known, _ in enumerate(case.queue.price(case.position, limits), 1):
+        for known, _ in enumerate(case.queue.price(case.position, PRICING, cancelled), 1):
             if known % 20 == 0:
                 self._publish(number, "questions", {})
         if known % 20:
             self._publish(number, "questions", {})
 
-    def _improve(self, number: int, case: Case, cancel: Event) -> None:
+    def _improve(self, number: int, case: Case, cancelled: Cancelled) -> None:
         before = case.position
-        limits = replace(case.board.settings.limits, solutions=1, jobs=1, cancelled=cancel.is_set)
+        limits = replace(case.board.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
 
         def progress(value: int | None, bound: int | None) -> None:
             self._publish(number, "progress", {"value": value, "bound": bound})
 
         after = case.board.solve(before.entries, before.notes, before, limits, progress)
         with self.lock:
-            if case.position is not before or cancel.is_set():
+            self.poll()
+            if self.problem is not None or case.position is not before or cancelled():
                 return
             better = (after.value, -after.bound) < (before.value, -before.bound)
             step = Step(after if better else before, case.past, case.future)
-            self.poll()
-            if self.problem is None and case.position is before:
-                self._write(number, step)
-                self._publish(number, "update", case.commit(step))
+            self._write(number, step)
+            self._publish(number, "update", case.commit(step))
 
 
 def _parsed(data: bytes, path: Path) -> list[review.Review]:

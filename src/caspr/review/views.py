@@ -24,8 +24,8 @@ class Viewer:
     """Tells the page about positions of one board."""
 
     board: Board
-    fates: dict[Span, Fate] = field(default_factory=dict)
-    """What was told last about each mention."""
+    _last: tuple[Position | None, dict[Span, Fate]] = field(default=(None, {}), repr=False)
+    """The fates in the position that was looked at last."""
 
     @cached_property
     def votes(self) -> Mapping[Span, list[str | None]]:
@@ -77,9 +77,17 @@ class Viewer:
         }
 
     def _fates(self, position: Position) -> dict[Span, Fate]:
+        if self._last[0] is position:
+            return self._last[1]
         decisions, chain_of = position.decisions, position.chain_of
-        known = {**self.votes, **dict.fromkeys(decisions.group_of), **dict.fromkeys(decisions.absent)}
-        return {span: (chain_of.get(span), _decided(span, decisions)) for span in known}
+        inside, ruled_out = decisions.group_of, self.board.ruled_out(decisions)
+        known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
+        fates: dict[Span, Fate] = {
+            span: (chain_of.get(span), "in" if span in inside else "absent" if span in ruled_out else None)
+            for span in known
+        }
+        self._last = (position, fates)
+        return fates
 
     def _mention(self, span: Span, fate: Fate) -> dict[str, Any]:
         votes = self.votes.get(span)
@@ -109,7 +117,7 @@ class Viewer:
             "alternatives": self._alternatives(span, position, limits),
             "neighbours": [
                 spelled(other)
-                for other in self.fates or self._fates(position)
+                for other in self._fates(position)
                 if other != span and other.start <= span.end and span.start <= other.end
             ],
         }
@@ -213,9 +221,3 @@ def _decision(entry: Entry) -> dict[str, Any]:
         "chain": entry.chain,
         "closes": not isinstance(what, Statement),
     }
-
-
-def _decided(span: Span, decisions: Decisions) -> str | None:
-    if span in decisions.group_of:
-        return "in"
-    return "absent" if decisions.rules_out(span) else None
