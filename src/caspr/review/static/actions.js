@@ -16,6 +16,7 @@ export function actionsOf(app) {
   const send = async (op) => {
     const update = await app.act(op);
     if (update) { spot.select([]); spot.choose(null); }
+    return update;
   };
   /** Run with at least so many targets, or say what is missing. */
   const having = (least, lacking, run) => () => {
@@ -75,9 +76,12 @@ export function actionsOf(app) {
     create() {
       const span = spot.span;
       if (!span) return app.startRange();
-      const put = (chain) => send({ do: "new", start: span.start, end: span.end, chain });
-      return askChain(store, `New mention “${store.words(`${span.start}-${span.end}`, 40)}” in`, put, {
-        extra: [["Some chain, decided later", null]], first: app.nearby(`${span.start}-${span.end}`),
+      const id = `${span.start}-${span.end}`;
+      const put = async (chain) => {
+        if (await send({ do: "new", start: span.start, end: span.end, chain })) spot.go(id, { focus: true });
+      };
+      return askChain(store, `New mention “${store.words(id, 40)}” in`, put, {
+        extra: [["Some chain, decided later", null]], first: app.nearby(id),
       });
     },
     empty() {

@@ -29,7 +29,8 @@ export function banner(text, actions = [], { kind = "warning" } = {}) {
   place.hidden = false;
 }
 
-/** Take the banner down. */
-export function unbanner() {
-  byId("banner").hidden = true;
+/** Take the banner down; with `kind`, only one of that kind. */
+export function unbanner(kind = null) {
+  const place = byId("banner");
+  if (typeof kind !== "string" || place.classList.contains(kind)) place.hidden = true;
 }

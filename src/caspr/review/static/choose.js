@@ -35,6 +35,7 @@ export function matching(store, wanted) {
 export function askChain(store, title, done, { extra = [], except = [], first = [] } = {}) {
   let at = 0;
   let choices = [];
+  let taken = null;
   const list = make("ul", { role: "listbox", id: "chain-list", "aria-label": "Chains", class: "options" });
   const field = make("input", {
     type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "chain-list",
@@ -57,8 +58,8 @@ export function askChain(store, title, done, { extra = [], except = [], first = 
   };
   const take = (i) => {
     if (!choices[i]) return;
+    taken = choices[i];
     dialog.close();
-    done(choices[i][1]);
   };
   field.addEventListener("input", () => { at = 0; show(); });
   field.addEventListener("keydown", (event) => {
@@ -70,7 +71,7 @@ export function askChain(store, title, done, { extra = [], except = [], first = 
     const item = event.target.closest("[role=option]");
     if (item) take([...list.children].indexOf(item));
   });
-  const dialog = open(title, make("div", {}, field, list), { kind: "chooser" });
+  const dialog = open(title, make("div", {}, field, list), { kind: "chooser", closed: () => { if (taken) done(taken[1]); } });
   show();
   field.focus();
 }

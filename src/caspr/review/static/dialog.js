@@ -1,7 +1,10 @@
 /** Dialogs: native ones, so that the keyboard stays inside and Escape closes them. */
 import { button, make } from "./dom.js";
 
-/** Open a dialog with a title and content; answers the element. It is removed when it closes. */
+/**
+ * Open a dialog with a title and content; answers the element. When it closes it is removed, the keyboard goes
+ * back to where it was, and then `closed` is called, which may send it elsewhere.
+ */
 export function open(title, content, { kind = "", role = null, closed = () => {} } = {}) {
   const back = document.activeElement;
   const heading = make("h2", { id: "dialog-title" }, title);
@@ -38,10 +41,11 @@ export function askText(title, label, done, { value = "", number = false } = {})
     field,
     make("div", { class: "buttons" }, make("button", { class: "strong", type: "submit" }, "OK")),
   );
-  form.addEventListener("submit", () => { if (field.value.trim()) done(field.value.trim()); });
+  let given = "";
+  form.addEventListener("submit", () => { given = field.value.trim(); });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  open(title, form, { kind: "small" });
+  open(title, form, { kind: "small", closed: () => { if (given) done(given); } });
   field.focus();
 }

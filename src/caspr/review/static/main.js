@@ -7,7 +7,7 @@
  * Nothing is shown as decided before the server said that it is on disk.
  */
 import { actionsOf } from "./actions.js";
-import { say } from "./announce.js";
+import { say, unbanner } from "./announce.js";
 import { Api } from "./api.js";
 import { Chains } from "./chains.js";
 import { showChosen } from "./chosen.js";
@@ -23,7 +23,7 @@ import { Overview } from "./overview.js";
 import { Queue } from "./queue.js";
 import { Spot } from "./spot.js";
 import { showStatus, showWorking } from "./status.js";
-import { Step } from "./step.js";
+import { described, Step } from "./step.js";
 import { Store } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { TextView } from "./text.js";
@@ -33,12 +33,15 @@ const store = new Store(JSON.parse(byId("state").textContent));
 const spot = new Spot();
 const app = { store, spot, say, cost: { before: null }, help: () => help(app), noteItem: (note) => noteItem(app, note) };
 
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 /** Send an operation; answer the update, or nothing when it did not go through and the reader was told. */
 app.act = async (op) => {
   const { chains, cost, undo, redo } = store.state;
   try {
     const update = await app.api.send(op);
-    const label = op.do === "undo" ? `Undone: ${undo}` : op.do === "redo" ? `Redone: ${redo}` : (store.state.undo ?? "Done");
+    unbanner("warning");
+    const label = op.do === "undo" ? `Undone: ${undo}` : op.do === "redo" ? `Redone: ${redo}` : capital(described(store, op));
     app.cost.before = update.cost?.before ?? cost.value;
     app.step.begin(label, chains, app.cost.before);
     app.step.add(update.changed ?? []);

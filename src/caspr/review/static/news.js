@@ -4,6 +4,7 @@ import { decisionItem } from "./decisions.js";
 import { open } from "./dialog.js";
 import { button, make } from "./dom.js";
 import { showWorking } from "./status.js";
+import { described } from "./step.js";
 
 /** Return the listener of the Api. */
 export function hearing(app) {
@@ -47,14 +48,7 @@ function offer(app, text, op) {
     unbanner();
     await app.act(op);
   };
-  banner(`${text} ${described(app, op)}.`, [["Do it now", again]]);
-}
-
-/** Say in a few words what an operation is about. */
-function described(app, op) {
-  const names = (op.mentions ?? (op.mention ? [op.mention] : [])).slice(0, 3).map((id) => `“${app.store.words(id, 30)}”`);
-  const what = { together: "same", apart: "different", into: `into chain ${op.chain}`, exists: "is a mention", absent: "is no mention", empty: "no boundary", accept: `accept chain ${op.chain}`, split: "own chain", merge: "merge chains", new: "new mention", free: "take back", note: "note", unnote: "delete a note" }[op.do] ?? op.do;
-  return [what, ...names].join(" ");
+  banner(`${text} ${described(app.store, op)}.`, [["Do it now", again]]);
 }
 
 /** Tell why an operation did not go through. */
@@ -65,7 +59,7 @@ export function refuse(app, refusal) {
       return;
     case "gone":
       app.unsaved = refusal.op;
-      banner(`The server does not answer. This was not saved: ${described(app, refusal.op)}. It can be done again when the server is back.`, [], { kind: "error" });
+      banner(`The server does not answer. This was not saved: ${described(app.store, refusal.op)}. It can be done again when the server is back.`, [], { kind: "error" });
       return;
     case "refused":
       contradiction(app, refusal);
@@ -93,7 +87,7 @@ function contradiction(app, refusal) {
   const retry = button("Try again", again, { kind: "strong", disabled: true });
   dialog = open(
     "This contradicts earlier decisions",
-    make("div", {}, make("p", {}, refusal.message), make("p", {}, "Nothing was changed. Take back any one of these, then it can hold:"), make("ol", { class: "decision-list" }, ...items), make("div", { class: "buttons" }, retry)),
+    make("div", {}, make("p", {}, refusal.message), make("p", {}, `Nothing was changed. ${clashing.length > 1 ? "Take back any one of these, then the others can hold:" : "Take this back, then it can hold:"}`), make("ol", { class: "decision-list" }, ...items), make("div", { class: "buttons" }, retry)),
     { kind: "small", role: "alertdialog" },
   );
 }

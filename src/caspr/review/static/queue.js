@@ -6,7 +6,7 @@ import { priced, times } from "./words.js";
 const KINDS = { tie: "Tie: both answers are optimal", link: "Close vote", mention: "Marked by some only" };
 const SHORT = { tie: "tie", link: "link", mention: "mention" };
 const STEP = 40;
-const PAUSE = 120;
+const PAUSE = 300;
 const keyOf = (question) => question.mentions.join(" ");
 
 export class Queue {
@@ -34,6 +34,12 @@ export class Queue {
         this.#take(questions);
       } catch { /* the banner tells when the server is gone; the old questions stay */ }
     }, pause);
+  }
+
+  /** How many questions are open, also those that were not read yet. */
+  get #open() {
+    const { asked, answered } = this.app.store.state.progress;
+    return Math.max(asked - answered, this.#questions.length).toLocaleString("en");
   }
 
   /** The question that is asked. */
@@ -126,15 +132,16 @@ export class Queue {
     const { app } = this;
     const go = (id) => app.spot.go(id, { focus: true });
     const now = question.now ? "yes" : "no";
-    const other = question.now ? "no" : "yes";
+    const known = question.possible === false || (question.price ?? null) !== null;
+    const otherwise = known ? `; ${question.now ? "no" : "yes"} ${priced(question)}.` : ".";
     return make(
       "article",
       { class: "card", "aria-labelledby": "question" },
-      make("p", { class: "kind" }, make("span", {}, KINDS[question.kind] ?? question.kind), make("span", { class: "soft" }, `${here + 1} of ${this.#questions.length}`)),
+      make("p", { class: "kind" }, make("span", {}, KINDS[question.kind] ?? question.kind), make("span", { class: "soft" }, `${here + 1} of ${this.#open}`)),
       make("h2", { id: "question", dir: "auto" }, question.text),
       ...question.mentions.map((id) => snippet(app.store, id, go)),
       this.#votes(question.votes),
-      make("p", { class: "now" }, "The result says ", make("b", {}, now), `; ${other} ${priced(question)}.`),
+      make("p", { class: "now" }, "The result says ", make("b", {}, now), otherwise),
       make(
         "div",
         { class: "answers" },

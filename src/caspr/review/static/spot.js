@@ -16,6 +16,7 @@ export class Spot {
 
   /** Go to a mention; `focus` moves the keyboard there, `show` scrolls to it. */
   go(id, { focus = false, show = true } = {}) {
+    if (this.range) this.choose(null);
     const before = this.mention;
     this.mention = id;
     this.#tell({ moved: true, before, focus, show });

@@ -6,6 +6,20 @@ import { signed, times } from "./words.js";
 
 const MOST = 30;
 
+/** Say in a few words what an operation is about. */
+export function described(store, op) {
+  const what = {
+    together: "same", apart: "different", into: `in chain ${op.chain}`, exists: "a mention", absent: "no mention",
+    empty: "no boundary", accept: `chain ${op.chain} as it stands`, split: "own chain", merge: `chains ${op.chains?.join(", ")} merged`,
+    new: "new mention", free: "taken back", note: "note", unnote: "note deleted",
+  }[op.do] ?? op.do;
+  const ids = op.mentions ?? (op.mention ? [op.mention] : op.start ? [`${op.start}-${op.end}`] : []);
+  const tokens = (op.tokens ?? []).map((token) => `${token}-${token}`);
+  const names = [...ids, ...tokens].slice(0, 3).map((id) => `“${store.words(id, 30)}”`);
+  const more = ids.length + tokens.length > 3 ? " …" : "";
+  return names.length ? `${what}: ${names.join(", ")}${more}` : what;
+}
+
 export class Step {
   #changes = new Map();
   #chains = {};
@@ -72,7 +86,9 @@ export class Step {
         "div",
         { class: "step-head" },
         make("h2", { id: "step-title" }, "Last step"),
-        make("span", { class: `delta ${value < this.#before ? "less" : ""}` }, `cost ${signed(value - this.#before)}`),
+        value === this.#before
+          ? make("span", { class: "soft" }, "cost unchanged")
+          : make("span", { class: `delta${value < this.#before ? " less" : ""}` }, `cost ${signed(value - this.#before)}`),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "step-label", dir: "auto" }, this.#label),

@@ -175,12 +175,14 @@ export class TextView {
       if (left?.length) this.#pieces.set(element.dataset.m, left);
       else this.#pieces.delete(element.dataset.m);
     }
-    const held = old.contains(document.activeElement) ? document.activeElement.dataset.m : null;
+    const held = old.contains(document.activeElement) ? document.activeElement.dataset : null;
     const row = this.#row(number);
     old.replaceWith(row);
     this.#rows[number] = row;
     for (const { id } of this.#onLine[number]) this.#settle(id);
-    if (held) this.element(held)?.focus({ preventScroll: true });
+    if (held?.m) this.element(held.m)?.focus({ preventScroll: true });
+    if (held?.t) this.focusToken(Number(held.t));
+    this.#paint(null);
   }
 
   /** Put the pieces of a mention in text order again, the first of them as its head. */

@@ -43,7 +43,7 @@ export const inChain = (chain) => (chain === null || chain === undefined ? "in n
 
 /** Say what deciding otherwise costs. */
 export function priced({ price, exact = true, possible = true }) {
-  if (!possible) return "not possible";
+  if (!possible) return "is not possible";
   if (price === null || price === undefined) return "price not known";
   if (price === 0) return exact ? "costs nothing (a tie)" : "may cost nothing";
   return exact ? `costs ${price} more` : `costs at least ${price} more`;
