@@ -2,7 +2,7 @@
 
 import random
 
-from caspr.decisions import Decisions
+from caspr.decisions import Decisions, Kind, Statement
 from caspr.document import Annotation, Chain, Document, Span
 from caspr.instance import Instance, Singletons
 from caspr.objectives import OBJECTIVES, Objective
@@ -84,4 +84,19 @@ def _decisions(rng: random.Random, spans: list[Span], tokens: int) -> Decisions:
         enforced.setdefault(str(rng.randint(1, 2)), []).append(span)
     boundaries = {token for chain in enforced.values() for span in chain for token in span}
     empty = [token for token in range(1, tokens + 1) if token not in boundaries and rng.random() < 0.1]
-    return Decisions.of((Chain.of(id, chain) for id, chain in enforced.items()), empty)
+    chains = (Chain.of(id, chain) for id, chain in enforced.items())
+    return Decisions.of(chains, empty, random_statements(rng, spans) if rng.random() < 0.6 else ())
+
+
+def random_statements(rng: random.Random, spans: list[Span]) -> list[Statement]:
+    """Make a few statements of all kinds about spans; they may contradict each other."""
+    statements = []
+    for _ in range(rng.randint(1, 3)):
+        kind = rng.choice([*Kind, Kind.APART])
+        most = min(len(spans), 2 if kind is Kind.APART else 3)
+        if kind is Kind.APART and most < 2:
+            continue
+        count = 2 if kind is Kind.APART else rng.choice([1, 1, 2, most]) if most > 1 else 1
+        mentions = rng.sample(spans, min(count, most))
+        statements.append(Statement.of(kind, mentions, rng.choice("12") if kind is Kind.ENFORCED else ""))
+    return statements

@@ -12,7 +12,7 @@ ROOT = Path(caspr.__file__).parent
 LAYERS = [
     {"document", "errors", "findings", "files"},
     {"votes", "objectives", "decisions", "limits", "instance", "solution", "pricing", "rules"}
-    | {"checks", "contradictions", "settings", "comparison", "align"},
+    | {"checks", "company", "contradictions", "settings", "comparison", "align"},
     {"engines", "certify", "verify", "result"},
     {"formats", "scores", "agreement", "report"},
     {"adjudicate", "certainty", "certificates", "compare"},
@@ -24,7 +24,9 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "highspy": "engines/native",
     "numpy": ("engines/native", "scores"),
     "scipy": "scores",
-    "jinja2": "report",
+    "jinja2": ("report", "review"),
+    "starlette": "review",
+    "uvicorn": "review",
     "click": "cli",
     "rich": "cli",
     "subprocess": ("engines/asp", "corpus"),

@@ -70,11 +70,12 @@ def test_the_blamed_cells_are_minimal() -> None:
         if feasible(instance, instance.decisions, votes):
             continue
         seen += 1
-        cells = clash(instance).tokens
-        assert not feasible(instance, instance.decisions.restricted_to(cells), votes)
-        for cell in cells:
-            rest = set(cells) - {cell}
-            assert feasible(instance, instance.decisions.restricted_to(rest), votes)
+        error = clash(instance)
+        cells, statements = set(error.tokens), set(error.statements)
+        kept = instance.decisions.restricted_to
+        assert not feasible(instance, kept(cells, statements), votes)
+        assert all(feasible(instance, kept(cells - {cell}, statements), votes) for cell in cells)
+        assert all(feasible(instance, kept(cells, statements - {one}), votes) for one in statements)
     assert seen > 50
 
 

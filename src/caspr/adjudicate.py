@@ -154,7 +154,7 @@ def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
 
 def _odd_decisions(instance: Instance) -> list[Finding]:
     known = {span for annotation in instance.annotations for span in annotation.mentions}
-    new = sorted(instance.decisions.chain_ids.keys() - known)
+    new = sorted(instance.decisions.group_of.keys() - known)
     if not new:
         return []
     document = instance.annotations[0].document

@@ -7,7 +7,7 @@ and holds the proof that `caspr.verify` checks against the annotations without a
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from caspr.decisions import Decisions
+from caspr.decisions import Decisions, Kind, Statement
 from caspr.document import Annotation, Chain
 from caspr.errors import EngineError, InputError
 from caspr.findings import Finding, warning
@@ -78,9 +78,17 @@ def _write_decisions(decisions: Decisions) -> dict[str, Any]:
     return {
         "chains": {chain.id: [list(span) for span in chain.mentions] for chain in decisions.chains},
         "closed": sorted(decisions.closed),
+        "statements": [
+            {"kind": str(one.kind), "mentions": [list(span) for span in one.mentions], "chain": one.chain}
+            for one in decisions.statements
+        ],
     }
 
 
 def _read_decisions(values: Mapping[str, Any]) -> Decisions:
     chains = [Chain.of(id, [(int(a), int(b)) for a, b in spans]) for id, spans in values["chains"].items()]
-    return Decisions.of(chains, map(int, values["closed"]))
+    statements = [
+        Statement.of(Kind(one["kind"]), [(int(a), int(b)) for a, b in one["mentions"]], one["chain"])
+        for one in values.get("statements", ())
+    ]
+    return Decisions.of(chains, map(int, values["closed"]), statements)

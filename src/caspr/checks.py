@@ -17,7 +17,8 @@ from caspr.votes import count_links, nested_links
 def refuse_outside(document: Document, decisions: Decisions) -> None:
     """Raise `InputError` if a decision concerns tokens that the document does not have."""
     last = len(document.tokens)
-    for span in sorted(decisions.permitted):
+    stated = (span for statement in decisions.statements for span in statement.mentions)
+    for span in sorted({*decisions.permitted, *stated}):
         if not 1 <= span.start <= span.end <= last:
             raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
     for token in sorted(decisions.closed):

@@ -1,126 +1,129 @@
-"""Contradictions: decisions that cannot hold together, and the fewest cells to blame.
+"""Contradictions: decisions that cannot hold together, and the fewest cells and statements to blame.
 
 Decisions can be respected if and only if
 
-    (1) no mention is enforced in two chains;
-    (2) no enforced chain holds a mention and one inside it (while that rule is on);
-    (3) every mention enforced alone finds a partner of its own: a mention that is not enforced, not
-        ruled out by a closed token, not nested with it, and linked with it by an annotator.
+    (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
+        or holds a mention that a closed token or a statement rules out;
+    (2) no group holds a mention and one inside it (while that rule is on);
+    (3) every mention that is a group alone finds company: see `company`.
 
-Enforced chains have different ids, so no two of them may join. A chain of two or more enforced mentions
-is linked by its decisions and needs nothing else. A mention enforced alone needs at least one more
-mention, one suffices, and two such mentions cannot share it: this is a bipartite matching. Condition (3)
-falls away where mentions may stay alone.
-
-Every cell that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of cells are
-well defined; one is found by splitting (QuickXplain; Junker 2004).
+Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
+them are well defined; one is found by splitting (QuickXplain; Junker 2004).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from caspr.decisions import Decisions
-from caspr.document import Span
+from caspr.company import Chains, find_company
+from caspr.decisions import Decisions, Group, Statement
+from caspr.document import Document, Span
 from caspr.errors import ContradictionError
-from caspr.instance import Instance, Singletons
+from caspr.instance import Instance
 from caspr.votes import Votes, count_votes, nested_pairs
+
+Item = int | Statement
+"""A cell, named by its token, or a statement."""
 
 
 def refuse_contradictions(instance: Instance) -> None:
-    """Raise `ContradictionError` with a minimal set of cells if the decisions cannot be respected."""
+    """Raise `ContradictionError` with minimal decisions to blame if the decisions cannot be respected."""
     decisions = instance.decisions
-    votes = count_votes(instance.annotations)
-    if not decisions or feasible(instance, decisions, votes):
+    if not decisions:
         return
-    cells = minimal_subset(
-        _suspects(instance, decisions),
-        lambda tokens: feasible(instance, decisions.restricted_to(tokens), votes),
+    votes = count_votes(instance.annotations) if instance.forced_votes else instance.votes
+    if feasible(instance, decisions, votes):
+        return
+    items = _suspects(instance, decisions, votes)
+    blamed = minimal_subset(
+        range(len(items)),
+        lambda chosen: feasible(instance, _only(decisions, [items[number] for number in chosen]), votes),
     )
-    document = instance.annotations[0].document
-    places = ", ".join(document.place(token) for token in cells)
-    reason = _reason(instance, decisions.restricted_to(cells))
-    raise ContradictionError(
-        f"{document.place(cells[0])}: found enforced cells that cannot hold together: {reason} "
-        f"(cells at {places}); expected decisions that allow a solution: change one of these cells",
-        tuple(cells),
+    raise _explained(instance, [items[number] for number in blamed])
+
+
+def _only(decisions: Decisions, items: Sequence[Item]) -> Decisions:
+    tokens = {item for item in items if isinstance(item, int)}
+    return decisions.restricted_to(tokens, {item for item in items if isinstance(item, Statement)})
+
+
+def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
+    document, less = instance.annotations[0].document, _only(instance.decisions, items)
+    tokens = tuple(item for item in items if isinstance(item, int))
+    statements = tuple(item for item in items if isinstance(item, Statement))
+    kind = "enforced cells" if not statements else "decisions"
+    reason = _reason(instance, less)
+    where = document.place(tokens[0]) if tokens else document.source or document.title
+    return ContradictionError(
+        f"{where}: found {kind} that cannot hold together: {reason} "
+        f"({_listed(document, tokens, statements)}); expected decisions that allow a solution: "
+        f"change one of these{' cells' if not statements else ''}",
+        tokens,
+        statements,
+        reason,
     )
 
 
-def _suspects(instance: Instance, decisions: Decisions) -> list[int]:
-    """Return cells that cannot hold together, few and telling ones where a glance shows them."""
-    for mention, ids in decisions.chain_ids.items():
-        if len(ids) > 1:
-            return sorted(set(mention))
-    if not instance.allow_nested:
-        for chain in decisions.chains:
-            for outer, inner in nested_pairs(chain.mentions):
-                return sorted({*outer, *inner})
-    return sorted(decisions.closed)
+def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Statement]) -> str:
+    parts = [f"cells at {', '.join(document.place(token) for token in tokens)}"] if tokens else []
+    return "; ".join([*parts, *(f"decided: {statement}" for statement in statements)])
+
+
+def _suspects(instance: Instance, decisions: Decisions, votes: Votes) -> list[Item]:
+    """Return decisions that cannot hold together, few and telling ones where a glance shows them."""
+    everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
+    for group in decisions.groups:
+        if any(_faults(instance, decisions, group)):
+            inside = set(group.mentions)
+            tokens = {token for mention in inside for token in mention}
+            few = [
+                item
+                for item in everything
+                if (item in tokens if isinstance(item, int) else not inside.isdisjoint(item.mentions))
+            ]
+            if not feasible(instance, _only(decisions, few), votes):
+                return few
+    return everything
 
 
 def feasible(instance: Instance, decisions: Decisions, votes: Votes) -> bool:
     """Tell whether any solution of an instance respects some decisions."""
-    if any(len(ids) > 1 for ids in decisions.chain_ids.values()):
-        return False
-    if not instance.allow_nested and any(any(nested_pairs(chain.mentions)) for chain in decisions.chains):
-        return False
-    return partners(instance, decisions, votes) is not None
+    return arrangement(instance, decisions, votes) is not None
 
 
-def partners(instance: Instance, decisions: Decisions, votes: Votes) -> Mapping[Span, Span] | None:
-    """Match every mention enforced alone with a mention of its own to be linked with.
-
-    Return `None` if that is not possible; nobody needs a partner where mentions may stay alone.
-    """
-    if instance.singletons is Singletons.VOTE:
-        return {}
-    members: dict[tuple[int, int], list[Span]] = {}
-    for mention, signature in votes.signatures.items():
-        for chain in signature:
-            members.setdefault(chain, []).append(mention)
-    choices = {
-        mention: sorted(
-            other
-            for other in {span for chain in votes.signature(mention) for span in members[chain]}
-            if other not in decisions.chain_ids
-            and not decisions.rules_out(other)
-            and (instance.allow_nested or not mention.nests_with(other))
-        )
-        for mention in sorted(decisions.lone)
-    }
-    return _match(choices)
+def arrangement(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
+    """Return chains that hold all groups, lone mentions with company; `None` if there are none."""
+    if any(True for group in decisions.groups for _ in _faults(instance, decisions, group)):
+        return None
+    return find_company(instance, decisions, votes)
 
 
-def _match(choices: Mapping[Span, Sequence[Span]]) -> Mapping[Span, Span] | None:
-    """Give every mention one of its choices, no two the same, by augmenting paths."""
-    taken: dict[Span, Span] = {}
-    for mention in choices:
-        path: dict[Span, Span] = {}
-        frontier, end = [mention], None
-        while frontier and end is None:
-            current = frontier.pop()
-            for other in choices[current]:
-                if other in path:
-                    continue
-                path[other] = current
-                if other not in taken:
-                    end = other
-                    break
-                frontier.append(taken[other])
-        if end is None:
-            return None
-        _flip(mention, end, path, taken)
-    return {mention: other for other, mention in sorted(taken.items())}
+def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:
+    """Say in words why a group cannot be in one chain."""
+    if len(group.ids) > 1:
+        mention = _twice(decisions, group)
+        who = "what is decided to be together" if mention is None else f"mention {tuple(mention)}"
+        yield f"{who} is enforced in chains {' and '.join(group.ids)}"
+    for mention in group.mentions:
+        if decisions.rules_out(mention):
+            yield f"mention {tuple(mention)} is enforced and ruled out"
+    for first, second in decisions.torn:
+        if decisions.group_of[first] is group:
+            yield f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
+    if not instance.allow_nested:
+        for outer, inner in nested_pairs(group.mentions):
+            name = f"chain {group.ids[0]}" if group.ids else "a chain"
+            yield (
+                f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, "
+                "which only --allow-nested permits"
+            )
 
 
-def _flip(mention: Span, end: Span, path: Mapping[Span, Span], taken: dict[Span, Span]) -> None:
-    """Shift partners along an augmenting path from its free end back to the mention it started at."""
-    held = {owner: other for other, owner in taken.items()}
-    while True:
-        owner = path[end]
-        taken[end] = owner
-        if owner == mention:
-            return
-        end = held[owner]
+def _twice(decisions: Decisions, group: Group) -> Span | None:
+    """Return a mention of a group that was itself given several ids, if there is one."""
+    given: dict[Span, set[str]] = {}
+    for id, mentions in decisions.named.items():
+        for mention in mentions:
+            given.setdefault(mention, set()).add(id)
+    return next((mention for mention in group.mentions if len(given.get(mention, ())) > 1), None)
 
 
 def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool]) -> list[int]:
@@ -148,22 +151,13 @@ def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool])
 
 def _reason(instance: Instance, decisions: Decisions) -> str:
     """Say in words why minimal decisions cannot hold."""
-    for mention, ids in decisions.chain_ids.items():
-        if len(ids) > 1:
-            return f"mention {tuple(mention)} is enforced in chains {' and '.join(ids)}"
-    if not instance.allow_nested:
-        for chain in decisions.chains:
-            for outer, inner in nested_pairs(chain.mentions):
-                return (
-                    f"chain {chain.id} would hold {tuple(outer)} and {tuple(inner)} inside it, "
-                    "which only --allow-nested permits"
-                )
+    for group in decisions.groups:
+        for fault in _faults(instance, decisions, group):
+            return fault
     lone = [str(tuple(mention)) for mention in sorted(decisions.lone)]
     if len(lone) == 1:
         return (
             f"mention {lone[0]} must be in a chain, but no annotator linked it with a mention "
             "that is still allowed"
         )
-    return (
-        f"the mentions {', '.join(lone)} must be in chains of their own, but have too few mentions to be with"
-    )
+    return f"the mentions {', '.join(lone)} must be in chains, but have too few mentions to be with"

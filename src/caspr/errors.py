@@ -4,6 +4,8 @@ Each message says where, what was found, what was expected and what to do. Only 
 these; running out of time is not among them, because a solution with a gap is a result.
 """
 
+from typing import Any
+
 
 class CasprError(Exception):
     """The root of all errors a user can cause or meet."""
@@ -29,9 +31,13 @@ class InputError(CasprError):
 class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
-    def __init__(self, message: str, tokens: tuple[int, ...]) -> None:
-        """Keep the tokens of the clashing cells beside the message."""
+    def __init__(
+        self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), reason: str = ""
+    ) -> None:
+        """Keep the tokens of the clashing cells, the clashing statements and the bare reason."""
+        self.reason = reason or message
         self.tokens = tokens
+        self.statements = statements
         super().__init__(message)
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from caspr.decisions import Decisions
-from caspr.document import Annotation, Span
+from caspr.document import Annotation, Chain, Span
 from caspr.errors import InputError
 from caspr.objectives import OBJECTIVES, Objective
 from caspr.votes import Votes, count_votes
@@ -59,13 +59,14 @@ class Instance:
 
         As in the paper, the adjudicator counts as an annotator once a mention is enforced.
         """
-        forced = self.decisions.chains if self.forced_votes and self.decisions.chains else None
-        return count_votes(self.annotations, forced)
+        groups = self.decisions.groups if self.forced_votes else ()
+        forced = [Chain(str(number), group.mentions) for number, group in enumerate(groups)]
+        return count_votes(self.annotations, forced or None)
 
     @cached_property
     def mentions(self) -> tuple[Span, ...]:
         """The mentions a solution may contain, in text order."""
-        known = self.votes.signatures.keys() | self.decisions.chain_ids.keys()
+        known = self.votes.signatures.keys() | self.decisions.group_of.keys()
         return tuple(sorted(span for span in known if not self.decisions.rules_out(span)))
 
     @cached_property
@@ -76,17 +77,17 @@ class Instance:
         """
         if self.singletons is Singletons.VOTE:
             return frozenset()
-        return frozenset(self.decisions.chain_ids)
+        return frozenset(self.decisions.group_of)
 
     @cached_property
-    def free_groups(self) -> Mapping[Span, str]:
-        """The mentions whose links among each other are free of charge, with their group.
+    def free_groups(self) -> Mapping[Span, Span]:
+        """The mentions whose links among each other are free of charge, with the first of their group.
 
         Two mentions enforced into one chain are linked at no cost, unless decisions are votes.
         """
         if self.forced_votes:
             return {}
-        return {span: ids[0] for span, ids in self.decisions.chain_ids.items() if len(ids) == 1}
+        return {span: group.mentions[0] for span, group in self.decisions.group_of.items()}
 
     def is_free(self, first: Span, second: Span) -> bool:
         """Tell whether the link of a pair is enforced and exempt from all costs."""
@@ -116,4 +117,4 @@ class Instance:
             span
             for span, marked in self.votes.marks.items()
             if omit * marked > use * (n - marked) and not self.decisions.rules_out(span)
-        ) | frozenset(self.decisions.chain_ids)
+        ) | frozenset(self.decisions.group_of)

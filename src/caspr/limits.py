@@ -4,6 +4,7 @@ The search never prints: it calls a `Progress`, which does nothing unless somebo
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +25,8 @@ class Limits:
     """How many processes may share the work, where an engine can."""
     interruptible: bool = False
     """Whether Ctrl-C must be answered at once, even inside a solver's own code."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked now and then by engines that run in this process: whether to stop and give the best so far."""
 
     def __post_init__(self) -> None:
         """Refuse limits that limit nothing."""

@@ -9,7 +9,7 @@ question, so taking them by extra cost, cheapest first (Kruskal), is exact.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -18,7 +18,7 @@ from caspr.instance import Instance
 from caspr.solution import Costs, Partition
 from caspr.votes import Signature, shared
 
-Class = tuple[Signature, str | None]
+Class = tuple[Signature, Span | None]
 """A signature and the enforced group, which together decide every pair."""
 
 
@@ -36,19 +36,24 @@ class Pairs:
     """Whether each link is enforced."""
 
 
-def price(instance: Instance, partition: Partition) -> Costs:
+Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
+"""Prices one chain, whatever the others are."""
+
+
+def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
     """Compute what a partition costs, by kind.
 
     The partition must be connected by links and, where invent is forbidden, free of invented pairs;
     `violations` tells.
     """
-    chains = [_price_chain(instance, chain) for chain in partition]
+    priced = priced or price_chain
+    chains = [priced(instance, chain) for chain in partition]
     kept = sum(votes for votes, _ in chains)
     omitted = Costs(omitted=instance.objective.omit * (instance.votes.total - kept))
     return sum((costs for _, costs in chains), omitted)
 
 
-def _price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
+def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     """Return the votes a chain keeps (those of used and free links) and what its pairs cost."""
     objective, n = instance.objective, instance.votes.annotators
     classes = classes_of(instance, chain)

@@ -128,7 +128,7 @@ def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ..
     >>> [chain.id for chain in chains]
     ['2', '1', '3']
     """
-    kept = {span: ids[0] for span, ids in decisions.chain_ids.items()}
+    kept = {span: group.ids[0] for span, group in decisions.group_of.items() if group.ids}
     taken = set(kept.values())
     fresh = (str(number) for number in count(1) if str(number) not in taken)
     numbered = []

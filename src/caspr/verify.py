@@ -85,22 +85,22 @@ def _gain_table(instance: Instance) -> list[int]:
 def _check_conflicts(instance: Instance, conflicts: Sequence[Sequence[Span]]) -> None:
     for first, second in conflicts:
         nested = first.nests_with(second) and not instance.allow_nested
-        _require(nested, f"{tuple(first)} and {tuple(second)} may share a chain")
+        told = nested or instance.decisions.separates(first, second)
+        _require(told, f"{tuple(first)} and {tuple(second)} may share a chain")
 
 
 def _check_nodes(
     instance: Instance, parts: list[list[list[Span]]], told_apart: set[Span], gain: list[int]
 ) -> None:
-    votes, enforced = instance.votes, instance.decisions.chain_ids
-    bundles: dict[tuple[str, ...], set[Span]] = {}
-    for mention, ids in enforced.items():
-        bundles.setdefault(ids, set()).add(mention)
+    votes, enforced = instance.votes, instance.decisions.group_of
     placed: set[Span] = set()
     for node in (node for nodes in parts for node in nodes):
         _require(len(set(node)) == len(node) > 0 and placed.isdisjoint(node), "a mention is in two nodes")
         placed |= set(node)
         if node[0] in enforced:
-            _require(set(node) == bundles[enforced[node[0]]], "a node splits or extends an enforced chain")
+            _require(
+                set(node) == set(enforced[node[0]].mentions), "a node splits or extends an enforced chain"
+            )
         elif len(node) > 1:
             signature = votes.signature(node[0])
             alike = all(votes.signature(mention) == signature for mention in node)
@@ -150,11 +150,10 @@ def _gains(
     where = {mention: number for number, node in enumerate(nodes) for mention in node}
     forbidden = {frozenset(where.get(span, -1) for span in pair) for pair in conflicts}
     classes = [classes_of(instance, node) for node in nodes]
-    enforced = [instance.decisions.chain_ids.get(node[0]) for node in nodes]
+    separates = instance.decisions.separates
     gains: Gains = {}
     for one, other in combinations(range(len(nodes)), 2):
-        apart = enforced[one] is not None and enforced[other] is not None
-        if apart or frozenset((one, other)) in forbidden:
+        if separates(nodes[one][0], nodes[other][0]) or frozenset((one, other)) in forbidden:
             continue
         evidence = [
             (shared(first[0], second[0]), count * more)

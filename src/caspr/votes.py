@@ -9,6 +9,7 @@ a chain of three thousand mentions thus costs as much as its few distinct signat
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from caspr.document import Annotation, Chain, Span
@@ -37,6 +38,30 @@ class Votes:
     def evidence(self, first: Span, second: Span) -> int:
         """Return K, the number of annotators who put both mentions into one chain."""
         return shared(self.signature(first), self.signature(second))
+
+    def neighbours(self, mention: Span) -> list[Span]:
+        """Return all mentions that some annotator linked with a mention, in text order."""
+        found = {other for chain in self.signature(mention) for other in self._members[chain]}
+        return sorted(found - {mention})
+
+    @cached_property
+    def nested(self) -> frozenset[tuple[Span, Span]]:
+        """All pairs (outer, inner) of linked mentions where one contains the other."""
+        return frozenset(nested_pairs(self.signatures))
+
+    @cached_property
+    def nested_links(self) -> frozenset[tuple[Span, Span]]:
+        """Those of the nested pairs that some annotator linked."""
+        return frozenset(pair for pair in self.nested if self.evidence(*pair))
+
+    @cached_property
+    def _members(self) -> Mapping[tuple[int, int], list[Span]]:
+        """The mentions of each annotator's chains."""
+        members: dict[tuple[int, int], list[Span]] = defaultdict(list)
+        for mention, signature in self.signatures.items():
+            for chain in signature:
+                members[chain].append(mention)
+        return members
 
 
 def shared(first: Signature, second: Signature) -> int:

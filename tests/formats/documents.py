@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from caspr.decisions import Decisions
+from caspr.decisions import Decisions, Kind, Statement
 from caspr.document import Annotation, Chain, Document
 
 ODD = "\u2028\u2029\u0085\u00a0\x0b\x0c\x1c\r\ufeff\u200b\U0001f600e\u0301#=()|;-_*\"' \\"
@@ -61,7 +61,26 @@ def corpora() -> st.SearchStrategy[list[Annotation]]:
 def decisions(draw: st.DrawFn, length: int) -> Decisions:
     """Draw decisions, contradictory ones included."""
     empty = st.frozensets(st.integers(1, length), max_size=3) if length else st.just(frozenset[int]())
-    return Decisions.of(draw(chains(length)), draw(empty))
+    return Decisions.of(draw(chains(length)), draw(empty), draw(statements(length)))
+
+
+@st.composite
+def statements(draw: st.DrawFn, length: int) -> list[Statement]:
+    """Draw statements of all kinds."""
+    if length < 2:
+        return []
+    token = st.integers(1, length)
+    span = st.tuples(token, token).map(lambda ends: (min(ends), max(ends)))
+    two = st.lists(span, min_size=2, max_size=2, unique=True)
+    several = st.lists(span, min_size=2, max_size=4, unique=True)
+    some = st.lists(span, min_size=1, max_size=3)
+    one = st.one_of(
+        st.builds(Statement.of, st.just(Kind.ENFORCED), some, ids),
+        st.builds(Statement.of, st.just(Kind.TOGETHER), several),
+        st.builds(Statement.of, st.sampled_from([Kind.EXISTS, Kind.ABSENT]), some),
+        st.builds(Statement.of, st.just(Kind.APART), two),
+    )
+    return draw(st.lists(one, max_size=4))
 
 
 def one_document(*rows: str, name: str = "d") -> str:

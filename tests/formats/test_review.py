@@ -11,6 +11,7 @@ from caspr.document import Annotation, Chain, Document, Span
 from caspr.errors import FormatError
 from caspr.formats import conll, review
 from caspr.formats.review import Review
+from caspr.formats.statements import Note
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
 
 JSON = '{"annotators": ["AK", "JA"], "columns": 2, "settings": {"objective": "u"}, "version": 1}'
@@ -50,6 +51,26 @@ def test_the_paper_example() -> None:
     assert enforced.rules_out(Span(1, 1))
 
 
+def test_what_cells_cannot_say() -> None:
+    lines = ["enforced: 3-3 1-1 in x", "together:  1-1 2-2", "exists: 2-3", "absent: 1-3", "apart: 3-3 1-1"]
+    ours = "".join(f"# caspr {line}\n" for line in [*lines, 'note: {"mention": "1-1", "text": "a\\nb"}'])
+    [one] = parse(
+        HEADER
+        + ours
+        + one_document(*(f"{n}\tw{n}\t-\t-\t=-" if n == 3 else f"{n}\tw\t-\t-\t-" for n in (1, 2, 3)))
+    )
+    first, last = Span(1, 1), Span(3, 3)
+    assert one.decisions.closed == {3}
+    assert one.decisions.absent == {(1, 3)}
+    assert one.decisions.apart == {(first, last)}
+    assert [group.mentions for group in one.decisions.groups] == [(first, (2, 2), last), ((2, 3),)]
+    assert one.decisions.groups[0].ids == ("x",)
+    assert one.notes == (Note("a\nb", first),)
+    written = review.write([one])
+    assert written.splitlines()[1:3] == ["# caspr enforced: 1-1 3-3 in x", "# caspr together: 1-1 2-2"]
+    assert parse(written) == [one]
+
+
 def test_only_enforced_cells_matter() -> None:
     assert not decided("(1", "rubbish((", "1)", "2)")
     assert decided("rubbish", "=-", "(((", "=") == Decisions.of(empty=[2, 4])
@@ -78,6 +99,11 @@ def test_both_ends_must_be_enforced(results: list[str], line: int, bracket: str)
     assert refusal.value.line == line
     assert f"enforced {bracket} whose other end is not enforced" in str(refusal.value)
     assert "prefix the other cell with `=`" in str(refusal.value)
+
+
+def stated(line: str) -> str:
+    """Make a review file of one token with a line of ours before it."""
+    return HEADER + f"# caspr {line}\n" + one_document(ROW)
 
 
 ROW = "1\ta\t-\t-\t-"
@@ -115,6 +141,20 @@ MALFORMED = [
     (HEADER + one_document(ROW, "2\tb\t-\t-\t==(1)"), 4, "enforced malformed cell"),
     (HEADER + one_document(ROW) + one_document(ROW, name="e"), 5, "not in review layout"),
     (HEADER + "#begin document (d);\n", 2, "#end document"),
+    (stated("absent: 1-2"), 2, "mention '1-2', expected a mention inside the tokens 1 to 1"),
+    (stated("absent: 0-1"), 2, "mention '0-1', expected a mention inside"),
+    (stated("absent: 1"), 2, "'1' in '# caspr absent: 1', expected `# caspr absent: 5-7`"),
+    (stated("absent:"), 2, "one or more mentions"),
+    (stated("apart: 1-1 1-1"), 2, "expected `# caspr apart: 1-3 6-6`, two mentions"),
+    (stated("together: 1-1"), 2, "two or more mentions"),
+    (stated("enforced: 1-1"), 2, "the id of their chain"),
+    (stated("enforced: 1-1 in"), 2, "the id of their chain"),
+    (stated("enforced: 1-1 in (2"), 2, "the id of their chain"),
+    (stated("enforced: in 2"), 2, "the id of their chain"),
+    (stated("abscent: 1-1"), 2, "expected a word we know: review, same-chain, enforced"),
+    (stated("note: x"), 2, 'expected `# caspr note: {"mention"'),
+    (stated('note: {"mention": 3, "text": "x"}'), 2, "a note on '3'"),
+    (stated('note: {"mention": "2-2", "text": "x"}'), 2, "inside the tokens 1 to 1"),
     ("", None, "no document"),
 ]
 
@@ -134,7 +174,15 @@ def reviews(draw: st.DrawFn) -> Review:
     names = draw(st.lists(st.text(max_size=3), min_size=1, max_size=3, unique=True))
     given = tuple(Annotation.of(name, document, draw(chains(length))) for name in names)
     gold = Annotation.of("gold", document, draw(chains(length)))
-    return Review(gold, given, draw(decisions(length)), {"seed": draw(st.integers()), "ö\u2028": None})
+    kept = {"seed": draw(st.integers()), "ö\u2028": None}
+    return Review(gold, given, draw(decisions(length)), kept, tuple(draw(notes(length))))
+
+
+def notes(length: int) -> st.SearchStrategy[list[Note]]:
+    token = st.integers(1, max(length, 1))
+    span = st.tuples(token, token).map(lambda ends: Span(min(ends), max(ends)))
+    about = st.one_of(st.none(), span) if length else st.none()
+    return st.lists(st.builds(Note, st.text(max_size=9), about), max_size=3)
 
 
 @settings(relaxed, max_examples=60)
@@ -145,6 +193,7 @@ def test_annotations_decisions_and_settings_survive(given: list[Review]) -> None
     assert [one.annotations for one in again] == [one.annotations for one in given]
     assert [one.decisions for one in again] == [one.decisions for one in given]
     assert [one.settings for one in again] == [one.settings for one in given]
+    assert [one.notes for one in again] == [one.notes for one in given]
     assert all(not one.gold.chains for one in again)
     kept = [replace(new, gold=old.gold) for new, old in zip(again, given, strict=True)]
     assert review.write(kept) == written

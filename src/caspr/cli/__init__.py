@@ -18,6 +18,7 @@ from caspr.errors import CasprError
 COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
     "redo": "Re-optimise a review file around what was enforced in it.",
+    "review": "Adjudicate on a local web page; every click re-optimises the rest.",
     "corpus": "Adjudicate a whole corpus, on many cores or machines.",
     "verify": "Check a certificate of optimality without any solver.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",

@@ -5,7 +5,7 @@ Engines return it when a limit comes before their first solution, so that a user
 
 from collections.abc import Iterable
 
-from caspr.contradictions import partners
+from caspr.contradictions import arrangement
 from caspr.document import Span
 from caspr.instance import Instance
 from caspr.pricing import price
@@ -31,18 +31,15 @@ def baseline(instance: Instance) -> Partition | None:
 
 
 def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
-    """Return the chains the decisions demand: groups as they are, lone mentions with a partner."""
-    partner = partners(instance, instance.decisions, count_votes(instance.annotations))
-    if partner is None:
-        return None
-    chains = [list(chain.mentions) for chain in instance.decisions.chains if len(chain.mentions) > 1]
-    return chains + [[mention, other] for mention, other in partner.items()]
+    """Return the chains the decisions demand: groups, with company for lone mentions."""
+    found = arrangement(instance, instance.decisions, count_votes(instance.annotations))
+    return None if found is None else [list(chain) for chain in found if len(chain) > 1]
 
 
 def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[Span, ...]]) -> Partition:
     """Add an annotator's chains to the enforced ones, without what rules, decisions or overlaps forbid."""
     allowed = set(instance.mentions)
-    taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.chain_ids)
+    taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.group_of)
     fitted = list(enforced)
     for chain in chains:
         kept: list[Span] = []
@@ -56,4 +53,8 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
 
 
 def _goes_with(instance: Instance, mention: Span, kept: list[Span]) -> bool:
-    return instance.allow_nested or not any(mention.nests_with(other) for other in kept)
+    separates = instance.decisions.separates
+    return not any(
+        separates(mention, other) or (not instance.allow_nested and mention.nests_with(other))
+        for other in kept
+    )

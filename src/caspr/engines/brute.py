@@ -7,6 +7,7 @@ shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147
 from collections.abc import Iterator
 from itertools import combinations
 
+from caspr.decisions import Kind
 from caspr.document import Span
 from caspr.errors import EngineError
 from caspr.instance import Instance
@@ -66,10 +67,25 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
     if not instance.required <= holder.keys():
         return False
-    enforced = [(span, id) for span, ids in instance.decisions.chain_ids.items() for id in ids]
-    for (first, one), (second, other) in combinations(enforced, 2):
-        together = first == second or (first in holder and holder[first] == holder.get(second))
-        if together != (one == other):
+    decisions = instance.decisions
+    if any(decisions.rules_out(mention) for mention in decisions.group_of):
+        return False
+
+    def together(first: Span, second: Span) -> bool:
+        return first == second or (first in holder and holder[first] == holder.get(second))
+
+    stated = [one for one in decisions.statements if one.kind is Kind.ENFORCED]
+    named = [(span, chain.id) for chain in decisions.chains for span in chain.mentions]
+    named += [(span, one.chain) for one in stated for span in one.mentions]
+    if any(together(a, b) != (one == other) for (a, one), (b, other) in combinations(named, 2)):
+        return False
+    for one in decisions.statements:
+        pairs = combinations(one.mentions, 2)
+        if one.kind is Kind.TOGETHER and not all(together(a, b) for a, b in pairs):
+            return False
+        if one.kind is Kind.APART and together(*one.mentions):
+            return False
+        if one.kind is Kind.ABSENT and not holder.keys().isdisjoint(one.mentions):
             return False
     return True
 

@@ -158,19 +158,38 @@ def render(chains: Iterable[Chain], length: int) -> list[str]:
     >>> render([Chain.of("1", [(1, 3), (3, 3)]), Chain.of("2", [(1, 4)])], 5)
     ['(2|(1', '-', '1)|(1)', '2)', '-']
     """
-    closings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-    openings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    written: dict[int, list[Bracket]] = defaultdict(list)
     for chain in chains:
-        for start, end in chain.mentions:
-            single = start == end
-            openings[start].append((-end, chain.id, f"({chain.id})" if single else f"({chain.id}"))
-            if not single:
-                closings[end].append((-start, chain.id, f"{chain.id})"))
+        for token, bracket in brackets(chain):
+            written[token].append(bracket)
     cells = ["-"] * length
-    for token in closings.keys() | openings.keys():
-        items = sorted(closings.get(token, ())) + sorted(openings.get(token, ()))
-        cells[token - 1] = "|".join(text for _, _, text in items)
+    for token, found in written.items():
+        cells[token - 1] = write_cell(found)
     return cells
+
+
+Bracket = tuple[bool, int, str, str]
+"""Whether it opens a mention, the other end for the order, the id, and the text."""
+
+
+def brackets(chain: Chain) -> Iterator[tuple[int, Bracket]]:
+    """Yield the brackets of a chain, each with its token."""
+    id = chain.id
+    for start, end in chain.mentions:
+        if start == end:
+            yield start, (True, -end, id, f"({id})")
+        else:
+            yield start, (True, -end, id, f"({id}")
+            yield end, (False, -start, id, f"{id})")
+
+
+def write_cell(found: Iterable[Bracket]) -> str:
+    """Write the brackets of one token.
+
+    >>> write_cell([(True, -4, "2", "(2"), (False, -1, "1", "1)")])
+    '1)|(2'
+    """
+    return "|".join([text for _, _, _, text in sorted(found)]) or "-"
 
 
 def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]]:

@@ -14,8 +14,9 @@
 3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
 4. The file is complete: annotations, decisions and settings are all in it. Comments and blank lines,
    those inside a document included, are kept.
-5. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
-6. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
+5. What cells cannot say, and notes, stand in comment lines before the document: see `statements`.
+6. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
+7. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """
 
 import json
@@ -29,10 +30,11 @@ from caspr.document import Annotation, Chain, Document, Span
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.findings import times
-from caspr.formats.blocks import Block, Line, split_documents
+from caspr.formats.blocks import Block, Line, block_texts, split_documents
 from caspr.formats.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
 from caspr.formats.cells import parse as parse_cell
 from caspr.formats.rows import (
+    Column,
     alias_lines,
     layout_of,
     make_document,
@@ -43,6 +45,7 @@ from caspr.formats.rows import (
     write_column,
     write_document,
 )
+from caspr.formats.statements import Note, note_lines, read_statements, statement_lines
 
 VERSION = 1
 _HEADER = "# caspr review:"
@@ -60,6 +63,8 @@ class Review:
     """What the adjudicator enforced."""
     settings: Mapping[str, object]
     """How the result was computed, in terms of JSON."""
+    notes: tuple[Note, ...] = ()
+    """What somebody wants remembered."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,15 @@ def read(path: Path) -> list[Review]:
 
 def parse(text: str, source: str) -> list[Review]:
     """Read the text of a review file, with the name to use in messages."""
-    return [_review(block, source) for block in split_documents(text, source)]
+    return [one for one, _ in parse_apart(text, source)]
+
+
+def parse_apart(text: str, source: str) -> list[tuple[Review, str]]:
+    """Read the text of a review file, and return each document together with its own text."""
+    blocks = split_documents(text, source)
+    return [
+        (_review(block, source), own) for block, own in zip(blocks, block_texts(text, blocks), strict=True)
+    ]
 
 
 def write(reviews: Iterable[Review]) -> str:
@@ -97,23 +110,67 @@ def write(reviews: Iterable[Review]) -> str:
     Enforced cells are written from the decisions and all others from the result, so that decisions
     survive even where the result does not follow them yet.
     """
-    return "".join(map(_write_one, reviews))
+    return "".join(
+        fill(prepare(one.annotations, one.settings, one.gold.document), one.gold, one.decisions, one.notes)
+        for one in reviews
+    )
 
 
-def _write_one(review: Review) -> str:
-    document = _tabbed(review.gold.document)
-    columns = [
-        write_column(document, (*one.chains, *one.singletons), one.annotator) for one in review.annotations
-    ]
-    result = write_column(document, _shown(review), "the result")
-    closed = review.decisions.closed
-    last = [f"={cell}" if token in closed else cell for token, cell in enumerate(result.cells, 1)]
+@dataclass(frozen=True)
+class Prepared:
+    """All of a document's review that stays the same from result to result."""
+
+    document: Document
+    """The document, with the annotators' cells among the columns of its layout."""
+    header: str
+    """The line that names annotators and settings."""
+    aliases: tuple[str, ...]
+    """The lines for annotators' mentions that cross in their chain."""
+
+
+def prepare(
+    annotations: Sequence[Annotation], settings: Mapping[str, object], document: Document
+) -> Prepared:
+    """Write what annotators say, once for any number of results."""
+    document = _tabbed(document)
+    columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
-    header = [_header_line(review, document), *aliases, *alias_lines(result.aliases)]
-    cells = ["\t".join(row) for row in zip(*(column.cells for column in columns), last, strict=True)]
-    return write_document(document, header, cells, notes=True)
+    names = [annotation.annotator for annotation in annotations]
+    header = _header_line(names, settings, document)
+    layout = layout_of(document)
+    rows = zip(*(column.cells for column in columns), strict=True)
+    prefixes = [
+        "".join((prefix, *(f"{cell}\t" for cell in cells)))
+        for prefix, cells in zip(layout.prefixes, rows, strict=True)
+    ]
+    full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
+    return Prepared(full, header, tuple(aliases))
+
+
+def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
+    """Write one document of a review file."""
+    column = write_column(prepared.document, shown(gold, decisions), "the result")
+    return assemble(prepared, column, decisions, notes)
+
+
+def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note]) -> str:
+    """Put the parts of a document of a review file together."""
+    cells = result.cells
+    if decisions.closed:
+        cells = cells.copy()
+        for token in decisions.closed:
+            if 1 <= token <= len(cells):
+                cells[token - 1] = f"={cells[token - 1]}"
+    header = [
+        prepared.header,
+        *statement_lines(decisions.statements),
+        *note_lines(notes),
+        *prepared.aliases,
+        *alias_lines(result.aliases),
+    ]
+    return write_document(prepared.document, header, cells, notes=True)
 
 
 def _tabbed(document: Document) -> Document:
@@ -121,27 +178,29 @@ def _tabbed(document: Document) -> Document:
     layout = layout_of(document)
     prefixes = tuple(["".join(f"{one}\t" for one in prefix_columns(prefix)) for prefix in layout.prefixes])
     gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
-    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps))
+    # The rows of words that were cut are in the layout now.
+    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
 
 
-def _shown(review: Review) -> list[Chain]:
-    """Put the enforced mentions and the result around them together."""
-    decisions = review.decisions
-    shown: dict[str, list[Span]] = defaultdict(list)
+def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
+    """Put the enforced cells and the result around them together."""
+    if not decisions.closed:
+        return list(gold.all_chains)
+    cells: dict[str, list[Span]] = defaultdict(list)
     for chain in decisions.chains:
-        shown[chain.id].extend(chain.mentions)
-    for chain in (*review.gold.chains, *review.gold.singletons):
+        cells[chain.id].extend(chain.mentions)
+    for chain in gold.all_chains:
         free = (span for span in chain.mentions if span not in decisions.permitted)
-        shown[chain.id].extend(span for span in free if not decisions.rules_out(span))
-    return [Chain.of(id, mentions) for id, mentions in shown.items()]
+        cells[chain.id].extend(span for span in free if not decisions.rules_out(span))
+    return [Chain.of(id, mentions) for id, mentions in cells.items()]
 
 
-def _header_line(review: Review, document: Document) -> str:
+def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:
     widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
     header = {
         "version": VERSION,
-        "annotators": [annotation.annotator for annotation in review.annotations],
-        "settings": dict(review.settings),
+        "annotators": list(names),
+        "settings": dict(settings),
         "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
     }
@@ -165,8 +224,10 @@ def _review(block: Block, source: str) -> Review:
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
         annotations.append(Annotation.of(name, document, given, findings))
-    decisions = _decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
-    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings)
+    enforced = _decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
+    statements, notes = read_statements(block.before, source, len(rows))
+    decisions = replace(enforced, statements=statements)
+    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings, notes)
 
 
 def _read_header(block: Block, source: str) -> _Header:

@@ -72,12 +72,15 @@ class _Grouping:
         """The groups, by first mention."""
         instance, votes = self.result.instance, self.result.instance.votes
         found: dict[Hashable, list[Span]] = defaultdict(list)
-        for span in sorted(votes.signatures.keys() | instance.decisions.chain_ids.keys()):
+        decisions = instance.decisions
+        single = {span for pair in decisions.apart for span in pair}
+        for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
             alike = (
                 votes.signature(span),
                 tuple(home.get(span) for home in self.homes),
-                instance.decisions.chain_ids.get(span),
-                instance.decisions.rules_out(span),
+                group.mentions[0] if (group := decisions.group_of.get(span)) else None,
+                decisions.rules_out(span),
+                span if span in single else None,
             )
             found[alike].append(span)
         return [tuple(spans) for spans in found.values()]

@@ -6,6 +6,7 @@ from caspr.decisions import Decisions
 from caspr.document import Annotation, Chain, Document, Span
 from caspr.instance import Instance, Singletons
 from caspr.objectives import OBJECTIVES, Objective
+from tests.instances import random_statements
 
 OBJECTIVE_CHOICES = (
     *OBJECTIVES.values(),
@@ -68,4 +69,5 @@ def random_decisions(random: Random, spans: list[Span]) -> Decisions:
         if random.random() < 0.02:
             chains.setdefault(random.choice("abc"), set()).add(span)
     empty = {random.randint(1, 20) for _ in range(random.choice((0, 0, 1)))}
-    return Decisions.of([Chain.of(id, members) for id, members in chains.items()], empty)
+    statements = random_statements(random, spans) if random.random() < 0.5 else []
+    return Decisions.of([Chain.of(id, members) for id, members in chains.items()], empty, statements)

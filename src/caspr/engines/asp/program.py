@@ -71,12 +71,19 @@ def _annotation_facts(annotator: str, chains: Partition) -> Iterator[str]:
 
 def _decision_facts(instance: Instance) -> Iterator[str]:
     decisions = instance.decisions
-    enforced = sorted(decisions.chain_ids)
-    yield from _annotation_facts("forced", tuple(sorted(chain.mentions for chain in decisions.chains)))
-    for token in sorted(decisions.closed - {token for span in enforced for token in span}):
-        yield f"empty({token})."
-    for span in sorted(decisions.permitted - set(enforced)):
+    groups = sorted(decisions.groups, key=lambda group: group.mentions)
+    yield from _annotation_facts("forced", tuple(group.mentions for group in groups))
+    ids = {id: number for number, id in enumerate(dict.fromkeys(id for one in groups for id in one.ids), 1)}
+    for number, group in enumerate(groups, start=1):
+        yield from (f"named({number},{ids[id]})." for id in group.ids)
+    for token in sorted(decisions.closed):
+        yield f"closed({token})."
+    for span in sorted(decisions.permitted):
         yield f"permit({span.start},{span.end})."
+    for span in sorted(decisions.absent):
+        yield f"absent({span.start},{span.end})."
+    for first, second in sorted(decisions.apart):
+        yield f"apart({first.start},{first.end},{second.start},{second.end})."
 
 
 def positions(instance: Instance) -> str:
@@ -90,7 +97,7 @@ def positions(instance: Instance) -> str:
 def chain_limit(instance: Instance) -> int:
     """Return the number of chains that CM assumes to suffice, as `cm.lp` computes it."""
     sizes = [len(annotation.chains) for annotation in instance.annotations]
-    assumed = 6 * max([*sizes, len(instance.decisions.chains)], default=0) // 5
+    assumed = 6 * max([*sizes, len(instance.decisions.groups)], default=0) // 5
     return min(max(assumed, LEAST_CHAIN_LIMIT), most_chains(instance))
 
 

@@ -71,6 +71,8 @@ def solve_with(
 ) -> Solution:
     """Find an optimum with a backend and, if asked, all of them."""
     if not instance.mentions:
+        if instance.decisions.groups:
+            return INFEASIBLE
         cost = price(instance, ()).total
         return found(cost, cost, [()], complete=True)
     search = _Search(backend, encoding, instance, limits, progress)

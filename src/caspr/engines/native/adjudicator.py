@@ -5,9 +5,12 @@ every part it has solved, by content, so that after one more decision only the t
 again; undoing a decision costs nothing.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from caspr.decisions import Decisions
+from caspr.document import Span
+from caspr.engines.native.certainty import Certainty, certainties
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.session import Memory
 from caspr.instance import Instance
@@ -24,15 +27,29 @@ class Adjudicator:
 
     def solve(self, limits: Limits | None = None, progress: Progress = silent) -> Solution:
         """Solve with the decisions as they stand."""
-        return solve_with(self.instance, limits or Limits(), progress, memory=self._memory)
+        return self.answer(self.instance, limits or Limits(), progress)
+
+    def answer(self, instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
+        """Solve the instance with other decisions; several threads may ask at the same time."""
+        return solve_with(instance, limits, progress, memory=self._memory)
 
     def decide(
         self, decisions: Decisions, limits: Limits | None = None, progress: Progress = silent
     ) -> Solution:
         """Replace all decisions and solve again."""
-        before = self.instance
-        self.instance = replace(before, decisions=decisions)
-        if not before.forced_votes:
-            # Decisions are no votes, so the votes are still the same; `votes` is a cached property.
-            self.instance.__dict__["votes"] = before.votes
+        self.instance = self.with_decisions(decisions)
         return self.solve(limits, progress)
+
+    def with_decisions(self, decisions: Decisions) -> Instance:
+        """Return the instance with other decisions, without counting votes again that stay the same."""
+        instance = replace(self.instance, decisions=decisions)
+        if not instance.forced_votes:
+            # Decisions are no votes, so the votes are still the same; `votes` is a cached property.
+            instance.__dict__["votes"] = self.instance.votes
+        return instance
+
+    def certainties(
+        self, instance: Instance, solution: Solution, pairs: Iterable[tuple[Span, Span]], limits: Limits
+    ) -> Iterator[Certainty]:
+        """Yield how certain pairs are; what was solved before is remembered."""
+        return certainties(instance, solution, pairs, limits, self._memory)

@@ -88,7 +88,7 @@ def find_offence(session: Session, node: Node, partition: Partition) -> tuple[in
         chain = chain_of.get(bundle[0], bundle[:1])
         if len(chain) == 1 and bundle[0] in instance.required:
             found.append((number, [bundle[0]]))
-        elif len(bundle) > 1 and len(pieces(instance, chain, node.used)) > 1:
+        elif len(bundle) > 1 and bundle not in session.held and len(pieces(instance, chain, node.used)) > 1:
             own = pieces(instance, bundle, node.used)
             if len(own) > 1:
                 found.append((number, own[0]))
@@ -139,15 +139,15 @@ def _partners(session: Session, piece: list[Span], bundle: set[Span], special: C
 
     Of several with one signature, all that are special are returned, and one of the rest.
     """
-    votes = session.instance.votes
+    instance, votes = session.instance, session.instance.votes
+    linked = {mention for one in piece for mention in votes.neighbours(one)} - bundle
     ranked, met = [], set()
-    for mention in session.instance.mentions:
+    for mention in sorted(linked):
         signature = votes.signature(mention)
-        if mention in bundle or (mention not in special and signature in met):
+        if instance.decisions.rules_out(mention) or (mention not in special and signature in met):
             continue
         evidence = sum(shared(signature, votes.signature(one)) for one in piece)
-        if evidence:
-            ranked.append((-evidence, mention))
+        ranked.append((-evidence, mention))
         if mention not in special:
             met.add(signature)
     return [mention for _, mention in sorted(ranked)]

@@ -75,17 +75,18 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
     inside = set(bundle)
     if not all(_may_exist(instance, span) for span in inside):
         return True
-    enforced = {ids for span in bundle if (ids := instance.decisions.chain_ids.get(span)) is not None}
-    if len(enforced) > 1 or any(len(ids) > 1 for ids in enforced):
+    decisions = instance.decisions
+    groups = (decisions.group_of[span] for span in inside if span in decisions.group_of)
+    if len({id for group in groups for id in group.ids}) > 1:
         return True
     if not instance.allow_nested and next(nested_pairs(bundle), None) is not None:
         return True
-    if any(first in inside and second in inside for first, second in apart):
+    if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
         return True
     pairs = pairs_of(classes_of(instance, inside))
     return instance.objective.invent is None and any(not (pair.evidence or pair.free) for pair in pairs)
 
 
 def _may_exist(instance: Instance, mention: Span) -> bool:
-    known = mention in instance.votes.signatures or mention in instance.decisions.chain_ids
+    known = mention in instance.votes.signatures or mention in instance.decisions.group_of
     return known and not instance.decisions.rules_out(mention)

@@ -24,6 +24,8 @@ Labels = NDArray[np.intp]
 
 EXACT = 1 << 52
 """Sums of floats below this are exact whole numbers, so matrix products may use floats."""
+SHORT = 1 << 23
+"""The same for floats of half the length, which are twice as fast."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,9 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
 def product(left: Bools | Ints, right: Bools | Ints) -> Ints:
     """Multiply two matrices of whole numbers, by way of floats where these are exact."""
     largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
-    if largest * max(int(np.abs(right).max(initial=0)), 1) < EXACT:
-        done = left.astype(np.float64) @ right.astype(np.float64)
-        return done.astype(np.int64)
+    largest *= max(int(np.abs(right).max(initial=0)), 1)
+    if largest < EXACT:
+        kind = np.float32 if largest < SHORT else np.float64
+        done: Ints = (left.astype(kind) @ right.astype(kind)).astype(np.int64)
+        return done
     return left.astype(np.int64) @ right.astype(np.int64)

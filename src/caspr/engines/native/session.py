@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from caspr.document import Span
+from caspr.engines.native.links import Links
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.search import quick, search_reduced
@@ -17,6 +18,7 @@ from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
 from caspr.limits import Progress, silent
 from caspr.solution import Partition
+from caspr.votes import Signature
 
 Pair = tuple[Span, Span]
 
@@ -29,6 +31,8 @@ class Memory:
     """Proven outcomes by the content of their problem."""
     parts: dict[object, Part] = field(default_factory=dict)
     """Parts translated before."""
+    links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
+    """Links between kinds, by the kinds."""
 
 
 @dataclass
@@ -59,7 +63,7 @@ class Session:
     @cached_property
     def translator(self) -> Translator:
         """The way from mentions to nodes."""
-        return Translator(self.instance, self.memory.parts)
+        return Translator(self.instance, self.memory.parts, self.memory.links)
 
     @cached_property
     def eager(self) -> frozenset[Pair]:
@@ -70,7 +74,14 @@ class Session:
     def told_apart(self) -> frozenset[Span]:
         """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
         pairs = conflicts(self.instance, all_pairs=True) | self.eager
-        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.chain_ids.keys()
+        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.group_of.keys()
+
+    @cached_property
+    def held(self) -> frozenset[tuple[Span, ...]]:
+        """The bundles that free links hold together, whatever else is in their chain."""
+        if self.instance.forced_votes:
+            return frozenset()
+        return frozenset(group.mentions for group in self.instance.decisions.groups)
 
     def offer(self, partition: Partition, cost: int) -> None:
         """Take a partition that respects everything, if it is better."""

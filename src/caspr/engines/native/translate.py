@@ -17,7 +17,7 @@ link can be used: a chain whose parts touch only by pairs of gain 0 that nobody 
 better left unused, does not hang together.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -30,7 +30,10 @@ from caspr.engines.native.links import Links, count_links
 from caspr.engines.native.problem import Ints, Labels, Problem, joined, renumber
 from caspr.instance import Instance
 from caspr.pricing import classes_of, pairs_of
-from caspr.votes import Signature, nested_pairs
+from caspr.votes import Signature
+
+FEW = 20
+"""How many sets of links are kept."""
 
 Pair = tuple[Span, Span]
 Bundles = tuple[tuple[Span, ...], ...]
@@ -74,23 +77,33 @@ def gain_table(instance: Instance) -> Ints:
 
 def enforced_bundles(instance: Instance) -> Bundles:
     """Return the mentions that decisions put into one chain."""
-    groups: dict[tuple[str, ...], list[Span]] = {}
-    for mention, ids in instance.decisions.chain_ids.items():
-        groups.setdefault(ids, []).append(mention)
-    return tuple(sorted(tuple(sorted(group)) for group in groups.values()))
+    return tuple(group.mentions for group in instance.decisions.groups)
 
 
 def conflicts(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
-    """Return the nested pairs that a chain must not hold.
+    """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
 
-    Those without evidence are seldom together in an optimum, but tell hundreds of twins apart: they may
-    be left out and added when a solution breaks them. Where invent is forbidden, they are forbidden anyway.
+    Nested pairs without evidence are seldom together in an optimum, but tell hundreds of twins apart: they
+    may be left out and added when a solution breaks them. Where invent is forbidden, so are they anyway.
     """
+    apart = instance.decisions.apart
     if instance.allow_nested:
-        return frozenset()
+        return apart
     all_pairs = all_pairs and instance.objective.invent is not None
-    evidence = instance.votes.evidence
-    return frozenset(pair for pair in nested_pairs(instance.mentions) if all_pairs or evidence(*pair))
+    nested = instance.votes.nested if all_pairs else instance.votes.nested_links
+    if all_pairs:
+        nested = nested.union(_nested_with(instance.decisions.group_of, instance))
+    allowed = frozenset(instance.mentions)
+    return apart.union(pair for pair in nested if pair[0] in allowed and pair[1] in allowed)
+
+
+def _nested_with(enforced: Iterable[Span], instance: Instance) -> Iterator[Pair]:
+    """Yield the nested pairs of enforced mentions that nobody linked."""
+    for mention in enforced:
+        if mention not in instance.votes.signatures:
+            for other in instance.mentions:
+                if mention.nests_with(other):
+                    yield (mention, other) if mention.contains(other) else (other, mention)
 
 
 @dataclass(frozen=True)
@@ -118,17 +131,30 @@ class _Kinds:
 class Translator:
     """Translates one instance, with one set of bundles after another.
 
-    `parts` keeps what was translated before. It may be shared by instances with the same annotations,
+    `parts` and `links` keep what was made before. They may be shared by instances with the same annotations,
     objective and rules, as long as decisions do not count as votes.
     """
 
-    def __init__(self, instance: Instance, parts: dict[object, Part] | None = None) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        parts: dict[object, Part] | None = None,
+        links: dict[tuple[Signature, ...], Links] | None = None,
+    ) -> None:
         self.instance = instance
         self.parts = {} if parts is None or instance.forced_votes else parts
         numbers: dict[Signature, int] = {}
         signature = instance.votes.signature
         self.of = {span: numbers.setdefault(signature(span), len(numbers)) for span in instance.mentions}
-        self.links = count_links(list(numbers))
+        self.by_kind: list[list[Span]] = [[] for _ in numbers]
+        for span, kind in self.of.items():
+            self.by_kind[kind].append(span)
+        self.enforced = {
+            span: (group.mentions[0], group.ids)
+            for group in instance.decisions.groups
+            for span in group.mentions
+        }
+        self.links = _counted(tuple(numbers), {} if links is None else links)
         self.gains = gain_table(instance)
 
     def translate(
@@ -140,9 +166,11 @@ class Translator:
         """
         kinds = self._kinds(bundles, ties=ties)
         members: dict[int, list[Span]] = {}
-        for mention, kind in self.of.items():
-            if kinds.counts(mention):
-                members.setdefault(kinds.part_of[kind], []).append(mention)
+        for kind, mentions in enumerate(self.by_kind):
+            if not kinds.live[kind]:
+                mentions = [mention for mention in mentions if mention in kinds.bundle_of]
+            if mentions:
+                members.setdefault(kinds.part_of[kind], []).extend(mentions)
         apart: dict[int, list[Pair]] = {}
         for first, second in forbidden:
             if kinds.counts(first) and kinds.counts(second):
@@ -174,14 +202,24 @@ class Translator:
     def _remembered(
         self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
     ) -> Part:
-        enforced = self.instance.decisions.chain_ids
         bundled = tuple(
-            (span, kinds.bundle_of[span], enforced.get(span)) for span in mentions if span in kinds.bundle_of
+            (span, kinds.bundle_of[span], self.enforced.get(span))
+            for span in mentions
+            if span in kinds.bundle_of
         )
         key = (tuple(mentions), tuple(apart), bundled)
         if key not in self.parts:
             self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
         return self.parts[key]
+
+
+def _counted(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
+    """Count links, unless they are known for the same kinds; a few are kept."""
+    if kinds not in known:
+        if len(known) >= FEW:
+            known.pop(next(iter(known)))
+        known[kinds] = count_links(kinds)
+    return known[kinds]
 
 
 def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
@@ -247,8 +285,9 @@ def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], p
     for label, atom in zip(labels.tolist(), atoms, strict=True):
         nodes.setdefault(label, []).extend(atom)
     problem, _ = problem.contract(labels)
-    enforced = instance.decisions.chain_ids
-    ids = [next((enforced[span] for span in nodes[n] if span in enforced), None) for n in range(len(nodes))]
+    enforced = instance.decisions.group_of
+    named = {span: group.ids for span, group in enforced.items() if group.ids}
+    ids = [next((named[span] for span in nodes[n] if span in named), None) for n in range(len(nodes))]
     names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
     number = np.array([-1 if id is None else names[id] for id in ids])
     apart = (number[:, None] >= 0) & (number[None, :] >= 0) & (number[:, None] != number[None, :])

@@ -3,6 +3,7 @@
 import os
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -14,14 +15,21 @@ STATM = Path("/proc/self/statm")
 """Where Linux tells a process its present size."""
 
 
+def never() -> bool:
+    """Let nothing be cancelled."""
+    return False
+
+
 @dataclass
 class Watch:
-    """A deadline and a memory limit."""
+    """A deadline, a memory limit and somebody who may want no more."""
 
     deadline: float = float("inf")
     """The monotonic time at which to stop."""
     megabytes: float = float("inf")
     """The resident memory at which to stop."""
+    cancelled: Callable[[], bool] = never
+    """Whether somebody wants no more."""
     stop: Stop | None = None
     """Why to stop: somebody asked to, or a limit was met."""
 
@@ -29,9 +37,10 @@ class Watch:
     def of(cls, limits: Limits) -> "Watch":
         """Start the clock."""
         endless = float("inf")
-        return cls.lasting(
-            endless if limits.seconds is None else limits.seconds,
+        return cls(
+            monotonic() + (endless if limits.seconds is None else limits.seconds),
             endless if limits.megabytes is None else limits.megabytes,
+            limits.cancelled or never,
         )
 
     @classmethod
@@ -50,6 +59,8 @@ class Watch:
             self.stop = Stop.TIME
         if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:
             self.stop = Stop.MEMORY
+        if self.stop is None and self.cancelled():
+            self.stop = Stop.INTERRUPT
         return self.stop is not None
 
 

@@ -1,0 +1,72 @@
+"""The review page in a real browser: `caspr review` in a process of its own, and the system's Chromium.
+
+Used by the tests of the page and by the script that takes the pictures of the documentation.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+"""How browsers that Playwright can drive are called on the path."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A review server that is running."""
+
+    url: str
+    """The address it printed, with its token."""
+    process: "subprocess.Popen[str]"
+    """The process."""
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        self.process.kill()
+        self.process.wait()
+
+
+def find_browser() -> str | None:
+    """Return the path of the system's browser; never one that was downloaded for tests."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def browser(executable: str) -> Iterator[Browser]:
+    """Open a browser without a window."""
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@contextmanager
+def served(folder: Path, *words: str) -> Iterator[Served]:
+    """Run `caspr review` with some words in a folder, and end it afterwards."""
+    command = [sys.executable, "-m", "caspr", "review", *words, "--no-browser"]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield Served(_address(process), process)
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def _address(process: "subprocess.Popen[str]") -> str:
+    said = []
+    for line in process.stdout or ():
+        said.append(line)
+        if found := re.search(r"http://\S+", line):
+            return found.group()
+    raise RuntimeError(f"caspr review printed no address, but: {''.join(said)}")
