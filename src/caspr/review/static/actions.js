@@ -15,7 +15,7 @@ export function actionsOf(app) {
   /** Send an operation and let go of the selection when it went through. */
   const send = async (op) => {
     const update = await app.act(op);
-    if (update) { spot.select([]); spot.choose(null); }
+    if (update) { spot.select([]); spot.choose(null); getSelection().removeAllRanges(); }
     return update;
   };
   /** Run with at least so many targets, or say what is missing. */

@@ -93,6 +93,7 @@ export class Api {
       await this.refresh();
       throw new Refusal("late", message, { op });
     }
+    if (answer.status === 403) throw new Refusal("over", message, { op });
     if (answer.status === 422) throw new Refusal("refused", message, { op, clashes: told.clashes });
     throw new Refusal("failed", message, { op });
   }
@@ -104,9 +105,13 @@ export class Api {
 
   /** An event may be the echo of our own operation, before or after its answer. */
   async #updated(update) {
-    const fresh = update.version > this.store.state.version;
+    const before = this.store.state;
     await this.#take(update);
-    this.hear("update", { update, fresh, ours: this.#waiting > 0 });
+    const after = this.store.state;
+    const decided = ({ decisions, notes }) => JSON.stringify([decisions, notes]);
+    const moved = update.full || Object.keys(update.mentions ?? {}).length > 0 || decided(before) !== decided(after);
+    const fresh = update.version > before.version;
+    this.hear("update", { update, before, theirs: fresh && moved && this.#waiting === 0 });
   }
 
   async #fetch(path, options, op = null) {

@@ -45,6 +45,7 @@ app.act = async (op) => {
     app.cost.before = update.cost?.before ?? cost.value;
     app.step.begin(label, chains, app.cost.before);
     app.step.add(update.changed ?? []);
+    app.step.goesOn = update.working === true;
     showStatus(app);
     say(app.step.summary, { quiet: true });
     return update;

@@ -58,6 +58,7 @@ export function movesOf(app) {
     },
     /** Leave the tokens; the keyboard goes back to the current mention. */
     leave() {
+      getSelection().removeAllRanges();
       spot.choose(null);
       if (spot.mention) spot.go(spot.mention, { focus: true });
     },
@@ -76,9 +77,8 @@ export function followPointer(app) {
   const { spot, store } = app;
   const at = (event) => (event.target instanceof Element ? event.target.closest("[data-m]") : null);
   let over = null;
-  let before = null;
-  // A press moves the focus, and with it the current mention, before the click is told.
-  root.addEventListener("pointerdown", () => { before = spot.mention; });
+  root.addEventListener("pointerdown", () => app.text.hold(true));
+  for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => app.text.hold(false));
   root.addEventListener("pointerover", (event) => {
     const id = at(event)?.dataset.m ?? null;
     if (id !== over) { over = id; app.light(store.mention(id)?.chain ?? null); }
@@ -91,12 +91,12 @@ export function followPointer(app) {
   });
   root.addEventListener("click", (event) => {
     if (!getSelection().isCollapsed) return;
-    const element = outward(at(event), before);
+    const element = outward(at(event), spot.mention);
     if (!element) return;
     spot.choose(null);
     const id = element.dataset.m;
     const more = event.ctrlKey || event.metaKey || event.shiftKey;
-    if (more && !spot.selected.size && before && before !== id) spot.toggle(before);
+    if (more && !spot.selected.size && spot.mention && spot.mention !== id) spot.toggle(spot.mention);
     spot.go(id, { focus: true, show: false });
     if (more) spot.toggle(id);
     else app.openDetail();
@@ -120,7 +120,6 @@ function chooseDragged(root, spot) {
   if (!root.contains(range.commonAncestorContainer)) return;
   const tokens = [...root.querySelectorAll(".t")].filter((t) => range.intersectsNode(t)).map((t) => Number(t.dataset.t));
   if (!tokens.length) return;
-  dragged.removeAllRanges();
   spot.choose({ anchor: tokens[0], head: tokens.at(-1) });
 }
 

@@ -6,19 +6,23 @@ import { button, make } from "./dom.js";
 import { showWorking } from "./status.js";
 import { described } from "./step.js";
 
+const OVER = "This page's session is over. Start caspr review again and open the address that it prints; all acknowledged decisions are in the file.";
+
 /** Return the listener of the Api. */
 export function hearing(app) {
   const heard = {
-    update({ update, fresh, ours }) {
-      if (!fresh || ours) return;
-      if (app.store.state.working || app.searching) app.step.add(update.changed ?? []);
-      else {
-        app.step.begin("Changed in another tab or in the file", {}, update.cost?.before ?? app.store.state.cost.value);
+    update({ update, before, theirs }) {
+      const searched = before.working;
+      if (searched && app.step.goesOn) app.step.add(update.changed ?? []);
+      else if (theirs) {
+        app.step.begin("Changed in another tab or in the file", before.chains, update.cost?.before ?? before.cost.value);
         app.step.add(update.changed ?? []);
         say("The document was changed in another tab or in the file.");
       }
-      if (app.searching && !app.store.state.working) say(app.step.summary);
-      app.searching = app.store.state.working;
+      if (searched && !app.store.state.working) {
+        app.step.goesOn = false;
+        say(app.step.summary);
+      }
     },
     progress: (best) => showWorking(app, best),
     questions: () => app.queue.load(),
@@ -27,7 +31,7 @@ export function hearing(app) {
       if (app.unsaved) offer(app, "The server is back. This was not saved:", app.unsaved);
       else { unbanner(); say("The server is back."); }
     },
-    over: () => banner("This page's session is over. Start caspr review again and open the address that it prints; all acknowledged decisions are in the file.", [], { kind: "error" }),
+    over: () => banner(OVER, [], { kind: "error" }),
     busy: ({ waiting }) => document.documentElement.classList.toggle("waiting", waiting > 0),
   };
   return (kind, data) => heard[kind](data);
@@ -60,6 +64,9 @@ export function refuse(app, refusal) {
     case "gone":
       app.unsaved = refusal.op;
       banner(`The server does not answer. This was not saved: ${described(app.store, refusal.op)}. It can be done again when the server is back.`, [], { kind: "error" });
+      return;
+    case "over":
+      banner(`${OVER} This was not saved: ${described(app.store, refusal.op)}.`, [], { kind: "error" });
       return;
     case "refused":
       contradiction(app, refusal);

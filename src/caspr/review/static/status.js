@@ -2,6 +2,9 @@
 import { button, byId, fill, make } from "./dom.js";
 import { signed } from "./words.js";
 
+const SECOND = 1000;
+let told = 0;
+
 /** Show cost, bound, proof and progress. */
 export function showStatus({ store, cost }) {
   const { progress } = store.state;
@@ -33,6 +36,9 @@ function history(id, label) {
 export function showWorking({ store, cancel }, best = null) {
   const place = byId("working");
   if (!store.state.working) { place.hidden = true; return; }
+  // Screen readers read every change out; once a second is enough.
+  if (best && !place.hidden && Date.now() - told < SECOND) return;
+  told = Date.now();
   const value = best?.value ?? store.state.cost.value;
   const bound = best?.bound ?? store.state.cost.bound;
   if (place.hidden) {

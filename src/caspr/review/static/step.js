@@ -30,7 +30,8 @@ export class Step {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.over = true;
+    /** Whether the search that this step began still goes on. */
+    this.goesOn = false;
   }
 
   /** Begin a new step: what the chains were before, what it costs then, and what was done. */

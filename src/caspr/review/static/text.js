@@ -111,6 +111,12 @@ export class TextView {
     this.#scroll(element);
   }
 
+  /** While the pointer is down nothing else gets the focus; see `#rove`. */
+  hold(pressed) {
+    if (!pressed) this.#rove();
+    else if (this.roving !== document.activeElement) this.roving?.removeAttribute("tabindex");
+  }
+
   /** The element that stands for a mention: its first piece. */
   element(id) {
     return this.#pieces.get(id)?.[0] ?? null;
@@ -196,7 +202,6 @@ export class TextView {
   }
 
   #head(element) {
-    element.tabIndex = -1;
     element.setAttribute("role", "group");
     element.setAttribute("aria-roledescription", "mention");
   }
@@ -303,10 +308,13 @@ export class TextView {
     put(this.spot.range, true);
   }
 
-  /** Let the tab key lead to one mention: the current one, else the first. */
+  /**
+   * Let the tab key lead to one mention: the current one, else the first. All others cannot be focused: a
+   * press on one would move the focus, and browsers then end the selection that a drag began at its edge.
+   */
   #rove() {
     const here = (this.spot.mention && this.element(this.spot.mention)) || this.element(this.store.order[0] ?? "");
-    if (this.roving && this.roving !== here) this.roving.tabIndex = -1;
+    if (this.roving && this.roving !== here) this.roving.removeAttribute("tabindex");
     if (here) here.tabIndex = 0;
     this.roving = here;
   }
