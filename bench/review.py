@@ -10,6 +10,7 @@ review file is on the disk and the update is there. Every figure is from this ru
 
 import argparse
 import json
+import os
 import random
 import re
 import statistics
@@ -116,7 +117,7 @@ def through_session(files: list[Path], folder: Path, objective: str, clicks: int
     """Time clicks on a session in this process, with nothing in the background."""
     settings = Settings(OBJECTIVES[objective])
     session, _ = open_annotations(files, read_all(files), folder / "session.conll", lambda _: settings)
-    case = session.cases[0]
+    case = session.case(0)
 
     def click(operation: dict[str, Any]) -> bool:
         try:
@@ -164,7 +165,7 @@ def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times
             place = Path(temporary)
             session, inside = through_session(files, place, objective, clicks)
             tab, outside = through_http(files, place, objective, clicks)
-        board = session.cases[0].board
+        board = session.case(0).board
         size = f"{len(board.document.tokens)} | {len(board.candidates)} | {len(board.annotations)}"
         refused = inside.refused + outside.refused
         page = f"{1000 * tab.page_seconds:.0f}"
@@ -178,6 +179,10 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="v")
     given = parser.parse_args()
+    if "OMP_NUM_THREADS" not in os.environ:
+        # As the command line does; it must be set before the first import of numpy.
+        os.environ["OMP_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "bench.review", *sys.argv[1:]])
     print(describe_machine(), end="\n\n")
     print("| act | tokens | mentions | annotators | session ms | HTTP ms | page ms | refused |")
     print("|---|---|---|---|---|---|---|---|")

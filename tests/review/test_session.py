@@ -1,6 +1,7 @@
 """A session: every operation holds, is on the disk, and can be taken back exactly."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,15 @@ from caspr.adjudicate import adjudicate_document
 from caspr.errors import InputError, OutputError
 from caspr.formats import review
 from caspr.review import session as session_module
+from caspr.review.opening import open_annotations
 from caspr.review.operations import OperationError
 from caspr.review.session import Session, StaleError
 from caspr.review.store import Store
 from caspr.settings import read_settings
+from tests.corpus.processes import until
 from tests.instances import annotation, paper_annotations
 from tests.review.sessions import (
+    OPEN,
     Values,
     lasting,
     opened,
@@ -32,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def do(session: Session, **operation: object) -> Values:
-    return session.do(0, operation, session.cases[0].version)
+    return session.do(0, operation, session.case(0).version)
 
 
 def chain_of(session: Session, mention: str) -> str | None:
@@ -163,7 +167,7 @@ def check_clashes(session: Session, operation: Values, error: OperationError) ->
     """Taking back what clashes, again and again, must let a contradictory operation pass."""
     if "already" in str(error) or operation["do"] not in ("together", "apart", "absent", "exists", "empty"):
         return
-    case = session.cases[0]
+    case = session.case(0)
     version, future, steps = case.version, case.future, 0
     while error.clashes:
         do(session, do="free", decisions=list(error.clashes))
@@ -183,7 +187,7 @@ def check_file(session: Session) -> None:
     """What is on the disk alone leads to the same cost and the same decisions."""
     [one] = review.read(session.store.path)
     result = adjudicate_document(one.annotations, one.decisions, read_settings(one.settings))
-    position = session.cases[0].position
+    position = session.case(0).position
     assert result.value == position.value == position.bound
     ours = position.decisions
     assert [group.mentions for group in one.decisions.groups] == [group.mentions for group in ours.groups]
@@ -196,7 +200,7 @@ def check_file(session: Session) -> None:
     assert path_text(session) == review.write(
         [
             review.Review(
-                session.cases[0].board.gold(position), one.annotations, one.decisions, one.settings, one.notes
+                session.case(0).board.gold(position), one.annotations, one.decisions, one.settings, one.notes
             )
         ]
     )
@@ -210,7 +214,7 @@ def test_a_file_edited_outside_is_read_again_and_never_written_over(path: Path) 
     session = paper(path)
     heard: list[tuple[str, Values]] = []
     session.listeners.append(lambda number, kind, data: heard.append((kind, data)))
-    version = session.cases[0].version
+    version = session.case(0).version
     do(session, do="exists", mentions=["4-4"])
     edited = path.read_text().replace("\t(2)\n6", "\t=-\n6")
     path.write_text(edited)
@@ -394,3 +398,48 @@ def _noise(rng: random.Random, spans: list[tuple[int, int]]) -> list[list[tuple[
     for number, span in enumerate(spans):
         chains[number % 5 if rng.random() < 0.6 else rng.randrange(5)].append(span)
     return [chain for chain in chains if len(chain) > 1]
+
+
+def test_documents_are_opened_when_somebody_looks_and_the_others_keep_their_text(path: Path) -> None:
+    texts = {}
+    for name in ("one", "two", "three"):
+        given = [replace(one, document=replace(one.document, name=name)) for one in paper_annotations()]
+        session = opened(path.with_name(f"{name}.conll"), given)
+        texts[name] = session.store.path.read_text().replace("(2|(1)\n", "rubbish of mine\n")
+        session.close()
+    path.write_text("".join(texts.values()))
+    session = reopened(path)
+    assert [folder.case for folder in session.folders] == [None] * 3
+    lines = session.overview()
+    assert [(one["title"], one["asked"], one["chains"]) for one in lines][1] == ("two", 10, None)
+    session.do(1, {"do": "exists", "mentions": ["4-4"]}, 1)
+    written = path.read_text()
+    assert written.startswith(texts["one"])
+    assert written.endswith(texts["three"])
+    assert "exists: 4-4" in written
+    assert session.overview()[1]["answered"] > 0
+    session.poll()
+    path.write_text(
+        written.replace("#begin document (three)", "# caspr exists: 4-4\n#begin document (three)")
+    )
+    session.poll()
+    assert [one["label"] for one in session.state(2)["decisions"]] == ["(4, 4) in some chain"]
+    assert session.state(2)["version"] == 2
+    session.close()
+    again = reopened(path)
+    again.start()
+    until(lambda: all(folder.case is not None for folder in again.folders))
+
+
+def test_a_new_review_of_several_documents_gets_its_results(path: Path) -> None:
+    given = [
+        [replace(one, document=replace(one.document, name=name)) for name in ("one", "two")]
+        for one in paper_annotations()
+    ]
+    session, _ = open_annotations([], given, path, lambda settings: settings)
+    OPEN.append(session)
+    before = path.read_text()
+    session.start()
+    until(lambda: not session.fresh)
+    assert path.read_text() == "".join(case.text(case.position) for case in map(session.case, (0, 1)))
+    assert path.read_text() != before

@@ -34,7 +34,7 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
     from caspr.review.run import serve
 
     def chosen(settings: Settings) -> Settings:
-        return changed(settings, {**given, "engine": "native"})
+        return changed(settings, given)
 
     if len(files) == 1 and is_review(files[0]):
         if output is not None:

@@ -9,8 +9,9 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from caspr.document import Document
@@ -89,6 +90,18 @@ def split_documents(text: str, source: str) -> list[Block]:
         raise FormatError(source, None, "no document", "at least one line `#begin document (name);`")
     _refuse_repeated(blocks, source)
     return [*blocks[:-1], replace(blocks[-1], after=tuple(comments))]
+
+
+def block_texts(text: str, blocks: Sequence[Block]) -> list[str]:
+    """Cut a text that was split into blocks into the text of each, with the comments before it.
+
+    >>> text = "#begin document (a);\\n#end document\\n# b\\n#begin document (b);\\n#end document"
+    >>> block_texts(text, split_documents(text, "d"))[1]
+    '# b\\n#begin document (b);\\n#end document\\n'
+    """
+    lines = text.removesuffix("\n").split("\n")
+    ends = [block.line + len(block.body) + 1 for block in blocks[:-1]]
+    return ["".join(f"{line}\n" for line in lines[a:b]) for a, b in pairwise([0, *ends, len(lines)])]
 
 
 def begin_line(document: Document) -> str:

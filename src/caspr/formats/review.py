@@ -30,7 +30,7 @@ from caspr.document import Annotation, Chain, Document, Span
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.findings import times
-from caspr.formats.blocks import Block, Line, split_documents
+from caspr.formats.blocks import Block, Line, block_texts, split_documents
 from caspr.formats.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
 from caspr.formats.cells import parse as parse_cell
 from caspr.formats.rows import (
@@ -93,7 +93,15 @@ def read(path: Path) -> list[Review]:
 
 def parse(text: str, source: str) -> list[Review]:
     """Read the text of a review file, with the name to use in messages."""
-    return [_review(block, source) for block in split_documents(text, source)]
+    return [one for one, _ in parse_apart(text, source)]
+
+
+def parse_apart(text: str, source: str) -> list[tuple[Review, str]]:
+    """Read the text of a review file, and return each document together with its own text."""
+    blocks = split_documents(text, source)
+    return [
+        (_review(block, source), own) for block, own in zip(blocks, block_texts(text, blocks), strict=True)
+    ]
 
 
 def write(reviews: Iterable[Review]) -> str:

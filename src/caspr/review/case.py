@@ -17,7 +17,7 @@ from caspr.review.entries import Entry, as_written, entries_of
 from caspr.review.operations import Change, Desk, Ids, Operation, OperationError
 from caspr.review.questions import Queue
 from caspr.review.views import Viewer
-from caspr.settings import Settings, write_settings
+from caspr.settings import write_settings
 
 Moment = tuple[Position, str]
 """A position, and what led away from it."""
@@ -40,13 +40,13 @@ class Case:
     """Whether a better result or bound is still looked for."""
 
     @classmethod
-    def of(cls, one: review.Review, settings: Settings) -> "Case":
+    def of(cls, one: review.Review, board: Board, limits: Limits) -> "Case":
         """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold."""
-        board, ids = Board(one.annotations, settings), Ids()
+        ids = Ids()
         whats = entries_of(one.decisions, board.touching)
         entries = tuple(Entry(ids.decision(), what) for what in whats)
         notes = tuple((ids.note(), note) for note in one.notes)
-        return cls(board, board.solve(entries, notes), ids)
+        return cls(board, board.solve(entries, notes, limits=limits), ids)
 
     @cached_property
     def viewer(self) -> Viewer:
@@ -100,7 +100,7 @@ class Case:
             blamed = [entry.id for entry in blame(error, change.entries) if entry.id in old]
             raise OperationError(error.reason, blamed) from error
 
-    def renewed(self, one: review.Review) -> "Step":
+    def renewed(self, one: review.Review, limits: Limits) -> "Step":
         """Return the step to what a file says that somebody edited; equal decisions keep their ids."""
         known = {entry.what: entry for entry in self.position.entries}
         whats = entries_of(one.decisions, self.board.touching)
@@ -109,7 +109,7 @@ class Case:
         notes = tuple((noted.get(note) or self.ids.note(), note) for note in one.notes)
         if _same(entries, notes, self.position):
             return Step(self.position, self.past, self.future)
-        after = self.board.solve(entries, notes, self.position)
+        after = self.board.solve(entries, notes, self.position, limits)
         return Step(after, [*self.past, (self.position, "edits in the file")], [])
 
     def commit(self, step: "Step", *, working: bool = False) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Case:
             "version": self.version,
             "undo": self.past[-1][1] if self.past else None,
             "redo": self.future[-1][1] if self.future else None,
-            "progress": self.queue.progress(self.position),
+            "progress": self.queue.progress(self.position.decisions),
             "working": self.working,
         }
 

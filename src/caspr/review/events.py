@@ -59,7 +59,7 @@ class Hub:
         queue: asyncio.Queue[str] = asyncio.Queue()
         self.streams.setdefault(number, set()).add(queue)
         try:
-            yield _event("hello", {"version": self.session.ensure(number).version})
+            yield _event("hello", {"version": (await asyncio.to_thread(self.session.case, number)).version})
             while not self.ended.is_set() and not await gone():
                 try:
                     yield await asyncio.wait_for(queue.get(), ALIVE)

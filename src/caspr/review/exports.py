@@ -35,7 +35,7 @@ class Download:
 def export(session: Session, number: int, format: str) -> Download:
     """Return the result of a document in a format, or its part of the review file."""
     with session.lock:
-        case = session.ensure(number)
+        case = session.case(number)
         gold, position = case.board.gold(case.position), case.position
     if format == "review":
         return Download(f"{plain(gold.document)}.review.conll", case.text(position).encode("utf-8"))
@@ -54,7 +54,7 @@ def export(session: Session, number: int, format: str) -> Download:
 def report(session: Session, number: int) -> Download:
     """Return the report on a document as a page."""
     with session.lock:
-        case = session.ensure(number)
+        case = session.case(number)
         result = case.board.result(case.position)
     comparison = compare([result.instance.annotations])
     page = report_page(explained([result], comparison, against_gold([result])), result.document.title)

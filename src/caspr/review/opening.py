@@ -22,7 +22,7 @@ from caspr.formats.places import read_files
 from caspr.result import GOLD
 from caspr.review.session import Session
 from caspr.review.store import Store
-from caspr.settings import Settings, read_settings, write_settings
+from caspr.settings import Settings, write_settings
 
 DEFAULT = Path("review.conll")
 """Where a new review file is written unless told otherwise."""
@@ -46,7 +46,7 @@ def open_review(path: Path, chosen: Chosen) -> Session:
     store = Store(path)
     store.acquire()
     try:
-        return Session.open(store, lambda one: chosen(_stored(one)))
+        return Session.open(store, chosen)
     except BaseException:
         store.release()
         raise
@@ -65,23 +65,20 @@ def open_annotations(
     try:
         if output.exists():
             _refuse_different(output, review.read(output), aligned)
-            return Session.open(store, lambda one: chosen(_stored(one))), findings
+            return Session.open(store, chosen), findings
         settings = chosen(Settings())
         fresh = [_fresh(annotations, settings) for annotations in aligned]
         store.write(review.write(fresh).encode("utf-8"))
         session = Session.open(store, lambda _: settings)
-        session.save()
+        session.fresh = True
+        if len(fresh) == 1:
+            session.case(0)
+            session.save()
+            session.fresh = False
     except BaseException:
         store.release()
         raise
     return session, findings
-
-
-def _stored(one: review.Review) -> Settings:
-    try:
-        return read_settings(one.settings)
-    except InputError as error:
-        raise InputError(f"document '{one.gold.document.title}': {error}") from error
 
 
 def _fresh(annotations: Sequence[Annotation], settings: Settings) -> review.Review:

@@ -84,9 +84,8 @@ class Queue:
         known = self.prices.get(question.mentions)
         return known is not None and known.exact and known.price == 0
 
-    def progress(self, position: Position) -> dict[str, int]:
+    def progress(self, decisions: Decisions) -> dict[str, int]:
         """Count the questions, and those that decisions answer."""
-        decisions = position.decisions
         ruled_out = self.board.ruled_out(decisions)
         answered = 0
         if decisions:

@@ -36,6 +36,7 @@ def serve(session: Session, *, port: int = 0, ready: Callable[[str], None]) -> N
         # What was read stays; without looking through it again and again, clicks are quicker.
         gc.collect()
         gc.freeze()
+        session.start()
         ready(f"http://{LOOPBACK}:{number}/?token={keys.token}")
         try:
             with suppress(KeyboardInterrupt):

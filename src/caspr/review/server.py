@@ -64,7 +64,7 @@ class Pages:
 
     async def index(self, request: Request) -> Response:  # noqa: ARG002
         """List the documents, or go to the only one."""
-        if len(self.session.cases) == 1:
+        if len(self.session.folders) == 1:
             return RedirectResponse("/d/0/", status_code=303)
         documents = await run_in_threadpool(self.session.overview)
         title = self.session.store.path.name
@@ -122,21 +122,21 @@ class Pages:
 
     async def mention(self, request: Request) -> Response:
         """Explain one mention."""
-        case = self.session.ensure(self._number(request))
+        case = await run_in_threadpool(self.session.case, self._number(request))
         span = Desk(case.board, case.position, case.ids).mention(request.path_params["mention"])
         limits = Limits(seconds=EXPLAINING)
         return _json(await run_in_threadpool(case.viewer.explanation, span, case.position, limits))
 
     async def questions(self, request: Request) -> Response:
         """Tell what is worth asking."""
-        case = self.session.ensure(self._number(request))
+        case = await run_in_threadpool(self.session.case, self._number(request))
 
         def listed() -> list[dict[str, Any]]:
             position, queue = case.position, case.queue
             return [queue.view(one, position) for one in queue.open(position)[:ASKED]]
 
         found = await run_in_threadpool(listed)
-        progress = await run_in_threadpool(case.queue.progress, case.position)
+        progress = await run_in_threadpool(case.queue.progress, case.position.decisions)
         return _json({"questions": found, "version": case.version, **progress})
 
     async def export(self, request: Request) -> Response:
@@ -151,7 +151,8 @@ class Pages:
 
     def _number(self, request: Request) -> int:
         number: int = request.path_params["number"]
-        self.session.ensure(number)
+        if number >= len(self.session.folders):
+            raise IndexError(number)
         return number
 
 

@@ -2,26 +2,26 @@
 
     do        check the version, the file and the operation; solve; write the file; only then it counts
     poll      read the file again if somebody edited it
-    continue  look for a better result in the background where the first look was too short
+    go on     look for a better result where the first look was too short, price questions, and open the
+              other documents, in the background until the next operation
 
 Every acknowledged operation is on the disk before `do` returns. A file that was edited outside is read
 again before anything else happens, and an operation that was meant for the old one is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from caspr.errors import CasprError, InputError
-from caspr.files import decode
-from caspr.formats import review
+from caspr.limits import Limits
 from caspr.review.case import Case, Step
 from caspr.review.operations import OperationError
+from caspr.review.shelf import Folder, folders, same_documents
 from caspr.review.store import Store
 from caspr.review.worker import Cancelled, Worker
-from caspr.settings import read_settings
+from caspr.settings import Settings
 
 FIRST_LOOK = 0.5
 """Seconds after which the best so far is shown while the search goes on."""
@@ -46,36 +46,50 @@ class Session:
     """One review file being reviewed."""
 
     store: Store
-    cases: list[Case]
-    inputs: tuple[Path, ...] = ()
-    """The files that must never be written."""
+    """The file."""
+    folders: list[Folder]
+    """Its documents."""
     problem: str | None = None
     """What is wrong with the file as somebody edited it; nothing is written meanwhile."""
+    fresh: bool = False
+    """Whether the file has no results yet."""
     listeners: list[Listener] = field(default_factory=list)
+    """Who is told of changes."""
     lock: RLock = field(default_factory=RLock)
-    _texts: list[str] = field(default_factory=list)
-    """The text of each document as it is in the file."""
+    """Held by whoever changes anything."""
     _worker: Worker = field(default_factory=Worker)
-    """Who does what nobody waits for."""
 
     @classmethod
-    def open(cls, store: Store, settings: Callable[[review.Review], Any] | None = None) -> "Session":
-        """Open a review file that is there."""
-        reviews = _parsed(store.read(), store.path)
-        chosen = settings or (lambda one: read_settings(one.settings))
-        session = cls(store, [Case.of(one, chosen(one)) for one in reviews])
-        session._texts = [""] * len(reviews)
+    def open(cls, store: Store, chosen: Callable[[Settings], Settings]) -> "Session":
+        """Open a review file, with the settings in it or what the user chose instead."""
+        session = cls(store, folders(store.read(), store.path, chosen))
+        for folder in session.folders:
+            folder.check()
         return session
+
+    def case(self, number: int) -> Case:
+        """Return a document, which is opened now if it was not yet; raise `IndexError` if there is none."""
+        if not 0 <= number < len(self.folders):
+            raise IndexError(number)
+        with self.lock:
+            folder = self.folders[number]
+            if folder.case is None:
+                folder.take(folder.open())
+                self._go_on(number)
+            assert folder.case is not None
+            return folder.case
 
     def state(self, number: int) -> dict[str, Any]:
         """Return everything about one document."""
         with self.lock:
-            case = self.cases[number]
+            case = self.case(number)
+            if case.working and self._worker.idle:
+                self._go_on(number)
             document = case.board.document
             breaks = [1, *(end + 1 for end in document.sentence_ends if end < len(document.tokens))]
             return {
                 "index": number,
-                "count": len(self.cases),
+                "count": len(self.folders),
                 "title": document.title,
                 "source": self.store.path.name,
                 "tokens": list(document.tokens),
@@ -89,37 +103,22 @@ class Session:
     def overview(self) -> list[dict[str, Any]]:
         """Return a line about each document."""
         with self.lock:
-            return [
-                {
-                    "index": number,
-                    "title": case.board.document.title,
-                    "tokens": len(case.board.document.tokens),
-                    "annotators": len(case.board.annotations),
-                    "chains": len(case.position.chains),
-                    "decisions": len(case.position.entries),
-                    "value": case.position.value,
-                    "optimal": case.position.optimal,
-                    **case.queue.progress(case.position),
-                }
-                for number, case in enumerate(self.cases)
-            ]
+            return [{"index": number, **one.overview()} for number, one in enumerate(self.folders)]
 
     def do(self, number: int, operation: Any, version: object) -> dict[str, Any]:
         """Carry out an operation and return the update; on any error nothing has changed."""
         self._worker.cancel()
         with self.lock:
             self.poll()
-            case = self.cases[number]
+            case = self.case(number)
             if self.problem is not None:
                 raise OperationError(self.problem)
             if version != case.version:
                 raise StaleError("this was meant for an older state of the document", case.version)
-            limits = replace(case.board.settings.limits, cancelled=None, solutions=1, jobs=1)
-            first = min(FIRST_LOOK, limits.seconds) if limits.seconds is not None else FIRST_LOOK
-            step = case.next(operation, replace(limits, seconds=first))
+            first = _first_look(case.board.settings.limits)
+            step = case.next(operation, first)
             self._write(number, step)
-            longer = limits.seconds is None or limits.seconds > first
-            update = case.commit(step, working=not step.position.optimal and longer)
+            update = case.commit(step, working=_goes_on(step, case, first))
             self._publish(number, "update", update)
             self._go_on(number)
             return update
@@ -128,10 +127,10 @@ class Session:
         """Stop what runs in the background; the best so far stays."""
         self._worker.cancel()
         with self.lock:
-            case = self.cases[number]
+            case = self.case(number)
             if case.working:
                 case.working = False
-                self._publish(number, "update", self._touched(number))
+                self._publish(number, "update", _unchanged(case))
 
     def poll(self) -> None:
         """Read the file again if somebody edited it; tell what changed, or what is wrong with it."""
@@ -140,14 +139,19 @@ class Session:
                 return
             self._worker.cancel()
             try:
-                self._renew(_parsed(self.store.read(), self.store.path))
+                self._renew(folders(self.store.read(), self.store.path, lambda settings: settings))
                 problem = None
             except CasprError as error:
                 problem = f"the file was edited outside and cannot be used: {error}"
             if problem != self.problem:
                 self.problem = problem
-                for number in range(len(self.cases)):
-                    self._publish(number, "update", self._touched(number))
+                for number, folder in enumerate(self.folders):
+                    if folder.case is not None:
+                        self._publish(number, "update", _unchanged(folder.case))
+
+    def start(self) -> None:
+        """Begin to open all documents in the background."""
+        self._worker.run(self._open_rest)
 
     def close(self) -> None:
         """Stop all work and let go of the file."""
@@ -155,49 +159,43 @@ class Session:
         with self.lock:
             self.store.release()
 
-    def ensure(self, number: int) -> Case:
-        """Return a case, or raise `IndexError`."""
-        if not 0 <= number < len(self.cases):
-            raise IndexError(number)
-        return self.cases[number]
-
     def save(self) -> None:
         """Write the file as it stands."""
         with self.lock:
-            self._texts = [case.text(case.position) for case in self.cases]
-            self.store.write("".join(self._texts).encode("utf-8"))
+            self.store.write("".join(folder.text for folder in self.folders).encode("utf-8"))
 
     def _write(self, number: int, step: Step) -> None:
-        texts = [text or case.text(case.position) for text, case in zip(self._texts, self.cases, strict=True)]
-        texts[number] = self.cases[number].text(step.position)
+        text = self.case(number).text(step.position)
+        texts = [text if n == number else folder.text for n, folder in enumerate(self.folders)]
         self.store.write("".join(texts).encode("utf-8"))
-        self._texts = texts
+        self.folders[number].text = text
 
-    def _renew(self, reviews: Sequence[review.Review]) -> None:
+    def _renew(self, edited: list[Folder]) -> None:
         """Take over a file that somebody edited: all of it, or nothing if any of it cannot be."""
-        keys = [one.gold.document.key for one in reviews]
-        if keys != [case.board.document.key for case in self.cases]:
+        if not same_documents(self.folders, edited):
             raise InputError(f"{self.store.path}: found other documents than before, expected the same ones")
-        steps: list[Step | Case] = []
-        for one, case in zip(reviews, self.cases, strict=True):
-            settings = read_settings(one.settings)
-            same = one.annotations == case.board.annotations and _equal(settings, case.board.settings)
-            steps.append(case.renewed(one) if same else Case.of(one, settings))
-        for number, step in enumerate(steps):
-            case = self.cases[number]
-            self._texts[number] = ""
-            if isinstance(step, Case):
-                step.version = case.version + 1
-                self.cases[number] = step
-                self._publish(number, "update", {**step.standing(), "full": True})
-            elif step.position is not case.position:
-                self._publish(number, "update", case.commit(step))
+        steps: list[Step | None] = []
+        for old, new in zip(self.folders, edited, strict=True):
+            same = old.review.annotations == new.review.annotations
+            if old.case is not None and same and old.review.settings == new.review.settings:
+                steps.append(old.case.renewed(new.review, _first_look(old.settings.limits)))
+            else:
+                new.check()
+                steps.append(None)
+        for number, (new, step) in enumerate(zip(edited, steps, strict=True)):
+            self._take_over(number, new, step)
 
-    def _touched(self, number: int) -> dict[str, Any]:
-        """Return an update that says where a document stands, without a change of its own."""
-        case = self.cases[number]
-        step = Step(case.position, case.past, case.future)
-        return {**case.commit(step, working=case.working), "problem": self.problem}
+    def _take_over(self, number: int, new: Folder, step: Step | None) -> None:
+        old = self.folders[number]
+        if step is not None and old.case is not None:
+            old.review, old.text = new.review, new.text
+            if step.position is not old.case.position:
+                self._publish(number, "update", old.case.commit(step))
+        else:
+            new.version = (old.case.version if old.case is not None else old.version) + 1
+            self.folders[number] = new
+            if old.case is not None:
+                self._publish(number, "update", {**self.case(number).standing(), "full": True})
 
     def _publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
         data.setdefault("problem", self.problem)
@@ -205,19 +203,35 @@ class Session:
             listener(number, kind, data)
 
     def _go_on(self, number: int) -> None:
-        """Look for a better result, then for prices, in the background until the next operation."""
+        """Do in the background what nobody waits for, until the next operation."""
         self._worker.run(lambda cancelled: self._background(number, cancelled))
 
     def _background(self, number: int, cancelled: Cancelled) -> None:
-        case = self.cases[number]
-        if case.working:
+        case = self.folders[number].case
+        if case is not None and case.working:
             self._improve(number, case, cancelled)
-        known = 0
-        for known, _ in enumerate(case.queue.price(case.position, PRICING, cancelled), 1):
-            if known % 20 == 0:
+        if case is not None:
+            known = 0
+            for known, _ in enumerate(case.queue.price(case.position, PRICING, cancelled), 1):
+                if known % 20 == 0:
+                    self._publish(number, "questions", {})
+            if known % 20:
                 self._publish(number, "questions", {})
-        if known % 20:
-            self._publish(number, "questions", {})
+        self._open_rest(cancelled)
+
+    def _open_rest(self, cancelled: Cancelled) -> None:
+        """Open the documents that nobody looked at yet, so that they are there when somebody does."""
+        for folder in list(self.folders):
+            if folder.case is None and not cancelled():
+                case = folder.open(cancelled)
+                with self.lock:
+                    if folder.case is None and not cancelled():
+                        folder.take(case)
+        with self.lock:
+            self.poll()
+            if self.fresh and self.problem is None and all(folder.case for folder in self.folders):
+                self.save()
+                self.fresh = False
 
     def _improve(self, number: int, case: Case, cancelled: Cancelled) -> None:
         before = case.position
@@ -237,12 +251,18 @@ class Session:
             self._publish(number, "update", case.commit(step))
 
 
-def _parsed(data: bytes, path: Path) -> list[review.Review]:
-    return review.parse(decode(data, str(path)), str(path))
+def _first_look(limits: Limits) -> Limits:
+    """Return limits for an answer that somebody waits for."""
+    seconds = FIRST_LOOK if limits.seconds is None else min(FIRST_LOOK, limits.seconds)
+    return Limits(seconds, limits.megabytes)
 
 
-def _equal(one: Any, other: Any) -> bool:
-    """Compare what review files keep of settings."""
-    from caspr.settings import write_settings
+def _goes_on(step: Step, case: Case, first: Limits) -> bool:
+    """Tell whether a better result may be found in the time that is left."""
+    seconds = case.board.settings.limits.seconds
+    return not step.position.optimal and (seconds is None or seconds > (first.seconds or 0))
 
-    return write_settings(one) == write_settings(other)
+
+def _unchanged(case: Case) -> dict[str, Any]:
+    """Return an update that says where a document stands, without a change of its own."""
+    return case.commit(Step(case.position, case.past, case.future), working=case.working)

@@ -18,6 +18,13 @@ class Worker:
         self._cancel = Event()
         self._thread: Thread | None = None
         self._ended = False
+        self._running = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs or waits."""
+        with self._changed:
+            return self._task is None and not self._running
 
     def cancel(self) -> None:
         """Tell the running task to stop, and forget one that waits."""
@@ -57,8 +64,11 @@ class Worker:
                 task, self._task = self._task, None
                 self._cancel = Event()
                 cancelled = self._cancel.is_set
+                self._running = True
             try:
                 task(cancelled)
             except Exception:
                 # Whatever happens in the background, the next click must be answered.
                 logging.getLogger(__name__).exception("work in the background failed")
+            finally:
+                self._running = False
