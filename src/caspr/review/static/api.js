@@ -109,7 +109,8 @@ export class Api {
     await this.#take(update);
     const after = this.store.state;
     const decided = ({ decisions, notes }) => JSON.stringify([decisions, notes]);
-    const moved = update.full || Object.keys(update.mentions ?? {}).length > 0 || decided(before) !== decided(after);
+    const moved =
+      update.full || Object.keys(update.mentions ?? {}).length > 0 || decided(before) !== decided(after);
     const fresh = update.version > before.version;
     this.hear("update", { update, before, theirs: fresh && moved && this.#waiting === 0 });
   }
@@ -138,20 +139,23 @@ export class Api {
   /** Say once that the server is gone, and look for it again and again. */
   #lost() {
     if (document.hidden || this.#probe !== null) return;
-    this.#probe = setTimeout(async () => {
-      try {
-        const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
-        this.#probe = null;
-        this.#close();
-        if (answer.ok) this.#open();
-        else this.hear("over", {});
-      } catch {
-        if (!this.gone) this.hear("gone", {});
-        this.gone = true;
-        this.#probe = null;
-        this.#lost();
-      }
-    }, this.gone ? PROBE : 200);
+    this.#probe = setTimeout(
+      async () => {
+        try {
+          const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
+          this.#probe = null;
+          this.#close();
+          if (answer.ok) this.#open();
+          else this.hear("over", {});
+        } catch {
+          if (!this.gone) this.hear("gone", {});
+          this.gone = true;
+          this.#probe = null;
+          this.#lost();
+        }
+      },
+      this.gone ? PROBE : 200,
+    );
   }
 
   #returned() {

@@ -22,7 +22,9 @@ export function movesOf(app) {
     spot.choose({ anchor: anchor ?? at, head: at });
     text.focusToken(at);
     const { start, end } = spot.span;
-    say(`${times(end - start + 1, "token")} chosen: ${phrase(store.state.tokens, start, end, 80)}`, { quiet: true });
+    say(`${times(end - start + 1, "token")} chosen: ${phrase(store.state.tokens, start, end, 80)}`, {
+      quiet: true,
+    });
   };
 
   return {
@@ -43,7 +45,10 @@ export function movesOf(app) {
     /** Select the whole chain of the current mention. */
     whole() {
       const chain = store.chain(store.mention(spot.mention)?.chain);
-      if (chain) { spot.select(chain.mentions); say(`${times(chain.mentions.length, "mention")} selected`, { quiet: true }); }
+      if (chain) {
+        spot.select(chain.mentions);
+        say(`${times(chain.mentions.length, "mention")} selected`, { quiet: true });
+      }
     },
     /** Begin to choose tokens where the reader is. */
     start: () => choose(null, store.mention(spot.mention)?.start ?? text.top),
@@ -78,12 +83,19 @@ export function followPointer(app) {
   const at = (event) => (event.target instanceof Element ? event.target.closest("[data-m]") : null);
   let over = null;
   root.addEventListener("pointerdown", () => app.text.hold(true));
-  for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => app.text.hold(false));
+  for (const kind of ["pointerup", "pointercancel"])
+    document.addEventListener(kind, () => app.text.hold(false));
   root.addEventListener("pointerover", (event) => {
     const id = at(event)?.dataset.m ?? null;
-    if (id !== over) { over = id; app.light(store.mention(id)?.chain ?? null); }
+    if (id !== over) {
+      over = id;
+      app.light(store.mention(id)?.chain ?? null);
+    }
   });
-  root.addEventListener("pointerleave", () => { over = null; app.light(null); });
+  root.addEventListener("pointerleave", () => {
+    over = null;
+    app.light(null);
+  });
   root.addEventListener("focusin", (event) => {
     const id = event.target.dataset?.m;
     if (id && id !== spot.mention) spot.go(id, { show: false });
@@ -118,8 +130,9 @@ function chooseDragged(root, spot) {
   if (dragged.isCollapsed || !dragged.rangeCount) return;
   const range = dragged.getRangeAt(0);
   if (!root.contains(range.commonAncestorContainer)) return;
-  const tokens = [...root.querySelectorAll(".t")].filter((t) => range.intersectsNode(t)).map((t) => Number(t.dataset.t));
+  const tokens = [...root.querySelectorAll(".t")]
+    .filter((t) => range.intersectsNode(t))
+    .map((t) => Number(t.dataset.t));
   if (!tokens.length) return;
   spot.choose({ anchor: tokens[0], head: tokens.at(-1) });
 }
-

@@ -6,7 +6,8 @@ import { button, make } from "./dom.js";
 import { showWorking } from "./status.js";
 import { described } from "./step.js";
 
-const OVER = "This page's session is over. Start caspr review again and open the address that it prints; all acknowledged decisions are in the file.";
+const OVER =
+  "This page's session is over. Start caspr review again and open the address that it prints; all acknowledged decisions are in the file.";
 
 /** Return the listener of the Api. */
 export function hearing(app) {
@@ -15,7 +16,11 @@ export function hearing(app) {
       const searched = before.working;
       if (searched && app.step.goesOn) app.step.add(update.changed ?? []);
       else if (theirs) {
-        app.step.begin("Changed in another tab or in the file", before.chains, update.cost?.before ?? before.cost.value);
+        app.step.begin(
+          "Changed in another tab or in the file",
+          before.chains,
+          update.cost?.before ?? before.cost.value,
+        );
         app.step.add(update.changed ?? []);
         say("The document was changed in another tab or in the file.");
       }
@@ -26,10 +31,18 @@ export function hearing(app) {
     },
     progress: (best) => showWorking(app, best),
     questions: () => app.queue.load(),
-    gone: () => banner("The server does not answer. What was acknowledged is in the file; new decisions cannot be saved until it is back.", [], { kind: "error" }),
+    gone: () =>
+      banner(
+        "The server does not answer. What was acknowledged is in the file; new decisions cannot be saved until it is back.",
+        [],
+        { kind: "error" },
+      ),
     back() {
       if (app.unsaved) offer(app, "The server is back. This was not saved:", app.unsaved);
-      else { unbanner(); say("The server is back."); }
+      else {
+        unbanner();
+        say("The server is back.");
+      }
     },
     over: () => banner(OVER, [], { kind: "error" }),
     busy: ({ waiting }) => document.documentElement.classList.toggle("waiting", waiting > 0),
@@ -42,7 +55,10 @@ export function showProblem(app, before = null) {
   const { problem = null } = app.store.state;
   if (problem === (before ?? null)) return;
   if (problem) banner(`Nothing can be saved now: ${problem}`, [], { kind: "error" });
-  else { unbanner(); say("The file can be used again."); }
+  else {
+    unbanner();
+    say("The file can be used again.");
+  }
 }
 
 /** Offer to do an operation again. */
@@ -59,11 +75,19 @@ function offer(app, text, op) {
 export function refuse(app, refusal) {
   switch (refusal.kind) {
     case "late":
-      offer(app, "The document was changed elsewhere meanwhile, and is shown as it is now. This was not done:", refusal.op);
+      offer(
+        app,
+        "The document was changed elsewhere meanwhile, and is shown as it is now. This was not done:",
+        refusal.op,
+      );
       return;
     case "gone":
       app.unsaved = refusal.op;
-      banner(`The server does not answer. This was not saved: ${described(app.store, refusal.op)}. It can be done again when the server is back.`, [], { kind: "error" });
+      banner(
+        `The server does not answer. This was not saved: ${described(app.store, refusal.op)}. It can be done again when the server is back.`,
+        [],
+        { kind: "error" },
+      );
       return;
     case "over":
       banner(`${OVER} This was not saved: ${described(app.store, refusal.op)}.`, [], { kind: "error" });
@@ -78,23 +102,45 @@ export function refuse(app, refusal) {
 
 /** Show a refused decision and the earlier ones that it clashes with. */
 function contradiction(app, refusal) {
-  const clashing = refusal.clashes.map((id) => app.store.state.decisions.find((one) => one.id === id)).filter(Boolean);
+  const clashing = refusal.clashes
+    .map((id) => app.store.state.decisions.find((one) => one.id === id))
+    .filter(Boolean);
   if (!clashing.length) {
     banner(`Not possible: ${refusal.message}`);
     return;
   }
   let dialog = null;
-  const again = () => { dialog.close(); app.act(refusal.op); };
-  const gone = (item) => () => { item.remove(); retry.disabled = false; retry.focus(); };
+  const again = () => {
+    dialog.close();
+    app.act(refusal.op);
+  };
+  const gone = (item) => () => {
+    item.remove();
+    retry.disabled = false;
+    retry.focus();
+  };
   const items = clashing.map((decision) => {
     const item = decisionItem(app, decision, () => gone(item)());
-    item.addEventListener("click", (event) => { if (event.target.closest("button")?.textContent === "Show") dialog.close(); });
+    item.addEventListener("click", (event) => {
+      if (event.target.closest("button")?.textContent === "Show") dialog.close();
+    });
     return item;
   });
   const retry = button("Try again", again, { kind: "strong", disabled: true });
   dialog = open(
     "This contradicts earlier decisions",
-    make("div", {}, make("p", {}, refusal.message), make("p", {}, `Nothing was changed. ${clashing.length > 1 ? "Take back any one of these, then the others can hold:" : "Take this back, then it can hold:"}`), make("ol", { class: "decision-list" }, ...items), make("div", { class: "buttons" }, retry)),
+    make(
+      "div",
+      {},
+      make("p", {}, refusal.message),
+      make(
+        "p",
+        {},
+        `Nothing was changed. ${clashing.length > 1 ? "Take back any one of these, then the others can hold:" : "Take this back, then it can hold:"}`,
+      ),
+      make("ol", { class: "decision-list" }, ...items),
+      make("div", { class: "buttons" }, retry),
+    ),
     { kind: "small", role: "alertdialog" },
   );
 }
