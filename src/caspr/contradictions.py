@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from caspr.company import Chains, find_company
 from caspr.decisions import Decisions, Group, Statement
-from caspr.document import Document
+from caspr.document import Document, Span
 from caspr.errors import ContradictionError
 from caspr.instance import Instance
 from caspr.votes import Votes, count_votes, nested_pairs
@@ -99,7 +99,9 @@ def arrangement(instance: Instance, decisions: Decisions, votes: Votes) -> Chain
 def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:
     """Say in words why a group cannot be in one chain."""
     if len(group.ids) > 1:
-        yield f"mention {tuple(_twice(decisions, group))} is enforced in chains {' and '.join(group.ids)}"
+        mention = _twice(decisions, group)
+        who = "what is decided to be together" if mention is None else f"mention {tuple(mention)}"
+        yield f"{who} is enforced in chains {' and '.join(group.ids)}"
     for mention in group.mentions:
         if decisions.rules_out(mention):
             yield f"mention {tuple(mention)} is enforced and ruled out"
@@ -115,15 +117,13 @@ def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[
             )
 
 
-def _twice(decisions: Decisions, group: Group) -> tuple[int, int]:
-    """Return a mention that several ids were given to, or the first of its group."""
-    seen: set[object] = set()
-    for chain in decisions.chains:
-        for mention in chain.mentions:
-            if mention in seen and decisions.group_of[mention] is group:
-                return mention
-            seen.add(mention)
-    return group.mentions[0]
+def _twice(decisions: Decisions, group: Group) -> Span | None:
+    """Return a mention of a group that was itself given several ids, if there is one."""
+    given: dict[Span, set[str]] = {}
+    for id, mentions in decisions.named.items():
+        for mention in mentions:
+            given.setdefault(mention, set()).add(id)
+    return next((mention for mention in group.mentions if len(given.get(mention, ())) > 1), None)
 
 
 def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool]) -> list[int]:

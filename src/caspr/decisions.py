@@ -129,12 +129,13 @@ class Decisions:
         for mention in sorted(root):
             members.setdefault(_find(root, mention), []).append(mention)
         ids: dict[Span, set[str]] = {}
-        for id, mentions in self._named().items():
+        for id, mentions in self.named.items():
             ids.setdefault(_find(root, mentions[0]), set()).add(id)
         return tuple(Group(tuple(found), tuple(sorted(ids.get(top, ())))) for top, found in members.items())
 
-    def _named(self) -> dict[str, list[Span]]:
-        """Return the mentions that each id was given to."""
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[Span]]:
+        """The mentions that each id was given to."""
         named: dict[str, list[Span]] = {}
         enforced = (one for one in self.statements if one.kind is Kind.ENFORCED)
         for id, mentions in concatenated(
@@ -145,7 +146,7 @@ class Decisions:
         return {id: mentions for id, mentions in named.items() if mentions}
 
     def _bundles(self) -> Iterator[Sequence[Span]]:
-        yield from self._named().values()
+        yield from self.named.values()
         for one in self.statements:
             if one.kind is Kind.TOGETHER:
                 yield one.mentions

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from caspr.adjudicate import by_document
+from caspr.cli.inputs import read_given
 from tests.cli.caller import PAPER, Caller
 
 
@@ -58,3 +60,31 @@ def test_redo_keeps_statements_and_notes(caspr: Caller, folder: Path) -> None:
     assert "caspr" not in (folder / "gold.conll").read_text()
     path.write_text(path.read_text().replace("together", "apart"))
     assert "cost 6" in caspr("redo", "review.conll").err
+
+
+def documents(*paths: Path) -> list[tuple[str, list[str]]]:
+    """Return the documents and annotators that are read from some paths."""
+    given, _ = read_given(paths, {"format": None, "choices": None})
+    found, _ = by_document(given)
+    return [(one[0].document.name, sorted(each.annotator for each in one)) for one in found]
+
+
+def test_one_folder_may_hold_everything(tmp_path: Path) -> None:
+    names = ["in1", "in2", "in3", "in4"]
+    flat, annotators, acts = (tmp_path / name for name in ("flat", "annotators", "acts"))
+    for path in map(Path, PAPER):
+        for number in (1, 2):
+            renamed = path.read_text().replace("(example)", f"(act {number})")
+            text = renamed.replace("\n4\t", f"\n{number}\t")
+            act = acts / f"act{number}"
+            act.mkdir(parents=True, exist_ok=True)
+            (act / path.name).write_text(text)
+            (annotators / path.stem).mkdir(parents=True, exist_ok=True)
+            (annotators / path.stem / f"act{number}.conll").write_text(text)
+        flat.mkdir(exist_ok=True)
+        shutil.copy(path, flat)
+    (flat / "review.conll").write_text("# caspr review: {}\n")
+    (flat / "notes.md").write_text("nothing to read")
+    assert documents(flat) == [("example", names)]
+    assert documents(annotators) == [("act 1", names), ("act 2", names)]
+    assert documents(acts) == [("act 1", names), ("act 2", names)]

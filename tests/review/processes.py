@@ -1,6 +1,5 @@
 """Real `caspr review` processes, and a browser's requests to them."""
 
-import os
 import re
 import signal
 import subprocess
@@ -14,8 +13,8 @@ import httpx
 
 from tests.cli.caller import PAPER
 
-WATCHED = Path(__file__).parent / "watched"
-"""A folder whose `sitecustomize` writes down every address that sockets are used with."""
+WATCHED = Path(__file__).parent / "watched.py"
+"""Runs the command line and writes down what its sockets do."""
 
 
 class Page:
@@ -48,12 +47,10 @@ class Running:
     """A process and the address it printed."""
 
     def __init__(self, folder: Path, *words: object, watched: Path | None = None) -> None:
-        environment = dict(os.environ)
-        if watched is not None:
-            environment |= {"PYTHONPATH": str(WATCHED), "CASPR_TEST_SOCKETS": str(watched)}
-        command = [sys.executable, "-m", "caspr", "review", *map(str, words), "--no-browser"]
+        program = ["-m", "caspr"] if watched is None else [str(WATCHED), str(watched)]
+        command = [sys.executable, *program, "review", *map(str, words), "--no-browser"]
         self.process = subprocess.Popen(
-            command, cwd=folder, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+            command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         assert self.process.stderr is not None
         line = self.process.stderr.readline()

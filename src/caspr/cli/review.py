@@ -10,7 +10,6 @@ import click
 from caspr.cli.options import FILES, changed, format_options, reading, settings_options
 from caspr.cli.run import tell
 from caspr.errors import InputError
-from caspr.formats import read_all
 from caspr.settings import Settings
 
 
@@ -27,8 +26,9 @@ from caspr.settings import Settings
 def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bool, **given: Any) -> None:
     """Adjudicate FILES on a page in the browser: click, and the rest is optimised around your decision.
 
-    FILES are those of the annotators, in any format, or folders of them; or one review file, which is gone on
-    with. Decisions are kept in the review file, each as soon as it is made. Ctrl-C ends the page.
+    FILES are those of the annotators, in any format, or folders of them; one folder that holds them all;
+    or one review file, which is gone on with. Decisions are kept in the review file, each as soon as it is
+    made. Ctrl-C ends the page.
     """
     from caspr.review.opening import DEFAULT, is_review, open_annotations, open_review
     from caspr.review.run import serve
@@ -43,9 +43,10 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
             )
         session = open_review(files[0], chosen)
     else:
-        session, findings = open_annotations(
-            files, read_all(files, **reading(given)), output or DEFAULT, chosen
-        )
+        from caspr.cli.inputs import read_given
+
+        given_files, inputs = read_given(files, reading(given))
+        session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
         tell(str(finding) for finding in findings)
     path = session.store.path
 

@@ -7,7 +7,7 @@ they keep their mentions, so that only what changes looks changed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
@@ -65,6 +65,10 @@ class Position:
     def partition(self) -> Partition:
         """The chains of two mentions or more, in canonical order."""
         return tuple(sorted(chain.mentions for chain in self.chains if len(chain.mentions) > 1))
+
+    def bare(self) -> "Position":
+        """Return the same position without what was derived from it, to be kept for long."""
+        return replace(self)
 
     def chain(self, id: str) -> Chain | None:
         """Find a chain of the result."""

@@ -79,7 +79,7 @@ class Case:
             after = replace(self.position, notes=change.notes)
         else:
             after = self._solved(change, limits, progress)
-        past = [*self.past, (self.position, change.label)]
+        past = [*self.past, (self.position.bare(), change.label)]
         return Step(after, past, [], change.asked)
 
     def _back(self, verb: str) -> "Step":
@@ -89,7 +89,7 @@ class Case:
         if not source:
             raise OperationError(f"nothing to {verb}")
         position, label = source[-1]
-        shorter, longer = source[:-1], [*target, (self.position, label)]
+        shorter, longer = source[:-1], [*target, (self.position.bare(), label)]
         return Step(position, *((shorter, longer) if undo else (longer, shorter)))
 
     def _solved(self, change: Change, limits: Limits, progress: Progress) -> Position:
@@ -110,7 +110,7 @@ class Case:
         if _same(entries, notes, self.position):
             return Step(self.position, self.past, self.future)
         after = self.board.solve(entries, notes, self.position, limits)
-        return Step(after, [*self.past, (self.position, "edits in the file")], [])
+        return Step(after, [*self.past, (self.position.bare(), "edits in the file")], [])
 
     def commit(self, step: "Step", *, working: bool = False) -> dict[str, Any]:
         """Take a step and return what the page is told of it."""

@@ -36,9 +36,9 @@ def export(session: Session, number: int, format: str) -> Download:
     """Return the result of a document in a format, or its part of the review file."""
     with session.lock:
         case = session.case(number)
-        gold, position = case.board.gold(case.position), case.position
+        gold, text = case.board.gold(case.position), session.folders[number].text
     if format == "review":
-        return Download(f"{plain(gold.document)}.review.conll", case.text(position).encode("utf-8"))
+        return Download(f"{plain(gold.document)}.review.conll", text.encode("utf-8"))
     if format not in FORMATS:
         raise OperationError(f"found format {format[:40]!r}, expected review or one of {', '.join(FORMATS)}")
     name = f"{plain(gold.document)}{SUFFIXES[format][0]}"

@@ -33,9 +33,8 @@ def serve(session: Session, *, port: int = 0, ready: Callable[[str], None]) -> N
             proxy_headers=False,
             timeout_graceful_shutdown=1,
         )
-        # What was read stays; without looking through it again and again, clicks are quicker.
-        gc.collect()
-        gc.freeze()
+        # Documents stay; looking through them for rubbish again and again would make clicks slower.
+        gc.set_threshold(100_000, 50, 100)
         session.start()
         ready(f"http://{LOOPBACK}:{number}/?token={keys.token}")
         try:

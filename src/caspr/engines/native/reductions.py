@@ -86,7 +86,8 @@ def product(left: Ints, right: Bools | Ints) -> Ints:
     largest *= max(int(np.abs(right).max(initial=0)), 1)
     if largest < EXACT:
         kind = np.float32 if largest < SHORT else np.float64
-        return (left.astype(kind) @ right.astype(kind)).astype(np.int64)
+        done: Ints = (left.astype(kind) @ right.astype(kind)).astype(np.int64)
+        return done
     return left @ right.astype(np.int64)
 
 
