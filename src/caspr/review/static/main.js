@@ -138,7 +138,8 @@ app.letGo = () => {
     say("Nothing is selected.", { quiet: true });
     return;
   }
-  if (spot.mention) spot.go(spot.mention, { focus: true });
+  if (app.view.open === "matrix") app.matrix.focus();
+  else if (spot.mention) spot.go(spot.mention, { focus: true });
   else document.activeElement?.blur();
 };
 

@@ -75,6 +75,11 @@ export class Matrix {
     row?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Put the keyboard on the current row, else on the first. */
+  focus() {
+    (this.#rows.get(this.app.spot.mention) ?? this.table.querySelector("[data-row]"))?.focus();
+  }
+
   render() {
     const { store } = this.app;
     this.#main = this.#correspond();
