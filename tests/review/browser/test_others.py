@@ -70,7 +70,7 @@ def test_a_server_that_is_gone_is_told(alone: Page, paper: Served) -> None:
     expect(banner).to_contain_text("does not answer")
     mention(alone, "5-5").click()
     press(alone, "x")
-    expect(banner).to_contain_text("This was not saved: no mention: “5”")
+    expect(banner).to_contain_text("This was not acknowledged: no mention: “5”")
     expect_in_text(alone, "5-5", there=True)
 
 

@@ -27,7 +27,7 @@ export class Api {
     this.gone = false;
   }
 
-  /** Do an operation when those before it are done. Answers the update; throws a Refusal. */
+  /** Do an operation when those before it are done. Answers `{update, before}`, the state before it; throws a Refusal. */
   send(op) {
     this.#busy(1);
     const turn = this.#last.then(() => this.#post(op)).finally(() => this.#busy(-1));
@@ -79,13 +79,14 @@ export class Api {
   }
 
   async #post(op) {
-    const body = JSON.stringify({ version: this.store.state.version, op });
+    const before = this.store.state;
+    const body = JSON.stringify({ version: before.version, op });
     const headers = { "Content-Type": "application/json", "X-CSRF": this.csrf };
     const answer = await this.#fetch("do", { method: "POST", headers, body }, op);
     if (answer.ok) {
       const update = await answer.json();
       await this.#take(update);
-      return update;
+      return { update, before };
     }
     const told = await answer.json().catch(() => ({}));
     const message = told.error ?? `The server answered ${answer.status}.`;

@@ -39,11 +39,11 @@ export class Chains {
     this.list = make("ul", { class: "chain-list" });
     fill(root, make("div", { class: "filters" }, this.search, this.filter, this.sort), this.count, this.list);
     this.list.addEventListener("pointerover", (event) =>
-      app.light(event.target.closest("[data-chain]")?.dataset.chain ?? null),
+      app.light(event.target.closest("[data-chain]")?.dataset.chain),
     );
-    this.list.addEventListener("pointerleave", () => app.light(null));
+    this.list.addEventListener("pointerleave", () => app.light());
     this.list.addEventListener("focusin", (event) =>
-      app.light(event.target.closest("[data-chain]")?.dataset.chain ?? null),
+      app.light(event.target.closest("[data-chain]")?.dataset.chain),
     );
   }
 

@@ -36,26 +36,19 @@ const app = {
   spot,
   say,
   cost: { before: null },
+  /** Operations that were asked for while the server did not answer. */
+  unsaved: [],
   help: () => help(app),
   noteItem: (note) => noteItem(app, note),
 };
 
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
 /** Send an operation; answer the update, or nothing when it did not go through and the reader was told. */
 app.act = async (op) => {
-  const { chains, cost, undo, redo } = store.state;
   try {
-    const update = await app.api.send(op);
+    const { update, before } = await app.api.send(op);
     unbanner("warning");
-    const label =
-      op.do === "undo"
-        ? `Undone: ${undo}`
-        : op.do === "redo"
-          ? `Redone: ${redo}`
-          : capital(described(store, op));
-    app.cost.before = update.cost?.before ?? cost.value;
-    app.step.begin(label, chains, app.cost.before);
+    app.cost.before = update.cost?.before ?? before.cost.value;
+    app.step.begin(labelOf(op, before), before.chains, app.cost.before);
     app.step.add(update.changed ?? []);
     app.step.goesOn = update.working === true;
     showStatus(app);
@@ -67,10 +60,18 @@ app.act = async (op) => {
   }
 };
 
-/** Highlight a chain everywhere. */
-app.light = (chain) => {
-  app.text.light(chain);
-  app.map.light(chain);
+function labelOf(op, before) {
+  if (op.do === "undo") return `Undone: ${before.undo}`;
+  if (op.do === "redo") return `Redone: ${before.redo}`;
+  const text = described(store, op);
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+/** Highlight a chain everywhere; without one, that of the current mention. */
+app.light = (chain = null) => {
+  const lit = chain ?? store.mention(spot.mention)?.chain ?? null;
+  app.text.light(lit);
+  app.map.light(lit);
 };
 
 /** Chains near a place, the nearest first, to be offered first. */
@@ -174,6 +175,7 @@ function connect() {
       spot.choose(null);
       app.text.render();
     } else app.text.update(change, old);
+    app.light();
     app.matrix.update(change);
     app.detail.refresh();
     app.chains.render();
@@ -189,7 +191,7 @@ function connect() {
     if (what.moved) {
       app.matrix.follow();
       app.detail.refresh();
-      app.light(store.mention(spot.mention)?.chain ?? null);
+      app.light();
       app.map.draw();
       byId("here").textContent = spot.mention
         ? `at ${where(spot.mention)} of ${store.state.tokens.length} tokens`

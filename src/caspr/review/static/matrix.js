@@ -41,7 +41,7 @@ export class Matrix {
     this.table.addEventListener("keydown", (event) => this.#key(event));
     this.table.addEventListener("pointerover", (event) => {
       const id = event.target.closest("[data-row]")?.dataset.row;
-      app.light(app.store.mention(id)?.chain ?? null);
+      app.light(app.store.mention(id)?.chain);
     });
   }
 

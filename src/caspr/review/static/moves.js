@@ -89,17 +89,17 @@ export function followPointer(app) {
     const id = at(event)?.dataset.m ?? null;
     if (id !== over) {
       over = id;
-      app.light(store.mention(id)?.chain ?? null);
+      app.light(store.mention(id)?.chain);
     }
   });
   root.addEventListener("pointerleave", () => {
     over = null;
-    app.light(null);
+    app.light();
   });
   root.addEventListener("focusin", (event) => {
     const id = event.target.dataset?.m;
     if (id && id !== spot.mention) spot.go(id, { show: false });
-    if (id) app.light(store.mention(id)?.chain ?? null);
+    if (id) app.light(store.mention(id)?.chain);
   });
   root.addEventListener("click", (event) => {
     if (!getSelection().isCollapsed) return;

@@ -38,7 +38,7 @@ export function hearing(app) {
         { kind: "error" },
       ),
     back() {
-      if (app.unsaved) offer(app, "The server is back. This was not saved:", app.unsaved);
+      if (app.unsaved.length) offer(app, "The server is back. This was not acknowledged:", app.unsaved);
       else {
         unbanner();
         say("The server is back.");
@@ -61,15 +61,17 @@ export function showProblem(app, before = null) {
   }
 }
 
-/** Offer to do an operation again. */
-function offer(app, text, op) {
+/** Offer to do operations again, one after the other until one is refused. */
+function offer(app, text, ops) {
   const again = async () => {
-    app.unsaved = null;
+    app.unsaved = [];
     unbanner();
-    await app.act(op);
+    for (const op of ops) if (!(await app.act(op))) break;
   };
-  banner(`${text} ${described(app.store, op)}.`, [["Do it now", again]]);
+  banner(`${text} ${listed(app, ops)}.`, [["Do it now", again]]);
 }
+
+const listed = (app, ops) => ops.map((op) => described(app.store, op)).join("; ");
 
 /** Tell why an operation did not go through. */
 export function refuse(app, refusal) {
@@ -78,25 +80,32 @@ export function refuse(app, refusal) {
       offer(
         app,
         "The document was changed elsewhere meanwhile, and is shown as it is now. This was not done:",
-        refusal.op,
+        [refusal.op],
       );
       return;
     case "gone":
-      app.unsaved = refusal.op;
+      // An undo that did arrive must not be done twice; anything else is refused when it is there already.
+      if (!["undo", "redo"].includes(refusal.op.do)) app.unsaved.push(refusal.op);
       banner(
-        `The server does not answer. This was not saved: ${described(app.store, refusal.op)}. It can be done again when the server is back.`,
+        `The server does not answer. This was not acknowledged: ${listed(app, app.unsaved)}. It can be done again when the server is back.`,
         [],
         { kind: "error" },
       );
       return;
     case "over":
-      banner(`${OVER} This was not saved: ${described(app.store, refusal.op)}.`, [], { kind: "error" });
+      banner(`${OVER} This was not saved: ${listed(app, [refusal.op])}.`, [], { kind: "error" });
       return;
     case "refused":
       contradiction(app, refusal);
       return;
     default:
-      banner(refusal.message ?? String(refusal), [], { kind: "error" });
+      banner(
+        refusal.op ? `Not done: ${listed(app, [refusal.op])}. ${refusal.message}` : refusal.message,
+        [],
+        {
+          kind: "error",
+        },
+      );
   }
 }
 

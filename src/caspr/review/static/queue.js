@@ -185,30 +185,28 @@ export class Queue {
   }
 
   #list(here) {
-    const items = this.#questions
-      .slice(0, this.#shown)
-      .map((question, i) =>
+    const items = this.#questions.slice(0, this.#shown).map((question, i) =>
+      make(
+        "li",
+        {},
         make(
-          "li",
-          {},
+          "button",
+          {
+            type: "button",
+            "aria-current": i === here ? "true" : null,
+            data: { keep: `question ${keyOf(question)}` },
+            on: { click: () => this.ask(keyOf(question)) },
+          },
+          make("span", { class: `tag ${question.kind}` }, SHORT[question.kind] ?? question.kind),
           make(
-            "button",
-            {
-              type: "button",
-              "aria-current": i === here ? "true" : null,
-              data: { keep: `question ${keyOf(question)}` },
-              on: { click: () => this.ask(keyOf(question)) },
-            },
-            make("span", { class: `tag ${question.kind}` }, SHORT[question.kind] ?? question.kind),
-            make(
-              "bdi",
-              { class: "words" },
-              question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ "),
-            ),
-            make("span", { class: "soft" }, `${question.votes.yes}:${question.votes.no}`),
+            "bdi",
+            { class: "words" },
+            question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ "),
           ),
+          make("span", { class: "soft" }, `${question.votes.yes}:${question.votes.no}`),
         ),
-      );
+      ),
+    );
     const left = this.#questions.length - this.#shown;
     const more =
       left > 0

@@ -134,11 +134,12 @@ export class TextView {
     return this.#lines[number] ?? null;
   }
 
-  /** The first token that is in view. */
+  /** The first token that is in view. Rows are only looked at in the one chunk that is: others need not be laid out. */
   get top() {
-    const edge = this.root.getBoundingClientRect().top;
-    const row = this.#rows.findIndex((element) => element.getBoundingClientRect().bottom > edge + 20);
-    return this.#lines[Math.max(row, 0)]?.start ?? 1;
+    const edge = this.root.getBoundingClientRect().top + 20;
+    const below = (element) => element.getBoundingClientRect().bottom > edge;
+    const row = [...([...this.root.children].find(below)?.children ?? [])].find(below);
+    return Number(row?.dataset.n ?? 1);
   }
 
   #assign(rows = null) {
@@ -182,6 +183,7 @@ export class TextView {
     old.replaceWith(row);
     this.#rows[number] = row;
     for (const { id } of this.#onLine[number]) this.#settle(id);
+    if (held?.m) this.#rove();
     if (held?.m) this.element(held.m)?.focus({ preventScroll: true });
     if (held?.t) this.focusToken(Number(held.t));
     this.#paint(null);
