@@ -28,6 +28,11 @@ FAINT = """() => {
     const [r, g, b] = rgb.map((v) => linear(v / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
+  const seen = (e) => {
+    let share = 1;
+    for (; e; e = e.parentElement) share *= Number(getComputedStyle(e).opacity);
+    return share;
+  };
   const grounds = (e) => {
     const all = [];
     for (; e; e = e.parentElement) all.unshift(getComputedStyle(e).backgroundColor);
@@ -37,7 +42,9 @@ FAINT = """() => {
   const look = (e, pseudo, text) => {
     const style = getComputedStyle(e, pseudo);
     const behind = pseudo ? [...grounds(e), style.backgroundColor] : grounds(e);
-    const [one, other] = [light(over(...behind, style.color)), light(over(...behind))].sort((a, b) => b - a);
+    const share = Math.round(100 * seen(e) * (pseudo ? Number(style.opacity) : 1));
+    const ink = `color-mix(in srgb, ${style.color} ${share}%, transparent)`;
+    const [one, other] = [light(over(...behind, ink)), light(over(...behind))].sort((a, b) => b - a);
     const ratio = (one + 0.05) / (other + 0.05);
     if (ratio < 4.5) faint.push([ratio.toFixed(2), text.slice(0, 40), e.className]);
   };
@@ -46,6 +53,7 @@ FAINT = """() => {
     const text = [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join("").trim();
     if (text) look(e, null, text);
     if (e.dataset.label) look(e, "::after", e.dataset.label);
+    if (e.dataset.n) look(e, "::before", e.dataset.n);
   }
   return faint;
 }"""

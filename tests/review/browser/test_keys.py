@@ -62,6 +62,7 @@ def test_decide_about_mentions_by_keys(page: Page) -> None:
     walk_to(page, "5-5")
     press(page, "x")
     expect_in_text(page, "5-5", there=False)
+    expect(page.locator('#text [data-m="5-5"]')).to_be_focused()
     press(page, "f")
     expect(page.locator('#text [data-m="5-5"]')).not_to_have_class("decided")
     press(page, "4")

@@ -51,13 +51,26 @@ def test_the_file_is_edited_meanwhile(alone: Page, folder: Path) -> None:
     expect(alone.locator("#decisions h2").first).not_to_have_text("0 decisions")
 
 
+def test_a_file_that_cannot_be_used_is_told(alone: Page, folder: Path) -> None:
+    review = folder / "review.conll"
+    before = review.read_text(encoding="utf-8")
+    review.write_text(before.replace("#end document", ""), encoding="utf-8")
+    banner = alone.locator("#banner")
+    expect(banner).to_contain_text("Nothing can be saved now")
+    review.write_text(before, encoding="utf-8")
+    expect(banner).to_be_hidden()
+    mention(alone, "5-5").click()
+    press(alone, "x")
+    expect_in_text(alone, "5-5", there=False)
+
+
 def test_a_server_that_is_gone_is_told(alone: Page, paper: Served) -> None:
     paper.kill()
     banner = alone.locator("#banner")
     expect(banner).to_contain_text("does not answer")
     mention(alone, "5-5").click()
     press(alone, "x")
-    expect(banner).to_contain_text("This was not saved: no mention: “5”")
+    expect(banner).to_contain_text("This was not acknowledged: no mention: “5”")
     expect_in_text(alone, "5-5", there=True)
 
 

@@ -147,3 +147,38 @@ def test_notes(page: Page) -> None:
     expect(page.locator("#decisions .notes")).to_contain_text("Ask Ben about <b>this</b>.")
     page.get_by_role("button", name="Delete the note").click()
     expect(page.locator("#decisions .notes")).to_have_count(0)
+
+
+def test_nested_mentions_by_repeated_clicks(page: Page) -> None:
+    word = page.locator('#text [data-t="1"]')
+    current = page.locator("#text .current")
+    for expected in ("1-1", "1-3", "1-1"):
+        word.click()
+        expect(current).to_have_attribute("data-m", expected)
+
+
+def test_a_new_mention_by_dragging(page: Page) -> None:
+    start, end = (page.locator(f'#text [data-t="{token}"]').bounding_box() for token in (4, 6))
+    assert start is not None
+    assert end is not None
+    page.mouse.move(start["x"] + 1, start["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] - 1, end["y"] + 10, steps=4)
+    page.mouse.up()
+    expect(page.locator("#chosen")).to_contain_text("3 tokens: 4 5 6")
+    page.get_by_role("button", name="New mention").click()
+    page.get_by_role("option").nth(1).click()
+    expect_in_text(page, "4-6", there=True)
+    expect(mention(page, "4-6")).to_be_focused()
+
+
+def test_all_documents_with_their_progress(page: Page) -> None:
+    mention(page, "5-5").click()
+    page.locator("#detail").get_by_role("button", name="No mention").click()
+    expect_in_text(page, "5-5", there=False)
+    number = page.url.rstrip("/").rpartition("/")[2]
+    page.get_by_role("link", name=" of 60").click()
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name=f"example {number}", exact=True))
+    expect(row.get_by_role("cell").nth(1)).to_have_text("1")
+    row.get_by_role("link").click()
+    expect_in_text(page, "5-5", there=False)

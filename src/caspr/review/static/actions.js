@@ -10,12 +10,18 @@ const NOTHING = "Go to a mention first: click it, or use the arrow keys.";
 export function actionsOf(app) {
   const { store, spot, say } = app;
   const targets = () => inTextOrder(spot.targets);
-  const chainsOf = (ids) => [...new Set(ids.map((id) => store.mention(id)?.chain).filter((chain) => chain != null))];
+  const chainsOf = (ids) => [
+    ...new Set(ids.map((id) => store.mention(id)?.chain).filter((chain) => chain != null)),
+  ];
 
   /** Send an operation and let go of the selection when it went through. */
   const send = async (op) => {
     const update = await app.act(op);
-    if (update) { spot.select([]); spot.choose(null); }
+    if (update) {
+      spot.select([]);
+      spot.choose(null);
+      getSelection().removeAllRanges();
+    }
     return update;
   };
   /** Run with at least so many targets, or say what is missing. */
@@ -34,12 +40,14 @@ export function actionsOf(app) {
   return {
     same() {
       const ids = pair();
-      if (ids.length < 2) say("Select a mention with Space, go to another one, then say that they are the same.");
+      if (ids.length < 2)
+        say("Select a mention with Space, go to another one, then say that they are the same.");
       else send({ do: "together", mentions: ids });
     },
     different() {
       const ids = pair();
-      if (ids.length !== 2) say("Two mentions can be different: select one with Space and go to the other one.");
+      if (ids.length !== 2)
+        say("Two mentions can be different: select one with Space and go to the other one.");
       else send({ do: "apart", mentions: ids });
     },
     enforce: having(1, NOTHING, (ids) => {
@@ -57,11 +65,15 @@ export function actionsOf(app) {
     }),
     move: having(1, NOTHING, (ids) => {
       const own = chainsOf(ids);
-      const title = ids.length === 1 ? `Move “${store.words(ids[0], 30)}” (${where(ids[0])}) to` : `Move ${ids.length} mentions to`;
+      const title =
+        ids.length === 1
+          ? `Move “${store.words(ids[0], 30)}” (${where(ids[0])}) to`
+          : `Move ${ids.length} mentions to`;
       const take = (chain) =>
         send(chain === null ? { do: "split", mentions: ids } : { do: "into", mentions: ids, chain });
       askChain(store, title, take, {
-        extra: own.length ? [["A chain of their own", null]] : [], except: own.length === 1 ? own : [],
+        extra: own.length ? [["A chain of their own", null]] : [],
+        except: own.length === 1 ? own : [],
         first: app.nearby(ids[0]),
       });
     }),
@@ -69,9 +81,15 @@ export function actionsOf(app) {
       const chains = chainsOf(ids);
       if (chains.length > 1) return send({ do: "merge", chains });
       if (!chains.length) return say("This mention is in no chain; nothing can be merged with it.");
-      return askChain(store, `Merge chain ${chains[0]} with`, (chain) => send({ do: "merge", chains: [chains[0], chain] }), {
-        except: chains, first: app.nearby(ids[0]),
-      });
+      return askChain(
+        store,
+        `Merge chain ${chains[0]} with`,
+        (chain) => send({ do: "merge", chains: [chains[0], chain] }),
+        {
+          except: chains,
+          first: app.nearby(ids[0]),
+        },
+      );
     }),
     create() {
       const span = spot.span;
@@ -81,7 +99,8 @@ export function actionsOf(app) {
         if (await send({ do: "new", start: span.start, end: span.end, chain })) spot.go(id, { focus: true });
       };
       return askChain(store, `New mention “${store.words(id, 40)}” in`, put, {
-        extra: [["Some chain, decided later", null]], first: app.nearby(id),
+        extra: [["Some chain, decided later", null]],
+        first: app.nearby(id),
       });
     },
     empty() {
@@ -94,7 +113,8 @@ export function actionsOf(app) {
       const on = (id) => {
         const [start, end] = id.split("-").map(Number);
         const touches = (decision) =>
-          decision.mentions.includes(id) || (decision.kind === "empty" && decision.tokens.some((t) => t === start || t === end));
+          decision.mentions.includes(id) ||
+          (decision.kind === "empty" && decision.tokens.some((t) => t === start || t === end));
         return store.state.decisions.filter(touches);
       };
       const decisions = [...new Set(ids.flatMap(on).map((decision) => decision.id))];
@@ -103,7 +123,9 @@ export function actionsOf(app) {
     }),
     note() {
       const mention = spot.mention;
-      const title = mention ? `Note on “${store.words(mention, 40)}” (${where(mention)})` : "Note on the document";
+      const title = mention
+        ? `Note on “${store.words(mention, 40)}” (${where(mention)})`
+        : "Note on the document";
       askText(title, "Text of the note", (text) => app.act({ do: "note", mention, text }));
     },
     undo: () => (store.state.undo === null ? say("There is nothing to undo.") : app.act({ do: "undo" })),

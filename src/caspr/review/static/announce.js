@@ -13,7 +13,9 @@ export function say(text, { quiet = false } = {}) {
   toast.textContent = text;
   toast.hidden = false;
   clearTimeout(hiding);
-  hiding = setTimeout(() => { toast.hidden = true; }, STAY);
+  hiding = setTimeout(() => {
+    toast.hidden = true;
+  }, STAY);
 }
 
 /** Put up a banner that stays until it is taken down or replaced; actions are `[label, act]`. */

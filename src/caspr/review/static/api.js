@@ -27,7 +27,7 @@ export class Api {
     this.gone = false;
   }
 
-  /** Do an operation when those before it are done. Answers the update; throws a Refusal. */
+  /** Do an operation when those before it are done. Answers `{update, before}`, the state before it; throws a Refusal. */
   send(op) {
     this.#busy(1);
     const turn = this.#last.then(() => this.#post(op)).finally(() => this.#busy(-1));
@@ -79,13 +79,14 @@ export class Api {
   }
 
   async #post(op) {
-    const body = JSON.stringify({ version: this.store.state.version, op });
+    const before = this.store.state;
+    const body = JSON.stringify({ version: before.version, op });
     const headers = { "Content-Type": "application/json", "X-CSRF": this.csrf };
     const answer = await this.#fetch("do", { method: "POST", headers, body }, op);
     if (answer.ok) {
       const update = await answer.json();
       await this.#take(update);
-      return update;
+      return { update, before };
     }
     const told = await answer.json().catch(() => ({}));
     const message = told.error ?? `The server answered ${answer.status}.`;
@@ -93,6 +94,7 @@ export class Api {
       await this.refresh();
       throw new Refusal("late", message, { op });
     }
+    if (answer.status === 403) throw new Refusal("over", message, { op });
     if (answer.status === 422) throw new Refusal("refused", message, { op, clashes: told.clashes });
     throw new Refusal("failed", message, { op });
   }
@@ -104,9 +106,14 @@ export class Api {
 
   /** An event may be the echo of our own operation, before or after its answer. */
   async #updated(update) {
-    const fresh = update.version > this.store.state.version;
+    const before = this.store.state;
     await this.#take(update);
-    this.hear("update", { update, fresh, ours: this.#waiting > 0 });
+    const after = this.store.state;
+    const decided = ({ decisions, notes }) => JSON.stringify([decisions, notes]);
+    const moved =
+      update.full || Object.keys(update.mentions ?? {}).length > 0 || decided(before) !== decided(after);
+    const fresh = update.version > before.version;
+    this.hear("update", { update, before, theirs: fresh && moved && this.#waiting === 0 });
   }
 
   async #fetch(path, options, op = null) {
@@ -133,20 +140,23 @@ export class Api {
   /** Say once that the server is gone, and look for it again and again. */
   #lost() {
     if (document.hidden || this.#probe !== null) return;
-    this.#probe = setTimeout(async () => {
-      try {
-        const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
-        this.#probe = null;
-        this.#close();
-        if (answer.ok) this.#open();
-        else this.hear("over", {});
-      } catch {
-        if (!this.gone) this.hear("gone", {});
-        this.gone = true;
-        this.#probe = null;
-        this.#lost();
-      }
-    }, this.gone ? PROBE : 200);
+    this.#probe = setTimeout(
+      async () => {
+        try {
+          const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
+          this.#probe = null;
+          this.#close();
+          if (answer.ok) this.#open();
+          else this.hear("over", {});
+        } catch {
+          if (!this.gone) this.hear("gone", {});
+          this.gone = true;
+          this.#probe = null;
+          this.#lost();
+        }
+      },
+      this.gone ? PROBE : 200,
+    );
   }
 
   #returned() {

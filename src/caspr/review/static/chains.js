@@ -14,16 +14,37 @@ export class Chains {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    const again = () => { this.#shown = MOST; this.render(); };
-    this.search = make("input", { type: "search", placeholder: "Number or words", "aria-label": "Search chains", data: { first: "" }, on: { input: again } });
-    this.filter = make("select", { "aria-label": "Which chains", on: { change: again } }, ...options({ all: "all", open: "not all enforced", decided: "all enforced" }));
-    this.sort = make("select", { "aria-label": "Order", on: { change: again } }, ...options({ text: "text order", size: "largest first", number: "by number" }));
+    const again = () => {
+      this.#shown = MOST;
+      this.render();
+    };
+    this.search = make("input", {
+      type: "search",
+      placeholder: "Number or words",
+      "aria-label": "Search chains",
+      data: { first: "" },
+      on: { input: again },
+    });
+    this.filter = make(
+      "select",
+      { "aria-label": "Which chains", on: { change: again } },
+      ...options({ all: "all", open: "not all enforced", decided: "all enforced" }),
+    );
+    this.sort = make(
+      "select",
+      { "aria-label": "Order", on: { change: again } },
+      ...options({ text: "text order", size: "largest first", number: "by number" }),
+    );
     this.count = make("p", { class: "soft", "aria-live": "polite" });
     this.list = make("ul", { class: "chain-list" });
     fill(root, make("div", { class: "filters" }, this.search, this.filter, this.sort), this.count, this.list);
-    this.list.addEventListener("pointerover", (event) => app.light(event.target.closest("[data-chain]")?.dataset.chain ?? null));
-    this.list.addEventListener("pointerleave", () => app.light(null));
-    this.list.addEventListener("focusin", (event) => app.light(event.target.closest("[data-chain]")?.dataset.chain ?? null));
+    this.list.addEventListener("pointerover", (event) =>
+      app.light(event.target.closest("[data-chain]")?.dataset.chain),
+    );
+    this.list.addEventListener("pointerleave", () => app.light());
+    this.list.addEventListener("focusin", (event) =>
+      app.light(event.target.closest("[data-chain]")?.dataset.chain),
+    );
   }
 
   /** Say whether the panel is seen; only then is it built. */
@@ -46,12 +67,34 @@ export class Chains {
     if (!this.#open) return;
     const { store } = this.app;
     const { chains } = store.state;
-    const wanted = { all: () => true, open: (id) => !chains[id].decided, decided: (id) => chains[id].decided }[this.filter.value];
+    const wanted = {
+      all: () => true,
+      open: (id) => !chains[id].decided,
+      decided: (id) => chains[id].decided,
+    }[this.filter.value];
     const start = (id) => Number(chains[id].mentions[0]?.split("-")[0] ?? 0);
-    const orders = { text: (a, b) => start(a) - start(b), size: (a, b) => chains[b].mentions.length - chains[a].mentions.length, number: (a, b) => a.localeCompare(b, "en", { numeric: true }) };
+    const orders = {
+      text: (a, b) => start(a) - start(b),
+      size: (a, b) => chains[b].mentions.length - chains[a].mentions.length,
+      number: (a, b) => a.localeCompare(b, "en", { numeric: true }),
+    };
     const found = matching(store, this.search.value).filter(wanted).sort(orders[this.sort.value]);
     this.count.textContent = `${found.length} of ${times(Object.keys(chains).length, "chain")}`;
-    const more = found.length > this.#shown ? make("li", {}, button(`Show all ${found.length}`, () => { this.#shown = Infinity; this.render(); }, { kind: "quiet" })) : null;
+    const more =
+      found.length > this.#shown
+        ? make(
+            "li",
+            {},
+            button(
+              `Show all ${found.length}`,
+              () => {
+                this.#shown = Infinity;
+                this.render();
+              },
+              { kind: "quiet" },
+            ),
+          )
+        : null;
     fill(this.list, ...found.slice(0, this.#shown).map((id) => this.#item(id)), more);
   }
 
@@ -61,7 +104,18 @@ export class Chains {
     const open = this.#unfolded === id;
     const head = make(
       "button",
-      { type: "button", class: "chain-head", "aria-expanded": String(open), data: { keep: `chain ${id}` }, on: { click: () => { this.#unfolded = open ? null : id; this.render(); } } },
+      {
+        type: "button",
+        class: "chain-head",
+        "aria-expanded": String(open),
+        data: { keep: `chain ${id}` },
+        on: {
+          click: () => {
+            this.#unfolded = open ? null : id;
+            this.render();
+          },
+        },
+      },
       chip(id),
       make("bdi", { class: "gist" }, gist(store, id)),
       make("span", { class: "soft" }, `${chain.decided ? "= " : ""}${chain.mentions.length}`),
@@ -73,7 +127,11 @@ export class Chains {
   #body(id, chain) {
     const { app } = this;
     const at = chain.mentions[0];
-    const on = (act) => () => { app.spot.select([]); app.spot.go(at); act(); };
+    const on = (act) => () => {
+      app.spot.select([]);
+      app.spot.go(at);
+      act();
+    };
     return make(
       "div",
       { class: "chain-body" },
@@ -82,9 +140,14 @@ export class Chains {
         { class: "buttons" },
         chain.decided ? null : button("Accept as it stands", on(app.actions.accept)),
         button("Merge with …", on(app.actions.merge)),
-        button("Select all", () => { app.spot.go(at); app.spot.select(chain.mentions); }),
+        button("Select all", () => {
+          app.spot.go(at);
+          app.spot.select(chain.mentions);
+        }),
       ),
-      ...chain.mentions.map((mention) => snippet(app.store, mention, (one) => app.spot.go(one, { focus: true }))),
+      ...chain.mentions.map((mention) =>
+        snippet(app.store, mention, (one) => app.spot.go(one, { focus: true })),
+      ),
     );
   }
 }

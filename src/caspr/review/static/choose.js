@@ -14,7 +14,9 @@ export const chip = (chain) =>
 
 /** Return the different words of a chain's mentions, the longest of the first ones in front. */
 export function gist(store, chain, most = 4) {
-  const words = [...new Set((store.chain(chain)?.mentions ?? []).slice(0, 40).map((id) => store.words(id, 40)))];
+  const words = [
+    ...new Set((store.chain(chain)?.mentions ?? []).slice(0, 40).map((id) => store.words(id, 40))),
+  ];
   return words.slice(0, most).join(" · ") + (words.length > most ? " …" : "");
 }
 
@@ -23,7 +25,8 @@ export function matching(store, wanted) {
   const text = wanted.trim().toLowerCase();
   const ids = Object.keys(store.state.chains);
   if (!text) return ids;
-  const holds = (id) => store.state.chains[id].mentions.some((m) => store.words(m, 200).toLowerCase().includes(text));
+  const holds = (id) =>
+    store.state.chains[id].mentions.some((m) => store.words(m, 200).toLowerCase().includes(text));
   const found = ids.filter((id) => id.toLowerCase().startsWith(text) || holds(id));
   return found.sort((one, other) => (other.toLowerCase() === text) - (one.toLowerCase() === text));
 }
@@ -38,8 +41,13 @@ export function askChain(store, title, done, { extra = [], except = [], first = 
   let taken = null;
   const list = make("ul", { role: "listbox", id: "chain-list", "aria-label": "Chains", class: "options" });
   const field = make("input", {
-    type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "chain-list",
-    "aria-autocomplete": "list", autocomplete: "off", "aria-label": "Number or words of the chain",
+    type: "text",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "chain-list",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    "aria-label": "Number or words of the chain",
     placeholder: "number or words",
   });
   const show = () => {
@@ -61,17 +69,32 @@ export function askChain(store, title, done, { extra = [], except = [], first = 
     taken = choices[i];
     dialog.close();
   };
-  field.addEventListener("input", () => { at = 0; show(); });
+  field.addEventListener("input", () => {
+    at = 0;
+    show();
+  });
   field.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) { event.preventDefault(); at = (at + step + choices.length) % Math.max(choices.length, 1); point(); }
-    if (event.key === "Enter") { event.preventDefault(); take(at); }
+    if (step) {
+      event.preventDefault();
+      at = (at + step + choices.length) % Math.max(choices.length, 1);
+      point();
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      take(at);
+    }
   });
   list.addEventListener("click", (event) => {
     const item = event.target.closest("[role=option]");
     if (item) take([...list.children].indexOf(item));
   });
-  const dialog = open(title, make("div", {}, field, list), { kind: "chooser", closed: () => { if (taken) done(taken[1]); } });
+  const dialog = open(title, make("div", {}, field, list), {
+    kind: "chooser",
+    closed: () => {
+      if (taken) done(taken[1]);
+    },
+  });
   show();
   field.focus();
 }
@@ -80,7 +103,10 @@ function option(store, label, value, number, extra) {
   const plain = extra.some(([, other]) => other === value);
   const body = plain
     ? [make("b", {}, label)]
-    : [chip(value), make("bdi", { class: "gist" }, gist(store, value)),
-      make("span", { class: "soft" }, times(store.chain(value).mentions.length, "mention"))];
+    : [
+        chip(value),
+        make("bdi", { class: "gist" }, gist(store, value)),
+        make("span", { class: "soft" }, times(store.chain(value).mentions.length, "mention")),
+      ];
   return make("li", { role: "option", id: `option-${number}` }, ...body);
 }

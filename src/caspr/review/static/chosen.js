@@ -11,7 +11,12 @@ export function showChosen(root, app) {
   if (span) {
     fill(
       root,
-      make("span", {}, `${times(span.end - span.start + 1, "token")}: `, make("bdi", {}, phrase(store.state.tokens, span.start, span.end, 50))),
+      make(
+        "span",
+        {},
+        `${times(span.end - span.start + 1, "token")}: `,
+        make("bdi", {}, phrase(store.state.tokens, span.start, span.end, 50)),
+      ),
       button("New mention …", actions.create, { key: "w", kind: "strong" }),
       button("No boundary here", actions.empty, { key: "0" }),
       button("Cancel", () => app.letGo(), { key: "Esc", kind: "quiet" }),

@@ -20,7 +20,9 @@ export function open(title, content, { kind = "", role = null, closed = () => {}
     if (back?.isConnected) back.focus({ preventScroll: true });
     closed();
   });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
@@ -42,10 +44,17 @@ export function askText(title, label, done, { value = "", number = false } = {})
     make("div", { class: "buttons" }, make("button", { class: "strong", type: "submit" }, "OK")),
   );
   let given = "";
-  form.addEventListener("submit", () => { given = field.value.trim(); });
+  form.addEventListener("submit", () => {
+    given = field.value.trim();
+  });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  open(title, form, { kind: "small", closed: () => { if (given) done(given); } });
+  open(title, form, {
+    kind: "small",
+    closed: () => {
+      if (given) done(given);
+    },
+  });
   field.focus();
 }

@@ -10,7 +10,8 @@ export function make(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") element.className = value;
     else if (name === "data") Object.assign(element.dataset, value);
-    else if (name === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
+    else if (name === "on")
+      for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
@@ -18,11 +19,23 @@ export function make(tag, properties = {}, ...children) {
 }
 
 /** Make a button that acts; `key` is the shortcut it tells. */
-export function button(label, act, { key = null, kind = "", title = null, name = null, disabled = false } = {}) {
+export function button(
+  label,
+  act,
+  { key = null, kind = "", title = null, name = null, disabled = false } = {},
+) {
   const hint = key ? make("kbd", { "aria-hidden": "true" }, key) : null;
   return make(
     "button",
-    { type: "button", class: kind, title, "aria-label": name, "aria-keyshortcuts": key, disabled, on: { click: act } },
+    {
+      type: "button",
+      class: kind,
+      title,
+      "aria-label": name,
+      "aria-keyshortcuts": key,
+      disabled,
+      on: { click: act },
+    },
     label,
     hint,
   );
@@ -31,7 +44,9 @@ export function button(label, act, { key = null, kind = "", title = null, name =
 /** Put children into an element in place of what it held, keeping the focus where it was if it can be found again. */
 export function fill(element, ...children) {
   const held = element.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
-  element.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.filter((child) => child !== null && child !== undefined && child !== false),
+  );
   if (held) element.querySelector(`[data-keep="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
 }
 

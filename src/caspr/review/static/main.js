@@ -31,20 +31,26 @@ import { where } from "./words.js";
 
 const store = new Store(JSON.parse(byId("state").textContent));
 const spot = new Spot();
-const app = { store, spot, say, cost: { before: null }, help: () => help(app), noteItem: (note) => noteItem(app, note) };
-
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+const app = {
+  store,
+  spot,
+  say,
+  cost: { before: null },
+  /** Operations that were asked for while the server did not answer. */
+  unsaved: [],
+  help: () => help(app),
+  noteItem: (note) => noteItem(app, note),
+};
 
 /** Send an operation; answer the update, or nothing when it did not go through and the reader was told. */
 app.act = async (op) => {
-  const { chains, cost, undo, redo } = store.state;
   try {
-    const update = await app.api.send(op);
+    const { update, before } = await app.api.send(op);
     unbanner("warning");
-    const label = op.do === "undo" ? `Undone: ${undo}` : op.do === "redo" ? `Redone: ${redo}` : capital(described(store, op));
-    app.cost.before = update.cost?.before ?? cost.value;
-    app.step.begin(label, chains, app.cost.before);
+    app.cost.before = update.cost?.before ?? before.cost.value;
+    app.step.begin(labelOf(op, before), before.chains, app.cost.before);
     app.step.add(update.changed ?? []);
+    app.step.goesOn = update.working === true;
     showStatus(app);
     say(app.step.summary, { quiet: true });
     return update;
@@ -54,48 +60,87 @@ app.act = async (op) => {
   }
 };
 
-/** Highlight a chain everywhere. */
-app.light = (chain) => {
-  app.text.light(chain);
-  app.map.light(chain);
+function labelOf(op, before) {
+  if (op.do === "undo") return `Undone: ${before.undo}`;
+  if (op.do === "redo") return `Redone: ${before.redo}`;
+  const text = described(store, op);
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+/** Highlight a chain everywhere; without one, that of the current mention. */
+app.light = (chain = null) => {
+  const lit = chain ?? store.mention(spot.mention)?.chain ?? null;
+  app.text.light(lit);
+  app.map.light(lit);
 };
 
 /** Chains near a place, the nearest first, to be offered first. */
 app.nearby = (id) => {
   const at = Number(id.split("-")[0]);
-  const near = store.order.filter((one) => Math.abs(store.mention(one).start - at) < 300 && store.mention(one).chain !== null);
-  near.sort((one, other) => Math.abs(store.mention(one).start - at) - Math.abs(store.mention(other).start - at));
+  const near = store.order.filter(
+    (one) => Math.abs(store.mention(one).start - at) < 300 && store.mention(one).chain !== null,
+  );
+  near.sort(
+    (one, other) => Math.abs(store.mention(one).start - at) - Math.abs(store.mention(other).start - at),
+  );
   return [...new Set(near.map((one) => store.mention(one).chain))].slice(0, 12);
 };
 
 app.showsOut = () => byId("show-out").checked;
 app.toggleOut = () => byId("show-out").click();
 app.openDetail = (options = {}) => app.side.show("detail", options);
-app.openStep = () => (byId("step").hidden ? say("No step was made yet.") : (byId("step").querySelector("li button") ?? byId("step").querySelector("button")).focus());
-app.openExport = () => { byId("export").open = true; byId("export").querySelector("a").focus(); };
+app.openStep = () =>
+  byId("step").hidden
+    ? say("No step was made yet.")
+    : (byId("step").querySelector("li button") ?? byId("step").querySelector("button")).focus();
+app.openExport = () => {
+  byId("export").open = true;
+  byId("export").querySelector("a").focus();
+};
 app.openChains = (chain = null) => {
   app.side.show("chains", { focus: chain === null });
   if (chain !== null) app.chains.unfold(chain);
 };
 app.switchView = () => app.view.show(app.view.open === "text" ? "matrix" : "text", { focus: false });
-app.askToken = () => askText("Go to a token", `Number of the token, 1 to ${store.state.tokens.length}`, (text) => app.moves.goTo(Number(text)), { number: true });
+app.askToken = () =>
+  askText(
+    "Go to a token",
+    `Number of the token, 1 to ${store.state.tokens.length}`,
+    (text) => app.moves.goTo(Number(text)),
+    { number: true },
+  );
 app.startRange = () => app.moves.start();
 app.cancel = () => (store.state.working ? app.api.cancel().catch(() => {}) : say("Nothing is running."));
 
 /** Lead to what a decision is about. */
 app.showDecision = (decision) => {
   const known = decision.mentions.filter((id) => store.mention(id));
-  if (known.length) { spot.select(known.length > 1 ? known : []); spot.go(known[0], { focus: true }); }
-  else if (decision.tokens.length) spot.choose({ anchor: decision.tokens[0], head: decision.tokens.at(-1) });
+  if (known.length) {
+    spot.select(known.length > 1 ? known : []);
+    spot.go(known[0], { focus: true });
+  } else if (decision.tokens.length)
+    spot.choose({ anchor: decision.tokens[0], head: decision.tokens.at(-1) });
   if (!known.length && decision.tokens.length) app.text.focusToken(decision.tokens[0]);
 };
 
 /** Escape: close what is open, let go of what is chosen, and go back to the text. */
 app.letGo = () => {
-  if (byId("export").open) { byId("export").open = false; byId("export").querySelector("summary").focus(); return; }
-  if (spot.range) { app.moves.leave(); return; }
-  if (spot.selected.size) { spot.select([]); say("Nothing is selected.", { quiet: true }); return; }
-  if (spot.mention) spot.go(spot.mention, { focus: true });
+  if (byId("export").open) {
+    byId("export").open = false;
+    byId("export").querySelector("summary").focus();
+    return;
+  }
+  if (spot.range) {
+    app.moves.leave();
+    return;
+  }
+  if (spot.selected.size) {
+    spot.select([]);
+    say("Nothing is selected.", { quiet: true });
+    return;
+  }
+  if (app.view.open === "matrix") app.matrix.focus();
+  else if (spot.mention) spot.go(spot.mention, { focus: true });
   else document.activeElement?.blur();
 };
 
@@ -112,7 +157,10 @@ function build() {
   app.decided = new Decided(byId("decisions"), app);
   app.matrix = new Matrix(byId("matrix"), app);
   const [views, sides] = document.querySelectorAll("[data-tabs]");
-  app.view = new Tabs(views, (id) => { app.matrix.show(id === "matrix"); app.map.draw(); });
+  app.view = new Tabs(views, (id) => {
+    app.matrix.show(id === "matrix");
+    app.map.draw();
+  });
   app.side = new Tabs(sides, (id) => {
     app.detail.show(id === "detail");
     app.chains.show(id === "chains");
@@ -123,7 +171,11 @@ function build() {
 function connect() {
   store.subscribe((change, old) => {
     spot.keepOnly((id) => store.mention(id) !== null);
-    if (change.anew) { spot.choose(null); app.text.render(); } else app.text.update(change, old);
+    if (change.anew) {
+      spot.choose(null);
+      app.text.render();
+    } else app.text.update(change, old);
+    app.light();
     app.matrix.update(change);
     app.detail.refresh();
     app.chains.render();
@@ -139,18 +191,26 @@ function connect() {
     if (what.moved) {
       app.matrix.follow();
       app.detail.refresh();
-      app.light(store.mention(spot.mention)?.chain ?? null);
+      app.light();
       app.map.draw();
-      byId("here").textContent = spot.mention ? `at ${where(spot.mention)} of ${store.state.tokens.length} tokens` : "";
+      byId("here").textContent = spot.mention
+        ? `at ${where(spot.mention)} of ${store.state.tokens.length} tokens`
+        : "";
     }
     showChosen(byId("chosen"), app);
   });
   byId("undo").addEventListener("click", () => app.actions.undo());
   byId("redo").addEventListener("click", () => app.actions.redo());
   byId("help").addEventListener("click", () => app.help());
-  byId("show-out").addEventListener("change", () => app.text.root.classList.toggle("no-out", !app.showsOut()));
-  document.addEventListener("click", (event) => { if (!event.target.closest("#export")) byId("export").open = false; });
-  byId("export").addEventListener("click", (event) => { if (event.target.closest("a")) byId("export").open = false; });
+  byId("show-out").addEventListener("change", () =>
+    app.text.root.classList.toggle("no-out", !app.showsOut()),
+  );
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("#export")) byId("export").open = false;
+  });
+  byId("export").addEventListener("click", (event) => {
+    if (event.target.closest("a")) byId("export").open = false;
+  });
   followPointer(app);
   listen(app);
 }

@@ -10,7 +10,13 @@ import { place } from "./snippet.js";
 import { inChain, times } from "./words.js";
 
 const CHUNK = 40;
-const FILTERS = { all: "all mentions", disputed: "disputed", out: "left out", decided: "enforced", open: "not enforced" };
+const FILTERS = {
+  all: "all mentions",
+  disputed: "disputed",
+  out: "left out",
+  decided: "enforced",
+  open: "not enforced",
+};
 
 export class Matrix {
   #open = false;
@@ -20,7 +26,11 @@ export class Matrix {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.filter = make("select", { "aria-label": "Which mentions", on: { change: () => this.render() } }, ...Object.entries(FILTERS).map(([value, label]) => make("option", { value }, label)));
+    this.filter = make(
+      "select",
+      { "aria-label": "Which mentions", on: { change: () => this.render() } },
+      ...Object.entries(FILTERS).map(([value, label]) => make("option", { value }, label)),
+    );
     this.count = make("span", { class: "soft" });
     this.table = make("div", { role: "table", "aria-label": "Mentions by annotators", class: "matrix" });
     root.append(make("div", { class: "filters" }, this.filter, this.count), this.table);
@@ -31,7 +41,7 @@ export class Matrix {
     this.table.addEventListener("keydown", (event) => this.#key(event));
     this.table.addEventListener("pointerover", (event) => {
       const id = event.target.closest("[data-row]")?.dataset.row;
-      app.light(app.store.mention(id)?.chain ?? null);
+      app.light(app.store.mention(id)?.chain);
     });
   }
 
@@ -46,7 +56,10 @@ export class Matrix {
     if (!this.#open) return;
     this.#main = this.#correspond();
     for (const id of change.mentions) {
-      if (!this.#rows.has(id) || !this.app.store.mention(id)) { this.render(); return; }
+      if (!this.#rows.has(id) || !this.app.store.mention(id)) {
+        this.render();
+        return;
+      }
       const row = this.#row(id);
       this.#rows.get(id).replaceWith(row);
       this.#rows.set(id, row);
@@ -62,16 +75,26 @@ export class Matrix {
     row?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Put the keyboard on the current row, else on the first. */
+  focus() {
+    (this.#rows.get(this.app.spot.mention) ?? this.table.querySelector("[data-row]"))?.focus();
+  }
+
   render() {
     const { store } = this.app;
     this.#main = this.#correspond();
     const ids = store.order.filter((id) => this.#wanted(store.mention(id)));
     this.#rows = new Map(ids.map((id) => [id, this.#row(id)]));
     const names = ["mention", ...store.state.annotators, "result"];
-    const head = make("div", { role: "row", class: "matrix-row head" }, ...names.map((name) => make("span", { role: "columnheader" }, make("bdi", {}, name))));
+    const head = make(
+      "div",
+      { role: "row", class: "matrix-row head" },
+      ...names.map((name) => make("span", { role: "columnheader" }, make("bdi", {}, name))),
+    );
     const rows = [...this.#rows.values()];
     const chunks = [];
-    for (let i = 0; i < rows.length; i += CHUNK) chunks.push(make("div", { role: "rowgroup", class: "chunk" }, ...rows.slice(i, i + CHUNK)));
+    for (let i = 0; i < rows.length; i += CHUNK)
+      chunks.push(make("div", { role: "rowgroup", class: "chunk" }, ...rows.slice(i, i + CHUNK)));
     this.table.style.setProperty("--columns", String(store.state.annotators.length));
     this.count.textContent = times(ids.length, "mention");
     fill(this.table, make("div", { role: "rowgroup", class: "matrix-head" }, head), ...chunks);
@@ -82,11 +105,16 @@ export class Matrix {
   #wanted(mention) {
     const votes = new Set(mention.votes.map((vote) => vote !== null));
     switch (this.filter.value) {
-      case "disputed": return votes.size > 1 || this.#departs(mention);
-      case "out": return mention.chain === null;
-      case "decided": return mention.decision !== null;
-      case "open": return mention.decision === null;
-      default: return true;
+      case "disputed":
+        return votes.size > 1 || this.#departs(mention);
+      case "out":
+        return mention.chain === null;
+      case "decided":
+        return mention.decision !== null;
+      case "open":
+        return mention.decision === null;
+      default:
+        return true;
     }
   }
 
@@ -106,7 +134,9 @@ export class Matrix {
         const counts = shared.get(own);
         counts.set(mention.chain, (counts.get(mention.chain) ?? 0) + 1);
       }
-      return new Map([...shared].map(([own, counts]) => [own, [...counts].sort((a, b) => b[1] - a[1])[0][0]]));
+      return new Map(
+        [...shared].map(([own, counts]) => [own, [...counts].sort((a, b) => b[1] - a[1])[0][0]]),
+      );
     });
   }
 
@@ -117,17 +147,35 @@ export class Matrix {
     const decided = mention.decision ? "= " : "";
     return make(
       "div",
-      { role: "row", class: `matrix-row${spot.mention === id ? " current" : ""}`, tabindex: "-1", data: { row: id } },
+      {
+        role: "row",
+        class: `matrix-row${spot.mention === id ? " current" : ""}`,
+        tabindex: "-1",
+        data: { row: id },
+      },
       make("span", { role: "rowheader", dir: "auto" }, place(id), " ", make("bdi", {}, store.words(id, 44))),
       ...cells,
-      make("span", { role: "cell", "aria-label": `${mention.decision ? "enforced, " : ""}${inChain(mention.chain)}` }, decided, chip(mention.chain)),
+      make(
+        "span",
+        { role: "cell", "aria-label": `${mention.decision ? "enforced, " : ""}${inChain(mention.chain)}` },
+        decided,
+        chip(mention.chain),
+      ),
     );
   }
 
   #cell(vote, mention, i) {
     if (vote === null) return make("span", { role: "cell", class: "soft", "aria-label": "not marked" }, "·");
     const agrees = mention.chain !== null && this.#main[i].get(vote) === mention.chain;
-    return make("span", { role: "cell", class: agrees ? "agrees" : "departs", "aria-label": `chain ${vote}, ${agrees ? "as" : "not as"} in the result` }, `${agrees ? "✓" : "≠"} ${vote}`);
+    return make(
+      "span",
+      {
+        role: "cell",
+        class: agrees ? "agrees" : "departs",
+        "aria-label": `chain ${vote}, ${agrees ? "as" : "not as"} in the result`,
+      },
+      `${agrees ? "✓" : "≠"} ${vote}`,
+    );
   }
 
   #go(id) {

@@ -22,7 +22,9 @@ export function movesOf(app) {
     spot.choose({ anchor: anchor ?? at, head: at });
     text.focusToken(at);
     const { start, end } = spot.span;
-    say(`${times(end - start + 1, "token")} chosen: ${phrase(store.state.tokens, start, end, 80)}`, { quiet: true });
+    say(`${times(end - start + 1, "token")} chosen: ${phrase(store.state.tokens, start, end, 80)}`, {
+      quiet: true,
+    });
   };
 
   return {
@@ -43,7 +45,10 @@ export function movesOf(app) {
     /** Select the whole chain of the current mention. */
     whole() {
       const chain = store.chain(store.mention(spot.mention)?.chain);
-      if (chain) { spot.select(chain.mentions); say(`${times(chain.mentions.length, "mention")} selected`, { quiet: true }); }
+      if (chain) {
+        spot.select(chain.mentions);
+        say(`${times(chain.mentions.length, "mention")} selected`, { quiet: true });
+      }
     },
     /** Begin to choose tokens where the reader is. */
     start: () => choose(null, store.mention(spot.mention)?.start ?? text.top),
@@ -58,6 +63,7 @@ export function movesOf(app) {
     },
     /** Leave the tokens; the keyboard goes back to the current mention. */
     leave() {
+      getSelection().removeAllRanges();
       spot.choose(null);
       if (spot.mention) spot.go(spot.mention, { focus: true });
     },
@@ -76,27 +82,33 @@ export function followPointer(app) {
   const { spot, store } = app;
   const at = (event) => (event.target instanceof Element ? event.target.closest("[data-m]") : null);
   let over = null;
-  let before = null;
-  // A press moves the focus, and with it the current mention, before the click is told.
-  root.addEventListener("pointerdown", () => { before = spot.mention; });
+  root.addEventListener("pointerdown", () => app.text.hold(true));
+  for (const kind of ["pointerup", "pointercancel"])
+    document.addEventListener(kind, () => app.text.hold(false));
   root.addEventListener("pointerover", (event) => {
     const id = at(event)?.dataset.m ?? null;
-    if (id !== over) { over = id; app.light(store.mention(id)?.chain ?? null); }
+    if (id !== over) {
+      over = id;
+      app.light(store.mention(id)?.chain);
+    }
   });
-  root.addEventListener("pointerleave", () => { over = null; app.light(null); });
+  root.addEventListener("pointerleave", () => {
+    over = null;
+    app.light();
+  });
   root.addEventListener("focusin", (event) => {
     const id = event.target.dataset?.m;
     if (id && id !== spot.mention) spot.go(id, { show: false });
-    if (id) app.light(store.mention(id)?.chain ?? null);
+    if (id) app.light(store.mention(id)?.chain);
   });
   root.addEventListener("click", (event) => {
     if (!getSelection().isCollapsed) return;
-    const element = outward(at(event), before);
+    const element = outward(at(event), spot.mention);
     if (!element) return;
     spot.choose(null);
     const id = element.dataset.m;
     const more = event.ctrlKey || event.metaKey || event.shiftKey;
-    if (more && !spot.selected.size && before && before !== id) spot.toggle(before);
+    if (more && !spot.selected.size && spot.mention && spot.mention !== id) spot.toggle(spot.mention);
     spot.go(id, { focus: true, show: false });
     if (more) spot.toggle(id);
     else app.openDetail();
@@ -118,9 +130,9 @@ function chooseDragged(root, spot) {
   if (dragged.isCollapsed || !dragged.rangeCount) return;
   const range = dragged.getRangeAt(0);
   if (!root.contains(range.commonAncestorContainer)) return;
-  const tokens = [...root.querySelectorAll(".t")].filter((t) => range.intersectsNode(t)).map((t) => Number(t.dataset.t));
+  const tokens = [...root.querySelectorAll(".t")]
+    .filter((t) => range.intersectsNode(t))
+    .map((t) => Number(t.dataset.t));
   if (!tokens.length) return;
-  dragged.removeAllRanges();
   spot.choose({ anchor: tokens[0], head: tokens.at(-1) });
 }
-

@@ -32,7 +32,9 @@ export class Queue {
         const { questions } = await this.app.api.read("questions");
         this.#loaded = true;
         this.#take(questions);
-      } catch { /* the banner tells when the server is gone; the old questions stay */ }
+      } catch {
+        /* the banner tells when the server is gone; the old questions stay */
+      }
     }, pause);
   }
 
@@ -137,7 +139,12 @@ export class Queue {
     return make(
       "article",
       { class: "card", "aria-labelledby": "question" },
-      make("p", { class: "kind" }, make("span", {}, KINDS[question.kind] ?? question.kind), make("span", { class: "soft" }, `${here + 1} of ${this.#open}`)),
+      make(
+        "p",
+        { class: "kind" },
+        make("span", {}, KINDS[question.kind] ?? question.kind),
+        make("span", { class: "soft" }, `${here + 1} of ${this.#open}`),
+      ),
       make("h2", { id: "question", dir: "auto" }, question.text),
       ...question.mentions.map((id) => snippet(app.store, id, go)),
       this.#votes(question.votes),
@@ -160,10 +167,21 @@ export class Queue {
   }
 
   #votes({ yes, no }) {
-    const bar = make("span", { class: "vote-bar", "aria-hidden": "true" }, make("i", {}), make("i", { class: "no" }));
+    const bar = make(
+      "span",
+      { class: "vote-bar", "aria-hidden": "true" },
+      make("i", {}),
+      make("i", { class: "no" }),
+    );
     bar.firstChild.style.flexGrow = String(yes);
     bar.lastChild.style.flexGrow = String(no);
-    return make("p", { class: "votes" }, make("span", {}, `${times(yes, "annotator")} for yes`), bar, make("span", {}, `${no} for no`));
+    return make(
+      "p",
+      { class: "votes" },
+      make("span", {}, `${times(yes, "annotator")} for yes`),
+      bar,
+      make("span", {}, `${no} for no`),
+    );
   }
 
   #list(here) {
@@ -173,15 +191,40 @@ export class Queue {
         {},
         make(
           "button",
-          { type: "button", "aria-current": i === here ? "true" : null, data: { keep: `question ${keyOf(question)}` }, on: { click: () => this.ask(keyOf(question)) } },
+          {
+            type: "button",
+            "aria-current": i === here ? "true" : null,
+            data: { keep: `question ${keyOf(question)}` },
+            on: { click: () => this.ask(keyOf(question)) },
+          },
           make("span", { class: `tag ${question.kind}` }, SHORT[question.kind] ?? question.kind),
-          make("bdi", { class: "words" }, question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ ")),
+          make(
+            "bdi",
+            { class: "words" },
+            question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ "),
+          ),
           make("span", { class: "soft" }, `${question.votes.yes}:${question.votes.no}`),
         ),
       ),
     );
     const left = this.#questions.length - this.#shown;
-    const more = left > 0 ? button(`Show more (${left})`, () => { this.#shown += STEP; this.render(); }, { kind: "quiet" }) : null;
-    return make("nav", { "aria-label": "All questions", class: "question-list" }, make("h3", {}, "All questions"), make("ol", {}, ...items), more);
+    const more =
+      left > 0
+        ? button(
+            `Show more (${left})`,
+            () => {
+              this.#shown += STEP;
+              this.render();
+            },
+            { kind: "quiet" },
+          )
+        : null;
+    return make(
+      "nav",
+      { "aria-label": "All questions", class: "question-list" },
+      make("h3", {}, "All questions"),
+      make("ol", {}, ...items),
+      more,
+    );
   }
 }

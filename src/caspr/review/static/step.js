@@ -8,11 +8,22 @@ const MOST = 30;
 
 /** Say in a few words what an operation is about. */
 export function described(store, op) {
-  const what = {
-    together: "same", apart: "different", into: `in chain ${op.chain}`, exists: "a mention", absent: "no mention",
-    empty: "no boundary", accept: `chain ${op.chain} as it stands`, split: "own chain", merge: `chains ${op.chains?.join(", ")} merged`,
-    new: "new mention", free: "taken back", note: "note", unnote: "note deleted",
-  }[op.do] ?? op.do;
+  const what =
+    {
+      together: "same",
+      apart: "different",
+      into: `in chain ${op.chain}`,
+      exists: "a mention",
+      absent: "no mention",
+      empty: "no boundary",
+      accept: `chain ${op.chain} as it stands`,
+      split: "own chain",
+      merge: `chains ${op.chains?.join(", ")} merged`,
+      new: "new mention",
+      free: "taken back",
+      note: "note",
+      unnote: "note deleted",
+    }[op.do] ?? op.do;
   const ids = op.mentions ?? (op.mention ? [op.mention] : op.start ? [`${op.start}-${op.end}`] : []);
   const tokens = (op.tokens ?? []).map((token) => `${token}-${token}`);
   const names = [...ids, ...tokens].slice(0, 3).map((id) => `“${store.words(id, 30)}”`);
@@ -30,7 +41,8 @@ export class Step {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.over = true;
+    /** Whether the search that this step began still goes on. */
+    this.goesOn = false;
   }
 
   /** Begin a new step: what the chains were before, what it costs then, and what was done. */
@@ -62,7 +74,8 @@ export class Step {
   /** Say it in one sentence. */
   get summary() {
     const { value } = this.app.store.state.cost;
-    const cost = value === this.#before ? `The cost stays ${value}` : `The cost goes from ${this.#before} to ${value}`;
+    const cost =
+      value === this.#before ? `The cost stays ${value}` : `The cost goes from ${this.#before} to ${value}`;
     const count = this.#changes.size;
     return `${this.#label}. ${cost}; ${count ? `${times(count, "mention")} changed elsewhere` : "nothing changed elsewhere"}.`;
   }
@@ -88,7 +101,11 @@ export class Step {
         make("h2", { id: "step-title" }, "Last step"),
         value === this.#before
           ? make("span", { class: "soft" }, "cost unchanged")
-          : make("span", { class: `delta${value < this.#before ? " less" : ""}` }, `cost ${signed(value - this.#before)}`),
+          : make(
+              "span",
+              { class: `delta${value < this.#before ? " less" : ""}` },
+              `cost ${signed(value - this.#before)}`,
+            ),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "step-label", dir: "auto" }, this.#label),
@@ -96,20 +113,38 @@ export class Step {
         ? make("p", { class: "soft" }, `${times(changes.length, "mention")} changed elsewhere:`)
         : make("p", { class: "soft" }, "Nothing changed elsewhere."),
       make("ul", { class: "changes" }, ...shown.map((one) => this.#item(one))),
-      shown.length < changes.length ? button(`Show all ${changes.length}`, () => { this.#all = true; this.render(); }, { kind: "quiet" }) : null,
+      shown.length < changes.length
+        ? button(
+            `Show all ${changes.length}`,
+            () => {
+              this.#all = true;
+              this.render();
+            },
+            { kind: "quiet" },
+          )
+        : null,
     );
   }
 
   #item(change) {
     const { store, spot } = this.app;
     const words = store.words(change.mention, 40);
-    const keep = button("Keep the old", () => this.app.act(this.#old(change)), { name: `Keep the old for ${words}`, title: "Enforce what was there before this step" });
+    const keep = button("Keep the old", () => this.app.act(this.#old(change)), {
+      name: `Keep the old for ${words}`,
+      title: "Enforce what was there before this step",
+    });
     keep.dataset.keep = `old ${change.mention}`;
     return make(
       "li",
       { data: { change: change.mention } },
       reference(store, change.mention, (id) => spot.go(id, { focus: true })),
-      make("span", { class: "from-to" }, chip(change.from), make("span", { "aria-label": "to" }, "→"), chip(change.to)),
+      make(
+        "span",
+        { class: "from-to" },
+        chip(change.from),
+        make("span", { "aria-label": "to" }, "→"),
+        chip(change.to),
+      ),
       keep,
     );
   }
@@ -120,9 +155,12 @@ export class Step {
     const { store } = this.app;
     const others = (this.#chains[from]?.mentions ?? []).filter((id) => id !== mention);
     const there = store.chain(from)?.mentions ?? [];
-    if (others.some((id) => there.includes(id)) || !others.length) return { do: "into", mentions: [mention], chain: from };
+    if (others.some((id) => there.includes(id)) || !others.length)
+      return { do: "into", mentions: [mention], chain: from };
     const at = Number(mention.split("-")[0]);
-    const near = others.reduce((best, id) => (Math.abs(Number(id.split("-")[0]) - at) < Math.abs(Number(best.split("-")[0]) - at) ? id : best));
+    const near = others.reduce((best, id) =>
+      Math.abs(Number(id.split("-")[0]) - at) < Math.abs(Number(best.split("-")[0]) - at) ? id : best,
+    );
     return { do: "together", mentions: [mention, near] };
   }
 }

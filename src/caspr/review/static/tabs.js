@@ -24,7 +24,9 @@ export class Tabs {
 
   /** The id of the panel that is open. */
   get open() {
-    return this.#tabs.find((tab) => tab.getAttribute("aria-selected") === "true").getAttribute("aria-controls");
+    return this.#tabs
+      .find((tab) => tab.getAttribute("aria-selected") === "true")
+      .getAttribute("aria-controls");
   }
 
   /** Open a panel; `focus` moves the keyboard into it. */

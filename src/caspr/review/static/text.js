@@ -2,10 +2,10 @@
  * The text with its mentions. Every candidate is an element once and for all; a change touches only the
  * elements of the mentions that changed, or the lines where a mention came, went, entered or left a chain.
  */
-import { colour } from "./colours.js";
 import { make } from "./dom.js";
+import { Dress } from "./dress.js";
 import { lineAt, linesOf, treeOf } from "./lines.js";
-import { blank, inChain, shown, turns, where } from "./words.js";
+import { blank, shown, turns } from "./words.js";
 
 const CHUNK = 24;
 const WORDS_A_ROW = 12;
@@ -18,13 +18,13 @@ export class TextView {
   #pieces = new Map();
   #tokens = [];
   #lit = [];
-  #changed = new Map();
-  #asked = [];
+  #dress;
 
   constructor(root, store, spot) {
     this.root = root;
     this.store = store;
     this.spot = spot;
+    this.#dress = new Dress(store, spot);
     this.render();
   }
 
@@ -38,7 +38,9 @@ export class TextView {
     const chunks = [];
     for (let i = 0; i < this.#rows.length; i += CHUNK) {
       const chunk = make("div", { class: "chunk" }, ...this.#rows.slice(i, i + CHUNK));
-      const heights = this.#lines.slice(i, i + CHUNK).map((l) => Math.ceil((l.end - l.start + 1) / WORDS_A_ROW));
+      const heights = this.#lines
+        .slice(i, i + CHUNK)
+        .map((l) => Math.ceil((l.end - l.start + 1) / WORDS_A_ROW));
       chunk.style.containIntrinsicSize = `auto ${heights.reduce((sum, rows) => sum + rows * 36 + 6, 0)}px`;
       chunks.push(chunk);
     }
@@ -60,16 +62,16 @@ export class TextView {
 
   /** Say which mentions the last step changed, as a Map from id to the chain they were in. */
   mark(changed) {
-    const touched = new Set([...this.#changed.keys(), ...changed.keys()]);
-    this.#changed = changed;
-    for (const id of touched) this.#dress(id);
+    const touched = new Set([...this.#dress.changed.keys(), ...changed.keys()]);
+    this.#dress.changed = changed;
+    for (const id of touched) this.#redress(id);
   }
 
   /** Say which mentions the current question is about. */
   ask(ids) {
-    const before = this.#asked;
-    this.#asked = ids;
-    for (const id of [...before, ...ids]) this.#dress(id);
+    const before = this.#dress.asked;
+    this.#dress.asked = ids;
+    for (const id of [...before, ...ids]) this.#redress(id);
   }
 
   /** Highlight a chain everywhere, or none. */
@@ -83,11 +85,11 @@ export class TextView {
   /** Follow the current mention, the selection and the chosen tokens. */
   follow(what) {
     if (what.moved) {
-      for (const id of [what.before, this.spot.mention]) if (id) this.#dress(id);
+      for (const id of [what.before, this.spot.mention]) if (id) this.#redress(id);
       this.#rove();
       if (this.spot.mention) this.reveal(this.spot.mention, what);
     }
-    for (const id of what.chosen ?? []) this.#dress(id);
+    for (const id of what.chosen ?? []) this.#redress(id);
     if (what.ranged) this.#paint(what.before);
   }
 
@@ -97,7 +99,7 @@ export class TextView {
     if (!element) return;
     if (show) this.#scroll(element);
     if (focus) {
-      element.setAttribute("aria-label", this.describe(id));
+      element.setAttribute("aria-label", this.#dress.describe(id));
       element.focus({ preventScroll: true });
     }
   }
@@ -109,6 +111,12 @@ export class TextView {
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     this.#scroll(element);
+  }
+
+  /** While the pointer is down nothing else gets the focus; see `#rove`. */
+  hold(pressed) {
+    if (!pressed) this.#rove();
+    else if (this.roving !== document.activeElement) this.roving?.removeAttribute("tabindex");
   }
 
   /** The element that stands for a mention: its first piece. */
@@ -126,21 +134,12 @@ export class TextView {
     return this.#lines[number] ?? null;
   }
 
-  /** The first token that is in view. */
+  /** The first token that is in view. Rows are only looked at in the one chunk that is: others need not be laid out. */
   get top() {
-    const edge = this.root.getBoundingClientRect().top;
-    const row = this.#rows.findIndex((element) => element.getBoundingClientRect().bottom > edge + 20);
-    return this.#lines[Math.max(row, 0)]?.start ?? 1;
-  }
-
-  /** Describe a mention for those who do not see it. */
-  describe(id) {
-    const mention = this.store.mention(id);
-    const parts = [`“${this.store.words(id)}”, tokens ${where(id)}`, inChain(mention?.chain)];
-    if (mention?.decision) parts.push(mention.decision === "in" ? "enforced" : "enforced to be no mention");
-    if (this.#changed.has(id)) parts.push(`changed by the last step, was ${inChain(this.#changed.get(id))}`);
-    if (this.spot.selected.has(id)) parts.push("selected");
-    return parts.join(", ");
+    const edge = this.root.getBoundingClientRect().top + 20;
+    const below = (element) => element.getBoundingClientRect().bottom > edge;
+    const row = [...([...this.root.children].find(below)?.children ?? [])].find(below);
+    return Number(row?.dataset.n ?? 1);
   }
 
   #assign(rows = null) {
@@ -148,7 +147,11 @@ export class TextView {
     else this.#onLine = this.#lines.map(() => []);
     for (const id of this.store.order) {
       const { start, end } = this.store.state.mentions[id];
-      for (let n = lineAt(this.#lines, start); n < this.#lines.length && this.#lines[n].start <= end; n += 1) {
+      for (
+        let n = lineAt(this.#lines, start);
+        n < this.#lines.length && this.#lines[n].start <= end;
+        n += 1
+      ) {
         if (!rows || rows.has(n)) this.#onLine[n].push({ id, start, end });
       }
     }
@@ -159,7 +162,7 @@ export class TextView {
     const element = this.element(id);
     const shape = element ? element.classList.contains("out") : null;
     if (mention && element && shape === (mention.chain === null)) {
-      this.#dress(id);
+      this.#redress(id);
       return;
     }
     const [start, end] = id.split("-").map(Number);
@@ -180,6 +183,7 @@ export class TextView {
     old.replaceWith(row);
     this.#rows[number] = row;
     for (const { id } of this.#onLine[number]) this.#settle(id);
+    if (held?.m) this.#rove();
     if (held?.m) this.element(held.m)?.focus({ preventScroll: true });
     if (held?.t) this.focusToken(Number(held.t));
     this.#paint(null);
@@ -196,7 +200,6 @@ export class TextView {
   }
 
   #head(element) {
-    element.tabIndex = -1;
     element.setAttribute("role", "group");
     element.setAttribute("aria-roledescription", "mention");
   }
@@ -249,39 +252,13 @@ export class TextView {
       this.#pieces.set(node.id, [element]);
       this.#head(element);
     }
-    this.#clothe(element, node.id);
+    this.#dress.clothe(element, node.id);
     this.#grow(element, node.children);
     return element;
   }
 
-  #dress(id) {
-    for (const element of this.#pieces.get(id) ?? []) this.#clothe(element, id);
-  }
-
-  /** Give one piece the classes and the label that its mention has now. */
-  #clothe(element, id) {
-    const mention = this.store.mention(id);
-    if (!mention) return;
-    const classes = ["m", mention.chain === null ? "out" : colour(mention.chain)];
-    if (mention.decision) classes.push("decided");
-    if (this.#changed.has(id)) classes.push("changed");
-    if (this.#asked.includes(id)) classes.push("asked");
-    if (this.spot.selected.has(id)) classes.push("selected");
-    if (this.spot.mention === id) classes.push("current");
-    if (element.classList.contains("lit")) classes.push("lit");
-    const name = classes.join(" ");
-    if (element.className !== name) element.className = name;
-    if (!element.dataset.ends.includes("e")) return;
-    const label = this.#label(id, mention);
-    if (element.dataset.label !== label) element.dataset.label = label;
-  }
-
-  #label(id, mention) {
-    const name = (chain) => (chain === null || chain === undefined ? "–" : chain);
-    const now = mention.chain === null && !mention.decision && !this.#changed.has(id) ? "" : name(mention.chain);
-    const was = this.#changed.has(id) ? `${name(this.#changed.get(id))}→` : "";
-    const noted = this.store.state.notes.some((note) => note.mention === id) ? "✎" : "";
-    return `${was}${mention.decision ? "=" : ""}${now}${noted}`;
+  #redress(id) {
+    for (const element of this.#pieces.get(id) ?? []) this.#dress.clothe(element, id);
   }
 
   /** Mark the tokens at which nothing may begin or end. */
@@ -303,10 +280,14 @@ export class TextView {
     put(this.spot.range, true);
   }
 
-  /** Let the tab key lead to one mention: the current one, else the first. */
+  /**
+   * Let the tab key lead to one mention: the current one, else the first. All others cannot be focused: a
+   * press on one would move the focus, and browsers then end the selection that a drag began at its edge.
+   */
   #rove() {
-    const here = (this.spot.mention && this.element(this.spot.mention)) || this.element(this.store.order[0] ?? "");
-    if (this.roving && this.roving !== here) this.roving.tabIndex = -1;
+    const here =
+      (this.spot.mention && this.element(this.spot.mention)) || this.element(this.store.order[0] ?? "");
+    if (this.roving && this.roving !== here) this.roving.removeAttribute("tabindex");
     if (here) here.tabIndex = 0;
     this.roving = here;
   }

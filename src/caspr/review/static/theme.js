@@ -5,7 +5,11 @@
   const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
   const now = () => document.documentElement.dataset.theme || (dark() ? "dark" : "light");
   let kept = null;
-  try { kept = localStorage.getItem(key); } catch { /* storage may be forbidden; the system's theme holds */ }
+  try {
+    kept = localStorage.getItem(key);
+  } catch {
+    /* storage may be forbidden; the system's theme holds */
+  }
   if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
   const name = () => {
     for (const button of document.querySelectorAll("[data-theme-switch]")) {
@@ -18,7 +22,11 @@
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-theme-switch]")) return;
     document.documentElement.dataset.theme = now() === "dark" ? "light" : "dark";
-    try { localStorage.setItem(key, now()); } catch { /* holds for this page only */ }
+    try {
+      localStorage.setItem(key, now());
+    } catch {
+      /* holds for this page only */
+    }
     name();
     document.dispatchEvent(new Event("theme"));
   });

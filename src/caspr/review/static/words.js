@@ -39,7 +39,8 @@ export function where(id) {
 export const times = (count, thing) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
 /** Say which chain, or that there is none. */
-export const inChain = (chain) => (chain === null || chain === undefined ? "in no chain" : `in chain ${chain}`);
+export const inChain = (chain) =>
+  chain === null || chain === undefined ? "in no chain" : `in chain ${chain}`;
 
 /** Say what deciding otherwise costs. */
 export function priced({ price, exact = true, possible = true }) {
