@@ -9,15 +9,21 @@ average and maximum. A document is made in three steps:
                  and errs on some links: a mention in another chain, a chain split in two
     files        one per annotator, in CoNLL, and the truth as one more
 
-DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only.
-DS2: mentions are given, and annotators differ in what they link.
+DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only;
+     chains are confused with any other, so that in several documents nearly all mentions hang together.
+DS2: mentions are given, and annotators differ in what they link; nearly all mentions never hang together.
 
     python -m bench.corpora ds1 OUT [--scale 2] [--seed 1]
+    python -m bench.corpora novel OUT
+
+`--scale` makes all documents of a corpus larger or smaller; the longest chain, the number of chains and of
+mentions grow with the text. A novel is one document of 200,000 tokens.
 """
 
 import argparse
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,6 +63,8 @@ class Noise:
     """A chain is cut in two."""
     own: float
     """Mentions of their own, as a share of the true ones."""
+    groups: int = 1
+    """Chains fall into so many groups, and a mention strays only within the group of its chain."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +104,11 @@ class Corpus:
             mentions = self.mentions.at(position) * scale
             yield Shape(
                 name=f"{self.name}-{number + 1:02}",
-                tokens=round(mentions * TOKENS * self.documents * scale / self._total(scale)),
+                tokens=max(2, round(mentions * TOKENS * self.documents * scale / self._total(scale))),
                 annotators=round(self.annotators.at(position)),
-                mentions=round(mentions),
-                chains=round(self.chains.at(position) * scale),
-                longest=round(self.longest.at(position) * scale),
+                mentions=max(2, round(mentions)),
+                chains=max(1, round(self.chains.at(position) * scale)),
+                longest=max(2, round(self.longest.at(position) * scale)),
                 noise=self.noise,
             )
 
@@ -129,7 +137,7 @@ DS2 = Corpus(
     mentions=Range(17, 159.8, 358),
     chains=Range(3.6, 26.6, 52),
     longest=Range(6, 29.5, 73),
-    noise=Noise(found=0.92, moved=0.0, stray=0.06, split=0.08, own=0.0),
+    noise=Noise(found=0.92, moved=0.0, stray=0.06, split=0.08, own=0.0, groups=3),
 )
 CORPORA = {"ds1": DS1, "ds2": DS2}
 """The corpora that can be generated, by name."""
@@ -158,9 +166,9 @@ def novel(
         tokens=tokens,
         annotators=annotators,
         mentions=mentions,
-        chains=mentions // 10,
+        chains=max(1, mentions // 10),
         longest=longest,
-        noise=replace(DS2.noise, stray=0.03),
+        noise=replace(DS2.noise, stray=0.03, groups=1),
     )
 
 
@@ -223,12 +231,18 @@ def _perceived(chains: list[list[Span]], shape: Shape, rng: random.Random) -> li
     for number, chain in enumerate(chains):
         for span in chain:
             if rng.random() < noise.found:
-                home = rng.randrange(len(chains)) if rng.random() < noise.stray else number
+                home = _astray(number, len(chains), noise, rng) if rng.random() < noise.stray else number
                 seen[home].append(_moved(span, shape, rng))
     for _ in range(round(noise.own * shape.mentions)):
         start = rng.randint(1, shape.tokens)
         rng.choice(seen).append(Span(start, min(shape.tokens, start + rng.choice((0, 1, 2)))))
     return [part for chain in seen for part in _split(chain, noise, rng)]
+
+
+def _astray(number: int, chains: int, noise: Noise, rng: random.Random) -> int:
+    """Choose a chain of the group that a chain belongs to."""
+    group = range(number % noise.groups, chains, noise.groups)
+    return group[rng.randrange(len(group))]
 
 
 def _moved(span: Span, shape: Shape, rng: random.Random) -> Span:
@@ -257,17 +271,31 @@ def save(generated: Generated, folder: Path) -> list[Path]:
     return files
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Write a corpus as a folder for each document."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpora", description="Write a generated corpus.")
-    parser.add_argument("corpus", choices=CORPORA)
+    parser.add_argument("corpus", choices=[*CORPORA, "novel"])
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--scale", type=float, default=1.0)
-    given = parser.parse_args()
-    for generated in generate(CORPORA[given.corpus], seed=given.seed, scale=given.scale):
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the documents; default: 1")
+    given = parser.parse_args(words)
+    if not 0 < given.scale < math.inf:
+        parser.error(f"--scale: found {given.scale}, expected a number above 0")
+    for generated in _documents(given.corpus, given.seed, given.scale):
         save(generated, given.out / generated.truth.document.name)
         print(generated.truth.document.name)
+
+
+def _documents(name: str, seed: int, scale: float) -> Iterator[Generated]:
+    if name in CORPORA:
+        yield from generate(CORPORA[name], seed=seed, scale=scale)
+        return
+    whole = novel()
+    tokens, mentions, longest = (
+        max(2, round(size * scale)) for size in (whole.tokens, whole.mentions, whole.longest)
+    )
+    shape = novel(tokens=tokens, mentions=mentions, longest=longest)
+    yield make_document(shape, random.Random(f"{seed}/{shape.name}"))
 
 
 if __name__ == "__main__":

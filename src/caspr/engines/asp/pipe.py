@@ -1,18 +1,20 @@
 """Pipes of processes: gringo grounds, clasp or wasp solves.
 
-Both gringo and clasp are in clingo's wheel, so the first pipe needs nothing else. WASP is a program of its
-own. It reads gringo's older smodels format, but not the line that announces incremental programs in
-today's output; a filter drops it. WASP cannot list all optima of one partition once, so they are asked for
-one by one, each time forbidding those already known.
+Both gringo and clasp are in clingo's wheel, so the first pipe needs nothing else. A gringo of its own is
+preferred where there is one: that of the wheel writes every few bytes by themselves, and takes several
+times as long. WASP is a program of its own. It reads gringo's older smodels format, but not the line that
+announces incremental programs in today's output; a filter drops it. WASP cannot list all optima of one
+partition once, so they are asked for one by one, each time forbidding those already known.
 """
 
 import re
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from caspr.engines.asp.clingo import arguments
 from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
@@ -20,12 +22,15 @@ from caspr.engines.asp.search import Answer, Bound, End, Event, Run, solve_with
 from caspr.errors import EngineError
 from caspr.instance import Instance
 from caspr.limits import Limits, Progress
-from caspr.solution import Solution
+from caspr.solution import Solution, Statistics
 
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
+_COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")
 _RESULT = re.compile(r"result_cm\((?:mid\(\d+,\d+\)|\d+),mid\(\d+,\d+\)\)")
 _DONE = frozenset({0, 10, 20, 30})
 """Exit codes of solvers: unknown or run from Python, satisfiable, exhausted, both."""
+_LEAST_GRINGO = (5, 4)
+"""The oldest gringo whose language and output are those of clingo's wheel."""
 _DROP_INCREMENTAL = (
     "import shutil, sys; i, o = sys.stdin.buffer, sys.stdout.buffer; "
     "line = i.readline(); o.write(b'' if line == b'90 0\\n' else line); shutil.copyfileobj(i, o)"
@@ -57,7 +62,21 @@ def _solve_wasp(encoding: str, instance: Instance, limits: Limits, progress: Pro
 
 
 def _gringo(output: str) -> list[str]:
-    return [sys.executable, "-m", "clingo", "--mode=gringo", "--warn=none", f"--output={output}"]
+    grounder = [sys.executable, "-m", "clingo", "--mode=gringo"] if grounder_version() is None else ["gringo"]
+    return [*grounder, "--warn=none", f"--output={output}"]
+
+
+@cache
+def grounder_version() -> str | None:
+    """Return the version of the `gringo` on PATH, if there is one that knows today's language."""
+    program = shutil.which("gringo")
+    if program is None:
+        return None
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", told)
+    if found is None or (int(found[2]), int(found[3])) < _LEAST_GRINGO:
+        return None
+    return found[1]
 
 
 def _within_limits(lines: Iterable[str], read: Callable[[Iterable[str]], Iterator[Event]]) -> Iterator[Event]:
@@ -68,12 +87,20 @@ def _within_limits(lines: Iterable[str], read: Callable[[Iterable[str]], Iterato
         yield End.TIME
     except OutOfMemoryError:
         yield End.MEMORY
+    except KeyboardInterrupt:
+        yield End.INTERRUPT
 
 
 def _clasp(run: Run) -> Iterator[Event]:
-    clasp = [sys.executable, "-m", "clingo", "--mode=clasp", "--verbose=2", "--quiet=0", *arguments(run)]
-    lines = run_pipe([_gringo("intermediate"), clasp], run.program, run.limits, success=_DONE)
+    report = ["--verbose=2", "--quiet=0", "--stats"]
+    commands = [
+        _gringo("intermediate"),
+        [sys.executable, "-m", "clingo", "--mode=clasp", *report, *arguments(run)],
+    ]
+    seconds: list[float] = []
+    lines = run_pipe(commands, run.program, run.limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_clasp)
+    yield Statistics(grounding=seconds[0])
 
 
 def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -97,6 +124,8 @@ def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
             exhausted = True
         elif line.startswith("Models"):
             exhausted = exhausted or not line.rstrip().endswith("+")
+        elif (count := _COUNT.match(line)) is not None:
+            yield Statistics(**{count[1].lower(): int(count[2])})
     if exhausted:
         yield End.EXHAUSTED
 
@@ -114,8 +143,10 @@ def _wasp_optimum(program: str, limits: Limits) -> Iterator[Event]:
         [sys.executable, "-c", _DROP_INCREMENTAL],
         ["wasp", "--enable-disjcores", "--printbounds"],
     ]
-    lines = run_pipe(commands, program, limits, success=_DONE)
+    seconds: list[float] = []
+    lines = run_pipe(commands, program, limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_wasp)
+    yield Statistics(grounding=seconds[0])
 
 
 def _read_wasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -146,7 +177,7 @@ def _wasp_optima(program: str, limits: Limits, cost: int) -> Iterator[Event]:
                     answer = event
                 case Bound(value):
                     lower = value
-                case End.TIME | End.MEMORY:
+                case End.TIME | End.MEMORY | End.INTERRUPT:
                     yield event
                     return
         if answer is None or lower > cost:

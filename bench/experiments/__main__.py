@@ -1,0 +1,90 @@
+"""Repeat the paper's experiments, or make the same on annotations of your own.
+
+python -m bench.experiments --quick
+python -m bench.experiments --out results
+python -m bench.experiments my/documents --systems native clingo --time-limit 60 --out results
+
+Results go to the folder of `--out` as they come; the same command goes on where an interrupted one was.
+"""
+
+import argparse
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bench.experiments.documents import Documents, find_documents
+from bench.experiments.options import make_parser, read_choice, read_scale
+from bench.experiments.plan import Task, jumps, make_plan
+from bench.experiments.report import write_reports
+from bench.experiments.run import Record, fingerprint, run
+from bench.experiments.store import Store
+from bench.machine import describe_machine, describe_programs
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Make the runs that are missing, then write table and plots."""
+    given = make_parser(__doc__.splitlines()[0]).parse_args(words)
+    out = given.out or Path(tempfile.mkdtemp(prefix="experiments-"))
+    store = Store(out)
+    if not given.tables:
+        scale = read_scale(given)
+        store.refuse_others(seed=given.seed, scale=scale)
+        tasks = make_plan(_datasets(given, out, scale), read_choice(given))
+        missing = [task for task in tasks if _is_missing(task, store, given.redo)]
+        if missing:
+            machine = f"{describe_machine()}; {describe_programs()}"
+            store.begin({"machine": machine, "seed": given.seed, "scale": scale})
+            make(missing, store)
+    if not store.records:
+        raise SystemExit(f"{store.path}: found no results, expected those of earlier runs")
+    for path in write_reports(store.records, store.sessions, out):
+        print(path)
+
+
+def _datasets(given: argparse.Namespace, out: Path, scale: float) -> list[list[Documents]]:
+    datasets = [find_documents(source, folder=out, seed=given.seed, scale=scale) for source in given.datasets]
+    names = [documents[0].dataset for documents in datasets]
+    if len(set(names)) < len(names):
+        raise SystemExit(f"datasets: found the names {', '.join(names)}, expected a name of its own for each")
+    if given.quick:
+        return [[documents[jumps(len(documents))[0]]] for documents in datasets]
+    return datasets
+
+
+def make(tasks: Sequence[Task], store: Store) -> None:
+    """Make runs one after the other, showing how far they are."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns) as progress:
+        bar = progress.add_task("", total=len(tasks))
+        for task in tasks:
+            how = task.configuration
+            name = f"{task.documents.name} {how.system} {how.encoding} {how.objective}"
+            progress.update(bar, description=name)
+            record = run(task)
+            store.add(record)
+            progress.advance(bar)
+            progress.console.print(_line(name, record), highlight=False, soft_wrap=True)
+
+
+def _line(name: str, record: Record) -> str:
+    cost = f", cost {record.value}, at least {record.bound}" if record.value is not None else ""
+    return f"{name}: {record.outcome}, {record.seconds:.1f} s, {record.megabytes:.0f} MB{cost} {record.error}"
+
+
+def _is_missing(task: Task, store: Store, redo: Sequence[str]) -> bool:
+    """Tell whether a run is still to be made: new, or to be redone because the engine's source changed."""
+    known = store.find(task.key)
+    system = task.configuration.system
+    return known is None or (system in redo and known.code != fingerprint(system))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was done is kept, and the same command with the same --out goes on")
