@@ -53,9 +53,11 @@ class Running:
             command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         assert self.process.stderr is not None
-        line = self.process.stderr.readline()
-        found = re.search(r"http://\S+", line)
-        assert found is not None, line + self.process.stderr.read()
+        printed = ""
+        while (found := re.search(r"http://\S+", printed)) is None:
+            line = self.process.stderr.readline()
+            assert line, printed
+            printed += line
         self.address = found[0]
 
     def end(self, number: int = signal.SIGINT) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,15 @@ class Browser:
         self.cookies = httpx.Cookies({} if token is None else {"caspr-8765": token})
 
     def get(self, path: str, **more: Any) -> httpx.Response:
-        return asyncio.run(self._ask("GET", path, more))
+        return self._wait("GET", path, more)
 
     def post(self, path: str, **more: Any) -> httpx.Response:
-        return asyncio.run(self._ask("POST", path, more))
+        return self._wait("POST", path, more)
+
+    def _wait(self, method: str, path: str, more: Values) -> httpx.Response:
+        # In a thread of its own: the browser tests leave an event loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self._ask(method, path, more)).result()
 
     async def _ask(self, method: str, path: str, more: Values) -> httpx.Response:
         client = httpx.AsyncClient(transport=self.transport, base_url=HOST, cookies=self.cookies)

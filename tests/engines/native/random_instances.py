@@ -37,7 +37,7 @@ def random_instance(seed: int, *, mentions: int = 9, decisions: bool = True) -> 
     return Instance(
         annotations,
         objective=random.choice(OBJECTIVE_CHOICES),
-        decisions=_decisions(random, spans) if decisions and random.random() < 0.6 else Decisions(),
+        decisions=random_decisions(random, spans) if decisions and random.random() < 0.6 else Decisions(),
         allow_nested=random.random() < 0.3,
         forced_votes=random.random() < 0.3,
         singletons=random.choice(list(Singletons)),
@@ -60,7 +60,8 @@ def _chains(random: Random, truth: dict[Span, int]) -> list[Chain]:
     return [Chain.of(str(number), spans) for number, spans in chains.items()]
 
 
-def _decisions(random: Random, spans: list[Span]) -> Decisions:
+def random_decisions(random: Random, spans: list[Span]) -> Decisions:
+    """Enforce some mentions, now and then against reason, and a token without any boundary."""
     chosen = random.sample(spans, random.randint(0, min(4, len(spans))))
     chains: dict[str, set[Span]] = {}
     for span in chosen:

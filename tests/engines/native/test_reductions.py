@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.problem import Bools, Problem
-from caspr.engines.native.reductions import beside, heavy_edges, heavy_non_edges, leaves, near_twins, reduce
+from caspr.engines.native.reductions import (
+    beside,
+    heavy_edges,
+    heavy_non_edges,
+    leaves,
+    near_twins,
+    reduce,
+    rivals,
+)
 from tests.engines.native.random_problems import optima, random_problem
 
 
@@ -35,13 +43,54 @@ def test_rules_hold_in_every_optimum(block: int) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_reduced_problem_keeps_all_optima(seed: int) -> None:
     problem = random_problem(1000 + seed, 7)
-    reduced = reduce(problem)
+    reduced = reduce(problem, all_optima=True)
     value, best = optima(problem)
     small_value, small_best = optima(reduced.problem)
     assert small_value + reduced.constant == value
     assert len(small_best) == len(best)
     for labels in small_best:
         assert problem.value(reduced.lift(np.array(labels))) == value
+
+
+def with_rivals(seed: int) -> Problem:
+    """Make a problem in which two or three pairs of nodes exclude each other, but want the same."""
+    random = np.random.default_rng(seed)
+    gains = np.triu(random.integers(-2, 3, (8, 8)), 1)
+    gains = gains + gains.T
+    forbidden = np.zeros((8, 8), dtype=bool)
+    for first in (2, 4, 6)[: 2 + seed % 2]:
+        gains[first + 1] = gains[first]
+        gains[:, first + 1] = gains[:, first]
+        host = int(random.integers(2))
+        gains[host, first : first + 2] = gains[first : first + 2, host] = 12 + random.integers(0, 5, 2)
+        forbidden[first, first + 1] = forbidden[first + 1, first] = True
+    np.fill_diagonal(gains, 0)
+    return Problem(gains, np.zeros((8, 8), dtype=bool)).separate(forbidden)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_rivals_keep_an_optimum(block: int) -> None:
+    fired = 0
+    for seed in range(block * 15, block * 15 + 15):
+        problem = with_rivals(seed)
+        value, best = optima(problem)
+        pairs = rivals(problem, beside(problem))
+        fired += int(pairs.sum())
+        assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
+        reduced = reduce(problem)
+        assert optima(reduced.problem)[0] + reduced.constant == value
+    assert fired
+
+
+def test_a_chain_of_hosts_is_not_decided_at_once() -> None:
+    fired = 0
+    for seed in range(200):
+        problem = random_problem(5000 + seed, 6)
+        _, best = optima(problem)
+        pairs = rivals(problem, beside(problem))
+        fired += int(pairs.any())
+        assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
+    assert fired
 
 
 def test_gains_beyond_the_exact_floats_are_multiplied_as_integers() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.problem import Problem
-from caspr.engines.native.stars import NONE, Cuts, cuts_of, violated_stars, violated_triangles
-from tests.engines.native.random_problems import clusterings
+from caspr.engines.native.stars import NONE, Cuts, cuts_of, lifted, violated_stars, violated_triangles
+from tests.engines.native.random_problems import clusterings, random_problem
 
 FREE = Problem(np.zeros((6, 6), dtype=np.int64), np.zeros((6, 6), dtype=bool))
 
@@ -47,3 +47,51 @@ def test_renaming_drops_what_says_nothing() -> None:
     labels = np.array([0, 0, 1, 2, 3, 4])
     assert rows(cuts.rename(labels, FREE)) == [(0, 1, 2)]
     assert len(NONE.rename(labels, FREE)) == 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lifted_stars_hold_and_say_no_less(seed: int) -> None:
+    problem = random_problem(seed, 7)
+    random = np.random.default_rng(seed)
+    x = np.triu(random.random((7, 7)), 1)
+    x = np.where(problem.forbidden, 0.0, x + x.T)
+    found = violated_triangles(problem, x, limit=100, crowd=9) | violated_stars(problem, x)
+    grown = lifted(found, problem)
+    for labels in clusterings(7):
+        together = np.equal.outer(labels, labels)
+        if not (problem.forbidden & together).any():
+            assert all(left_side(star, together.astype(float)) <= 1 for star in rows(grown))
+    for star in rows(found):
+        stronger = [other for other in rows(grown) if other[0] == star[0] and set(star) <= set(other)]
+        assert any(left_side(other, x) >= left_side(star, x) for other in stronger)
+
+
+def test_lifting_adds_all_leaves_it_can() -> None:
+    forbidden = np.ones((5, 5), dtype=bool)
+    forbidden[0, :] = forbidden[:, 0] = False
+    np.fill_diagonal(forbidden, False)
+    gains = np.where(forbidden, 0, 2)
+    np.fill_diagonal(gains, 0)
+    problem = Problem(gains, forbidden)
+    assert rows(lifted(cuts_of([], np.array([[0, 1, 2]]), problem), problem)) == [(0, 1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_stay_with_their_cuts(seed: int) -> None:
+    problem = random_problem(seed, 8)
+    random = np.random.default_rng(seed)
+    x = random.random((8, 8))
+    cuts = violated_triangles(problem, (x + x.T) / 2, limit=100, crowd=9) | violated_stars(
+        problem, (x + x.T) / 2
+    )
+    cuts = cuts.weighing(random.random(len(cuts)))
+    weight = dict(zip(rows(cuts), cuts.weights.tolist(), strict=True))
+    kept = cuts.keep(random.random(len(cuts)) < 0.5)
+    again = NONE | kept | cuts
+    assert all(weight[star] == given for star, given in zip(rows(again), again.weights.tolist(), strict=True))
+    assert len(again) == len(cuts)
+    backwards = np.arange(8)[::-1].copy()
+    turned = cuts.rename(backwards, Problem(problem.gains[::-1, ::-1], problem.forbidden[::-1, ::-1]))
+    for star, given in zip(rows(turned), turned.weights.tolist(), strict=True):
+        centre, *leaves = (7 - node for node in star)
+        assert weight.get((centre, *sorted(leaves)), given) == given

@@ -70,9 +70,9 @@ def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | 
     from caspr.engines.native.relaxation import relax
     from caspr.engines.native.rounds import first_cuts, new_cuts, undecided
 
-    cuts, bounds = first_cuts(problem), [problem.ceiling]
+    cuts, bounds, near = first_cuts(problem), [problem.ceiling], None
     while not watch.over():
-        point = relax(problem, cuts, seconds=watch.left)
+        point = relax(problem, cuts, seconds=watch.left, near=near)
         if point is None:
             return None
         bounds.append(point.bound(problem.step))
@@ -84,7 +84,8 @@ def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | 
                 if multiplier
             ]
             return {"shift": point.shift, "stars": stars}
-        new = new_cuts(problem, point.x)
+        near = point.x
+        new = new_cuts(problem, near)
         if not len(new) or (len(bounds) > PATIENCE and bounds[-1 - PATIENCE] <= bounds[-1]):
             return _branched(problem, names, value, watch, undecided(problem, point.x))
         cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new

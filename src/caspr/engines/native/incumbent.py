@@ -2,12 +2,13 @@
 
 greedy    join the two clusters of largest positive gain until there are none (additive contraction);
 polish    move single nodes, join whole clusters, as long as the value rises;
-kick      take a few clusters apart and polish again, from a fixed seed: same problem, same answer.
+kick      take a few clusters apart, or squeeze a node into one, and polish again; from a fixed seed: same
+          problem, same answer.
 """
 
 import numpy as np
 
-from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined, renumber
+from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined, product, renumber
 
 FORBIDDEN = -(1 << 61)
 """Stands for minus infinity where the best of many gains is wanted."""
@@ -67,8 +68,8 @@ def _move(problem: Problem, labels: Labels) -> Labels:
     labels = renumber(labels)
     clusters = int(labels.max(initial=0)) + 2
     members: Bools = labels[:, None] == np.arange(clusters)
-    held = problem.gains @ members.astype(np.int64)
-    blocked = problem.forbidden.astype(np.int32) @ members.astype(np.int32)
+    held = product(problem.gains, members)
+    blocked = product(problem.forbidden, members)
     nodes = np.arange(problem.size)
     while True:
         rise = np.where(blocked > 0, FORBIDDEN, held).max(axis=1) - held[nodes, labels]
@@ -89,19 +90,45 @@ def _move(problem: Problem, labels: Labels) -> Labels:
 
 
 def kick(problem: Problem, labels: Labels, *, kicks: int, seed: int) -> Labels:
-    """Scatter the clusters around a random node and polish; keep what is better."""
+    """Shake a clustering and polish it, again and again; keep what is not worse."""
     random = np.random.default_rng(seed)
+    shakes = (_scatter, _squeeze) if problem.forbidden.any() else (_scatter,)
     best, value = labels, problem.value(labels) or 0
-    for _ in range(kicks):
-        node = int(random.integers(problem.size))
-        near = np.flatnonzero(problem.gains[node] > 0)
-        chosen = np.isin(best, best[np.append(near[random.random(len(near)) < 0.5], node)])
-        scattered = best.copy()
-        scattered[chosen & (random.random(problem.size) < 0.6)] = -1
-        alone = scattered < 0
-        scattered[alone] = problem.size + np.flatnonzero(alone)
-        trial = polish(problem, renumber(scattered))
+    for number in range(kicks):
+        trial = polish(problem, renumber(shakes[number % len(shakes)](problem, best, random)))
         reached = problem.value(trial) or 0
-        if reached > value:
+        if reached >= value:
             best, value = trial, reached
     return best
+
+
+def _scatter(problem: Problem, labels: Labels, random: np.random.Generator) -> Labels:
+    """Take the clusters around a random node apart."""
+    node = int(random.integers(problem.size))
+    near = np.flatnonzero(problem.gains[node] > 0)
+    chosen = np.isin(labels, labels[np.append(near[random.random(len(near)) < 0.5], node)])
+    scattered = np.flatnonzero(chosen & (random.random(problem.size) < 0.6))
+    return _alone(labels, scattered)
+
+
+def _squeeze(problem: Problem, labels: Labels, random: np.random.Generator) -> Labels:
+    """Put a random node beside one it gains with, and turn out whom it must not meet there.
+
+    Where many pairs are forbidden, no chain of single moves that each gain leads there.
+    """
+    for _ in range(int(random.integers(1, 3))):
+        node = int(random.integers(problem.size))
+        near = np.flatnonzero((problem.gains[node] > 0) & (labels != labels[node]))
+        if len(near):
+            pull = problem.gains[node, near].cumsum()
+            host = labels[near[np.searchsorted(pull, random.random() * pull[-1], side="right")]]
+            labels = _alone(labels, np.flatnonzero((labels == host) & problem.forbidden[node]))
+            labels[node] = host
+    return labels
+
+
+def _alone(labels: Labels, nodes: Labels) -> Labels:
+    """Return labels in which some nodes are each on their own."""
+    changed = labels.copy()
+    changed[nodes] = int(labels.max(initial=0)) + 1 + nodes
+    return changed

@@ -22,6 +22,12 @@ Labels = NDArray[np.intp]
 """The cluster (or new node) of every node."""
 
 
+EXACT = 1 << 52
+"""Sums of floats below this are exact whole numbers, so matrix products may use floats."""
+SHORT = 1 << 23
+"""The same for floats of half the length, which are twice as fast."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A clustering problem as two symmetric matrices."""
@@ -136,3 +142,14 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
         np.minimum.at(labels, high, low)
         while (labels[labels] != labels).any():
             labels = labels[labels]
+
+
+def product(left: Bools | Ints, right: Bools | Ints) -> Ints:
+    """Multiply two matrices of whole numbers, by way of floats where these are exact."""
+    largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
+    largest *= max(int(np.abs(right).max(initial=0)), 1)
+    if largest < EXACT:
+        kind = np.float32 if largest < SHORT else np.float64
+        done: Ints = (left.astype(kind) @ right.astype(kind)).astype(np.int64)
+        return done
+    return left.astype(np.int64) @ right.astype(np.int64)

@@ -21,19 +21,23 @@ rule, where the other move may lose u_k as well, best(k, u) + max(u_k, 0).
     heavy non-edge: if -w_uv > best(u, v), u leaves any cluster it shares with v: *apart in every
     optimum*.
 
-All inequalities are strict, so all optima survive, and all pairs found at once may be applied at once.
+All these inequalities are strict, so all optima survive, and all pairs found at once may be applied at
+once. One more rule keeps only *some* optimum:
+
+    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both want to be with u. If
+    u and v make a leaf with v' not counted as blocking, every optimum has v or v' beside u. Where v' is,
+    they can swap places, which changes the value by at least w_uv - w_uv' - sum |v_k - v'_k|, k other than
+    u. If that is not negative, *some optimum has v beside u*. A swap moves v and v' only, so rules that
+    move different nodes, and no other rule's u, may be applied at once.
+
+Many mentions that one annotator gave two lengths are rivals; without the rule each pair doubles the work.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined
-
-EXACT = 1 << 52
-"""Sums of floats below this are exact whole numbers, so matrix products may use floats."""
-SHORT = 1 << 23
-"""The same for floats of half the length, which are twice as fast."""
+from caspr.engines.native.problem import Bools, Ints, Labels, Problem, joined, product
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,8 @@ class Reduced:
         return labels[self.labels]
 
 
-def reduce(problem: Problem) -> Reduced:
-    """Apply all reductions until none applies."""
+def reduce(problem: Problem, *, all_optima: bool = False) -> Reduced:
+    """Apply all reductions until none applies; keep all optima, or at least one."""
     labels = np.arange(problem.size)
     constant = 0
     while problem.size > 1:
@@ -65,6 +69,8 @@ def reduce(problem: Problem) -> Reduced:
         if not together.any():
             # The dearest rule last: by now most nodes may be gone.
             together = near_twins(problem, best)
+        if not together.any() and not all_optima:
+            together = rivals(problem, best)
         first, second = np.nonzero(np.triu(together))
         if len(first):
             step = joined(problem.size, first, second)
@@ -78,17 +84,6 @@ def reduce(problem: Problem) -> Reduced:
 def beside(problem: Problem) -> Ints:
     """Return best(k, u) as a matrix: what k can gain at most in a cluster with u."""
     return product(np.maximum(problem.gains, 0), ~problem.forbidden)
-
-
-def product(left: Ints, right: Bools | Ints) -> Ints:
-    """Multiply two symmetric matrices of whole numbers, by way of floats where these are exact."""
-    largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
-    largest *= max(int(np.abs(right).max(initial=0)), 1)
-    if largest < EXACT:
-        kind = np.float32 if largest < SHORT else np.float64
-        done: Ints = (left.astype(kind) @ right.astype(kind)).astype(np.int64)
-        return done
-    return left @ right.astype(np.int64)
 
 
 def heavy_non_edges(problem: Problem, best: Ints) -> Bools:
@@ -113,17 +108,58 @@ def heavy_edges(problem: Problem) -> Bools:
 
 def leaves(problem: Problem, best: Ints) -> Bools:
     """Find the pairs whose gain outweighs everything else at one end."""
-    gains, forbidden = problem.gains, problem.forbidden
-    positive = np.maximum(gains, 0)
-    high = positive.sum(axis=1)
-    together = np.zeros_like(forbidden)
-    # At most one partner has more than half of a node's positive gains.
-    for u, v in np.argwhere((gains > 0) & (gains > high[None, :] - positive)).tolist():
-        loss = int(np.where(forbidden[u], positive[v], np.abs(gains[v])).sum()) - gains[u, v]
-        blocking = forbidden[v] & ~forbidden[u]
-        if gains[u, v] > loss + int(best[blocking, u].sum()):
+    together = np.zeros_like(problem.forbidden)
+    for u, v in _likely_leaves(problem):
+        if _spare(problem, best, u, v) > 0:
             together[u, v] = together[v, u] = True
     return together
+
+
+def _likely_leaves(problem: Problem) -> list[tuple[int, int]]:
+    """Return pairs u, v with more than half of the positive gains of v; v has at most one such u."""
+    positive = np.maximum(problem.gains, 0)
+    high = positive.sum(axis=1)
+    likely = np.argwhere((positive > 0) & (positive > high[None, :] - positive))
+    return [(u, v) for u, v in likely.tolist()]
+
+
+def _spare(problem: Problem, best: Ints, u: int, v: int) -> int:
+    """Return by how much the gain of a pair outweighs everything else at its end v."""
+    gains, forbidden = problem.gains, problem.forbidden
+    loss = np.where(forbidden[u], np.maximum(gains[v], 0), np.abs(gains[v])).sum() - gains[u, v]
+    blocking = forbidden[v] & ~forbidden[u]
+    return int(gains[u, v] - loss - best[blocking, u].sum())
+
+
+def rivals(problem: Problem, best: Ints) -> Bools:
+    """Find pairs u, v that some optimum has together, although a rival of v wants to be with u, too."""
+    gains, forbidden = problem.gains, problem.forbidden
+    together = np.zeros_like(forbidden)
+    beside_of = {v: u for u, v in _likely_leaves(problem)}
+    moved: set[int] = set()
+    hosts: set[int] = set()
+    for v, u in sorted(beside_of.items()):
+        spare = None
+        for rival in np.flatnonzero(forbidden[v]).tolist():
+            if beside_of.get(rival) != u or gains[u, v] < gains[u, rival] or forbidden[u, rival]:
+                continue
+            if moved & {u, v, rival} or hosts & {v, rival}:
+                continue
+            spare = _spare(problem, best, u, v) if spare is None else spare
+            if spare + best[rival, u] > 0 and _may_swap(problem, u, v, rival):
+                together[u, v] = together[v, u] = True
+                moved |= {v, rival}
+                hosts.add(u)
+    return together
+
+
+def _may_swap(problem: Problem, u: int, v: int, rival: int) -> bool:
+    """Tell whether v may always take the place of its rival beside u."""
+    gains, forbidden = problem.gains, problem.forbidden
+    if np.count_nonzero(forbidden[v] != forbidden[rival]) != 2:  # each forbids the other
+        return False
+    change = np.abs(gains[v] - gains[rival])
+    return bool(gains[u, v] - gains[u, rival] >= change.sum() - change[u])
 
 
 def near_twins(problem: Problem, best: Ints) -> Bools:

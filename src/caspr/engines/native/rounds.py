@@ -19,7 +19,7 @@ from caspr.engines.native import incumbent
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.problem import Bools, Labels, Problem, joined
 from caspr.engines.native.relaxation import Point, decided, relax
-from caspr.engines.native.stars import Cuts, Floats, violated_stars, violated_triangles
+from caspr.engines.native.stars import Cuts, Floats, lifted, violated_stars, violated_triangles
 from caspr.engines.native.watch import Watch
 from caspr.solution import Stop
 
@@ -31,6 +31,12 @@ LIMIT = 4000
 """How many triangles a round adds at most."""
 CROWD = 3
 """How many of them may lean on one pair."""
+TOLERANCE = 0.03
+"""The share of the gap by which a relaxation may be wrong."""
+ROUGH = 1e-3
+"""The relative error that is always small enough."""
+KICKS = 400
+"""How often the best clustering is shaken before the first branching."""
 SHRINKAGE = 0.1
 """The share of nodes that fixing must remove before everything starts again on the rest."""
 
@@ -50,6 +56,8 @@ class Rounds:
         self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
         self.stalled = 0
+        self.shaken = floor >= 0
+        self.near: Floats = (problem.gains > 0).astype(np.float64)
 
     @property
     def in_hand(self) -> int:
@@ -77,29 +85,47 @@ class Rounds:
                 self._lower(self.in_hand)
             elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
                 self._descend(groups, apart, cuts, point.x)
+            elif self.stalled >= PATIENCE and self._shaken():
+                continue
             elif self.stalled >= PATIENCE:
                 self._branch(groups, apart, point.x, cuts)
             else:
                 self.problem = self._separated(apart)
-                cuts = cuts.rename(np.arange(self.problem.size), self.problem)
                 continue
             break
         return replace(self.best, bound=max(self.best.bound, self.best.value))
 
+    def _shaken(self) -> bool:
+        """Before the first branching of all, look harder for a clustering; tell whether that helped."""
+        if self.shaken:
+            return False
+        self.shaken, before = True, self.best.value
+        self._offer(incumbent.kick(self.problem, self.best.labels, kicks=KICKS, seed=2))
+        return self.best.value > before
+
     def _relaxed(self, cuts: Cuts) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
         try:
-            point = relax(self.problem, cuts, seconds=self.watch.left)
+            point = relax(
+                self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near
+            )
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
             return None
         if point is not None:
+            self.near = point.x
             gap = self.best.bound - self.in_hand
             self._lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x))
             progress = gap - (self.best.bound - self.in_hand)
             self.stalled = 0 if progress > PROGRESS * gap else self.stalled + 1
         return point
+
+    @property
+    def _tolerance(self) -> float:
+        """The relative error that does not matter yet."""
+        gap = self.best.bound - self.in_hand
+        return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
         value = self.problem.value(labels)
@@ -181,12 +207,14 @@ def first_cuts(problem: Problem) -> Cuts:
     """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
     heaviest = max(1, int(problem.gains.max()))
     x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
-    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD)
+    return lifted(violated_triangles(problem, x, limit=LIMIT, crowd=CROWD), problem)
 
 
 def new_cuts(problem: Problem, x: Floats) -> Cuts:
     """Return triangles and stars that a point violates."""
-    return violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x)
+    return lifted(
+        violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x), problem
+    )
 
 
 def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
@@ -196,7 +224,7 @@ def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, B
     x: Floats = np.full((problem.size, problem.size), 0.5)
     together, apart = nothing, nothing
     while bounds[-1] > value and not watch.over():
-        point = relax(problem, cuts, seconds=watch.left)
+        point = relax(problem, cuts, seconds=watch.left, near=x)
         if point is None:
             break
         x = point.x
@@ -207,5 +235,5 @@ def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, B
         stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
         if not len(new) or stalled:
             break
-        cuts = cuts | new
+        cuts = point.cuts | new
     return x, together, apart

@@ -64,9 +64,10 @@ def _restricted(cuts: Cuts, group: Labels, piece: Problem, size: int) -> Cuts:
     """Keep the cuts that lie inside one component, in its own numbers."""
     place = np.full(size, -1, dtype=np.intp)
     place[group] = np.arange(len(group))
-    inside = (place[cuts.triangles] >= 0).all(axis=1)
-    stars = tuple(star for star in cuts.stars if (place[list(star)] >= 0).all())
-    return Cuts(cuts.triangles[inside], stars).rename(place, piece)
+    home = (place >= 0).tolist()
+    triangles = (place[cuts.triangles] >= 0).all(axis=1)
+    stars = [all(home[node] for node in star) for star in cuts.stars]
+    return cuts.keep(np.append(triangles, np.array(stars, dtype=bool))).rename(place, piece)
 
 
 def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:

@@ -9,10 +9,14 @@ most m - m(m-1)/2 <= 1. With two leaves this is the triangle inequality; more le
 half-integral points that triangles leave (the 2-partition inequalities of Groetschel and Wakabayashi).
 Renaming nodes by a contraction keeps a star valid as long as it keeps two distinct leaves besides the
 centre. A pair that is forbidden has x = 0 and simply drops out.
+
+Lifting: a leaf that is forbidden with all other leaves adds a term on the left and none that is
+subtracted, so the star with it is stronger. Where many pairs are forbidden (U and V), maximal stars close
+as much of the gap as the formulation over whole clusters does.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,50 +39,140 @@ class Cuts:
     """Those with two leaves, one row each: centre, leaf, leaf."""
     stars: tuple[Star, ...]
     """Those with more leaves."""
+    weights: Floats
+    """The multiplier each had in the last relaxation, triangles first: where the next one starts."""
 
     def __len__(self) -> int:
         return len(self.triangles) + len(self.stars)
 
     def __or__(self, other: "Cuts") -> "Cuts":
         """Unite two sets, keeping the order of first appearance."""
-        rows = np.concatenate([self.triangles, other.triangles])
-        _, first = np.unique(rows, axis=0, return_index=True)
-        return Cuts(rows[np.sort(first)], tuple(dict.fromkeys((*self.stars, *other.stars))))
+        one, two = len(self.triangles), len(other.triangles)
+        return united(
+            np.concatenate([self.triangles, other.triangles]),
+            (*self.stars, *other.stars),
+            np.concatenate(
+                [self.weights[:one], other.weights[:two], self.weights[one:], other.weights[two:]]
+            ),
+        )
+
+    def weighing(self, weights: Floats) -> "Cuts":
+        """Return the same cuts with other multipliers."""
+        return replace(self, weights=weights)
 
     def keep(self, mask: Bools) -> "Cuts":
         """Keep some of the rows: triangles first, then stars."""
         split = len(self.triangles)
         stars = (star for star, kept in zip(self.stars, mask[split:].tolist(), strict=True) if kept)
-        return Cuts(self.triangles[mask[:split]], tuple(stars))
+        return Cuts(self.triangles[mask[:split]], tuple(stars), self.weights[mask])
 
     def rename(self, labels: Labels, problem: Problem) -> "Cuts":
         """Express the cuts in the nodes of a contracted problem, dropping those that say nothing."""
-        return cuts_of(
-            [_cleaned(labels[list(star)].tolist(), problem) for star in self.stars],
-            labels[self.triangles],
-            problem,
-        )
+        stars: list[Star] = [()] * len(self.stars)
+        for positions, array in self.by_size():
+            if array.shape[1] > 3:
+                named = _sorted(labels[array])
+                clean = _is_clean(named, problem)
+                for place, row, good in zip(positions.tolist(), named.tolist(), clean.tolist(), strict=True):
+                    stars[place - len(self.triangles)] = tuple(row) if good else _cleaned(row, problem)
+        return cuts_of(stars, labels[self.triangles], problem, self.weights)
+
+    def by_size(self) -> Iterator[tuple[Labels, Labels]]:
+        """Yield all cuts of one size as the rows of an array, with their positions, size by size."""
+        yield np.arange(len(self.triangles)), self.triangles
+        positions: dict[int, list[int]] = {}
+        for position, star in enumerate(self.stars):
+            positions.setdefault(len(star), []).append(position)
+        for chosen in positions.values():
+            yield (
+                np.array(chosen, dtype=np.intp) + len(self.triangles),
+                np.array([self.stars[position] for position in chosen], dtype=np.intp),
+            )
 
 
-NONE = Cuts(np.empty((0, 3), dtype=np.intp), ())
+NONE = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
 """No cuts."""
 
 
-def cuts_of(stars: Iterable[Star], triangles: Labels, problem: Problem) -> Cuts:
-    """Make a set from stars of any size and triangles in any order."""
+def united(triangles: Labels, stars: Sequence[Star], weights: Floats) -> Cuts:
+    """Make a set of cuts, each once, in the order of first appearance."""
+    base, split = int(triangles.max(initial=0)) + 1, len(triangles)
+    _, first = np.unique(
+        (triangles[:, 0] * base + triangles[:, 1]) * base + triangles[:, 2], return_index=True
+    )
+    first = np.sort(first)
+    places: dict[Star, int] = {}
+    for place, star in enumerate(stars, start=split):
+        places.setdefault(star, place)
+    kept = np.concatenate([first, np.fromiter(places.values(), dtype=np.intp, count=len(places))])
+    return Cuts(triangles[first], tuple(places), weights[kept])
+
+
+def cuts_of(
+    stars: Iterable[Star], triangles: Labels, problem: Problem, weights: Floats | None = None
+) -> Cuts:
+    """Make a set from triangles in any order and stars of any size; weights, if any, in that order."""
     stars = list(stars)
-    small = [star for star in stars if len(star) == 3]
-    rows = np.concatenate([triangles, np.array(small, dtype=np.intp).reshape(-1, 3)])
+    if weights is None:
+        weights = np.zeros(len(triangles) + len(stars))
+    size = np.array([len(star) for star in stars], dtype=np.intp)
+    small = np.array([star for star in stars if len(star) == 3], dtype=np.intp).reshape(-1, 3)
+    rows = np.concatenate([triangles, small])
     rows = np.column_stack([rows[:, 0], rows[:, 1:].min(axis=1), rows[:, 1:].max(axis=1)])
     centre, one, other = rows.T
     distinct = (centre != one) & (centre != other) & (one != other)
     useful = distinct & ~problem.forbidden[centre, one] & ~problem.forbidden[centre, other]
-    return Cuts(rows[useful], tuple(star for star in stars if len(star) > 3)) | NONE
+    own, theirs = weights[: len(triangles)], weights[len(triangles) :]
+    return united(
+        rows[useful],
+        [star for star in stars if len(star) > 3],
+        np.concatenate([np.concatenate([own, theirs[size == 3]])[useful], theirs[size > 3]]),
+    )
+
+
+def _sorted(stars: Labels) -> Labels:
+    """Sort the leaves of stars of one size."""
+    return np.column_stack([stars[:, 0], np.sort(stars[:, 1:], axis=1)])
+
+
+def _is_clean(stars: Labels, problem: Problem) -> Bools:
+    """Tell which stars with sorted leaves have no leaf twice, none that is or must not meet the centre."""
+    centre, leaves = stars[:, :1], stars[:, 1:]
+    dirty = (leaves == centre) | problem.forbidden[centre, leaves]
+    dirty[:, 1:] |= leaves[:, 1:] == leaves[:, :-1]
+    clean: Bools = ~dirty.any(axis=1)
+    return clean
 
 
 def _cleaned(star: list[int], problem: Problem) -> Star:
     centre, leaves = star[0], sorted({*star[1:]} - {star[0]})
     return (centre, *(leaf for leaf in leaves if not problem.forbidden[centre, leaf]))
+
+
+def lifted(cuts: Cuts, problem: Problem) -> Cuts:
+    """Add to every cut the leaves that are forbidden with all its leaves, those that gain most first.
+
+    Triangles whose leaves may share a cluster stay as they are.
+    """
+    if not problem.forbidden.any():
+        return cuts
+    _, one, other = cuts.triangles.T
+    blocked = problem.forbidden[one, other]
+    stars = (*map(tuple, cuts.triangles[blocked].tolist()), *cuts.stars)
+    grown = dict.fromkeys(_lift(star, problem) for star in stars)
+    return cuts_of(grown, cuts.triangles[~blocked], problem)
+
+
+def _lift(star: Star, problem: Problem) -> Star:
+    centre, leaves = star[0], list(star[1:])
+    forbidden, gains = problem.forbidden, problem.gains[centre]
+    free = np.flatnonzero(forbidden[leaves].all(axis=0) & (gains > 0))
+    added = []
+    while len(free):
+        best = int(free[gains[free].argmax()])
+        added.append(best)
+        free = free[forbidden[best, free]]
+    return (centre, *sorted(leaves + added)) if added else star
 
 
 def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
@@ -107,7 +201,8 @@ def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -
     centres = centre_of[first, second]
     fresh = _ranks(centres * n + first) < crowd
     fresh &= _ranks(centres * n + second) < crowd
-    return Cuts(np.column_stack([centres, first, second])[fresh][:limit], ())
+    rows = np.column_stack([centres, first, second])[fresh][:limit]
+    return Cuts(rows, (), np.zeros(len(rows)))
 
 
 def _ranks(keys: Labels) -> Labels:

@@ -1,0 +1,70 @@
+"""On documents too large for brute force, the native engine finds what clingo proves with MM."""
+
+from random import Random
+
+import pytest
+
+from caspr.contradictions import refuse_contradictions
+from caspr.decisions import Decisions
+from caspr.document import Annotation, Chain, Document, Span
+from caspr.engines import choose
+from caspr.errors import ContradictionError
+from caspr.instance import Instance, Singletons
+from caspr.limits import Limits, silent
+from caspr.objectives import OBJECTIVES, Objective
+from caspr.solution import Status
+from tests.engines.native.random_instances import random_decisions
+
+OBJECTIVE_CHOICES = (*OBJECTIVES.values(), Objective(3, 2, 5), Objective(1, 1, 2), Objective(2, 3, None))
+
+
+def random_document(seed: int) -> Instance:
+    """Make an instance of 10 to 60 mentions: annotators who mostly agree, on chains of about five."""
+    random = Random(seed)
+    wanted = random.randint(10, 60)
+    tokens = 3 * wanted
+    starts = [random.randint(1, tokens - 3) for _ in range(wanted)]
+    spans = sorted({Span(start, start + random.choice((0, 0, 0, 1, 3))) for start in starts})
+    document = Document("d", ("w",) * tokens)
+    truth = {span: random.randrange(max(2, wanted // 5)) for span in spans}
+    noise = random.choice((0.02, 0.05, 0.1))
+    annotations = tuple(
+        Annotation.of(f"a{n}", document, _noisy(random, truth, noise)) for n in range(random.randint(2, 5))
+    )
+    return Instance(
+        annotations,
+        objective=random.choice(OBJECTIVE_CHOICES),
+        decisions=random_decisions(random, spans) if seed % 2 else Decisions(),
+        allow_nested=random.random() < 0.3,
+        forced_votes=random.random() < 0.3,
+        singletons=random.choice(list(Singletons)),
+    )
+
+
+def _noisy(random: Random, truth: dict[Span, int], noise: float) -> list[Chain]:
+    chains: dict[int, set[Span]] = {}
+    entities = sorted(set(truth.values()))
+    for span, entity in truth.items():
+        if random.random() < 0.9:
+            chosen = random.choice(entities) if random.random() < noise else entity
+            chains.setdefault(chosen, set()).add(span)
+    return [Chain.of(str(number), spans) for number, spans in chains.items()]
+
+
+@pytest.mark.parametrize("block", range(24))
+def test_value_is_that_of_clingo(block: int) -> None:
+    native, clingo = choose("native")[1], choose("clingo", "mm")[1]
+    proven = compared = 0  # clingo may run into its limit; then its bounds must hold
+    for seed in range(block * 10, block * 10 + 10):
+        instance = random_document(seed)
+        try:
+            refuse_contradictions(instance)
+        except ContradictionError:
+            continue
+        solution = native(instance, Limits(), silent)
+        assert solution.status is Status.OPTIMAL, seed
+        expected = clingo(instance, Limits(seconds=2), silent)
+        assert expected.bound <= solution.value <= expected.value, seed
+        compared += 1
+        proven += expected.status is Status.OPTIMAL
+    assert 2 * proven >= compared > 0
