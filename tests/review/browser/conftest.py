@@ -18,9 +18,9 @@ COPIES = 60
 expect.set_options(timeout=15_000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """Open the system's browser."""
+    """Open the system's browser; while it is open, its event loop runs, and other tests need their own."""
     path = find_browser()
     if path is None:
         reason = "no browser: install Debian's chromium to run the tests of the review page"
