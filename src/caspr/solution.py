@@ -4,7 +4,7 @@ A *partition* is the bare answer: chains as tuples of spans, each in text order,
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from caspr.document import Span
@@ -55,6 +55,27 @@ class Costs:
 
 
 @dataclass(frozen=True)
+class Statistics:
+    """What an answer set solver told of its own work; `None` where it did not."""
+
+    grounding: float | None = None
+    """Processor seconds for grounding."""
+    choices: int | None = None
+    """How often the search guessed."""
+    conflicts: int | None = None
+    """How often a guess turned out wrong."""
+    value: int | None = None
+    """What the best chains found by the solver itself cost."""
+    bound: int | None = None
+    """The solver's own lower bound; that of CM holds only within its limit of chains."""
+
+    def __or__(self, later: "Statistics") -> "Statistics":
+        """Return these, with what is told later in place of what was told before."""
+        told = {name: number for name, number in asdict(later).items() if number is not None}
+        return replace(self, **told)
+
+
+@dataclass(frozen=True)
 class Solution:
     """The answer of an engine for one instance."""
 
@@ -74,6 +95,8 @@ class Solution:
     """What the engine wants said, such as a limit of its own."""
     count: int | None = None
     """How many optimal solutions there are, also where not all are listed; `None` if not known."""
+    statistics: Statistics | None = None
+    """What an answer set solver told of its work; `None` from other engines."""
 
 
 INFEASIBLE = Solution((), 0, 0, Status.INFEASIBLE, complete=True)

@@ -6,15 +6,19 @@ events as JSON lines.
 """
 
 import json
+import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.search import Answer, Backend, Bound, End, Event, Run, solve_with
 from caspr.instance import Instance
 from caspr.limits import Limits, Progress
-from caspr.solution import Solution
+from caspr.solution import Solution, Statistics
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
@@ -38,20 +42,24 @@ def arguments(run: Run) -> list[str]:
     return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0"]
 
 
-def in_process(run: Run) -> Iterator[Event]:
-    """Ground and solve here."""
+def in_process(run: Run, ended: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+    """Ground and solve here, until done or `ended` says so."""
     import clingo
 
     bounds: list[int] = []
     costless = False
     control = clingo.Control([*arguments(run), "--warn=none"], message_limit=0)
     control.add("base", [], run.program)
+    started = time.process_time()
     control.ground([("base", [])])
+    yield Statistics(grounding=time.process_time() - started)
     with control.solve(yield_=True, async_=True, on_unsat=lambda lower: bounds.extend(lower[:1])) as handle:
         while True:
             handle.resume()
             while not handle.wait(0.1):
                 yield from _drain(bounds)
+                if ended():
+                    handle.cancel()
             yield from _drain(bounds)
             model = handle.model()
             if model is None:
@@ -59,8 +67,15 @@ def in_process(run: Run) -> Iterator[Event]:
             # Where nothing costs anything, clingo stops at the first answer set: it is optimal.
             costless = run.at_cost is None and not model.cost
             yield Answer(str(model))
-        if handle.get().exhausted or costless:
-            yield End.EXHAUSTED
+        exhausted = handle.get().exhausted or costless
+    yield _statistics(control.statistics)
+    if exhausted:
+        yield End.EXHAUSTED
+
+
+def _statistics(told: dict[str, Any]) -> Statistics:
+    solvers = told["solving"]["solvers"]
+    return Statistics(choices=int(solvers["choices"]), conflicts=int(solvers["conflicts"]))
 
 
 def _drain(bounds: list[int]) -> Iterator[Bound]:
@@ -80,6 +95,8 @@ def in_child(run: Run) -> Iterator[Event]:
         yield End.TIME
     except OutOfMemoryError:
         yield End.MEMORY
+    except KeyboardInterrupt:
+        yield End.INTERRUPT
 
 
 def _event(line: str) -> Event:
@@ -88,16 +105,20 @@ def _event(line: str) -> Event:
         return Answer(content)
     if kind == "bound":
         return Bound(content)
+    if kind == "statistics":
+        return Statistics(**content)
     return End(content)
 
 
 def _print(event: Event) -> None:
-    line: list[str | int]
+    line: list[str | int | dict[str, float | None]]
     match event:
         case Answer(atoms):
             line = ["answer", atoms]
         case Bound(value):
             line = ["bound", value]
+        case Statistics():
+            line = ["statistics", asdict(event)]
         case End():
             line = ["end", event.value]
     sys.stdout.write(json.dumps(line) + "\n")
@@ -105,6 +126,8 @@ def _print(event: Event) -> None:
 
 
 if __name__ == "__main__":
+    asked: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
     task = json.load(sys.stdin)
-    for event in in_process(Run(task["program"], task["at_cost"])):
+    for event in in_process(Run(task["program"], task["at_cost"]), lambda: bool(asked)):
         _print(event)

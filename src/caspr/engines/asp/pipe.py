@@ -20,9 +20,10 @@ from caspr.engines.asp.search import Answer, Bound, End, Event, Run, solve_with
 from caspr.errors import EngineError
 from caspr.instance import Instance
 from caspr.limits import Limits, Progress
-from caspr.solution import Solution
+from caspr.solution import Solution, Statistics
 
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
+_COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")
 _RESULT = re.compile(r"result_cm\((?:mid\(\d+,\d+\)|\d+),mid\(\d+,\d+\)\)")
 _DONE = frozenset({0, 10, 20, 30})
 """Exit codes of solvers: unknown or run from Python, satisfiable, exhausted, both."""
@@ -68,12 +69,20 @@ def _within_limits(lines: Iterable[str], read: Callable[[Iterable[str]], Iterato
         yield End.TIME
     except OutOfMemoryError:
         yield End.MEMORY
+    except KeyboardInterrupt:
+        yield End.INTERRUPT
 
 
 def _clasp(run: Run) -> Iterator[Event]:
-    clasp = [sys.executable, "-m", "clingo", "--mode=clasp", "--verbose=2", "--quiet=0", *arguments(run)]
-    lines = run_pipe([_gringo("intermediate"), clasp], run.program, run.limits, success=_DONE)
+    report = ["--verbose=2", "--quiet=0", "--stats"]
+    commands = [
+        _gringo("intermediate"),
+        [sys.executable, "-m", "clingo", "--mode=clasp", *report, *arguments(run)],
+    ]
+    seconds: list[float] = []
+    lines = run_pipe(commands, run.program, run.limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_clasp)
+    yield Statistics(grounding=seconds[0])
 
 
 def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -97,6 +106,8 @@ def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
             exhausted = True
         elif line.startswith("Models"):
             exhausted = exhausted or not line.rstrip().endswith("+")
+        elif (count := _COUNT.match(line)) is not None:
+            yield Statistics(**{count[1].lower(): int(count[2])})
     if exhausted:
         yield End.EXHAUSTED
 
@@ -114,8 +125,10 @@ def _wasp_optimum(program: str, limits: Limits) -> Iterator[Event]:
         [sys.executable, "-c", _DROP_INCREMENTAL],
         ["wasp", "--enable-disjcores", "--printbounds"],
     ]
-    lines = run_pipe(commands, program, limits, success=_DONE)
+    seconds: list[float] = []
+    lines = run_pipe(commands, program, limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_wasp)
+    yield Statistics(grounding=seconds[0])
 
 
 def _read_wasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -146,7 +159,7 @@ def _wasp_optima(program: str, limits: Limits, cost: int) -> Iterator[Event]:
                     answer = event
                 case Bound(value):
                     lower = value
-                case End.TIME | End.MEMORY:
+                case End.TIME | End.MEMORY | End.INTERRUPT:
                     yield event
                     return
         if answer is None or lower > cost:

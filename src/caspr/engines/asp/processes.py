@@ -9,13 +9,14 @@ import contextlib
 import ctypes
 import os
 import queue
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from caspr.errors import EngineError
@@ -25,8 +26,27 @@ _KILLED = frozenset({33, 134, 137, 139})
 """Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "allocate memory", "shared librar", "ImportError", "mmap")
 """What programs complain of when they get no memory, also while they are being loaded."""
-_GRACE = 0.5
+_GRACE = 1.0
 """Seconds between asking a program to end and killing it."""
+
+
+class _Program(subprocess.Popen[str]):
+    """A program that remembers the processor seconds it took, once it was waited for."""
+
+    seconds = 0.0
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end; what our ended children took in all grows by what this one took."""
+        before = _seconds_of_children()
+        try:
+            return super().wait(timeout)
+        finally:
+            self.seconds += _seconds_of_children() - before
+
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class TimeOutError(Exception):
@@ -38,22 +58,30 @@ class OutOfMemoryError(Exception):
 
 
 def run_pipe(
-    commands: Sequence[Sequence[str]], text: str, limits: Limits, *, success: frozenset[int]
+    commands: Sequence[Sequence[str]],
+    text: str,
+    limits: Limits,
+    *,
+    success: frozenset[int],
+    ended: Callable[[list[float]], None] = lambda _: None,
 ) -> Iterator[str]:
     """Feed text to a pipe of commands and yield the lines it prints.
 
     Raise `TimeOutError` or `OutOfMemoryError` at a limit, and `EngineError` if the last program ends with a
-    code that is not among `success`. However the iteration ends, all processes are gone afterwards.
+    code that is not among `success`. At the time limit, and at Ctrl-C, the programs are asked to end, and
+    what they still print is yielded first. However the iteration ends, all processes are gone afterwards,
+    and `ended` was told the processor seconds each took.
     """
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[_Program] = []
     with _temporary(text) as source, _temporary() as errors:
         try:
             _start(commands, limits, source, errors, processes)
-            yield from _lines(processes[-1], deadline)
+            yield from _lines(processes, deadline)
             codes = [process.wait() for process in processes]
         finally:
             _end(processes)
+            ended([process.seconds for process in processes])
         errors.seek(0)
         _judge(commands, codes, success, errors.read(), limits)
 
@@ -75,12 +103,12 @@ def _start(
     limits: Limits,
     source: IO[str],
     errors: IO[str],
-    processes: list[subprocess.Popen[str]],
+    processes: list[_Program],
 ) -> None:
     stream: IO[str] | None = source
     for command in commands:
         try:
-            process = subprocess.Popen(
+            process = _Program(
                 [*_limiter(limits), *command],
                 stdin=stream,
                 stdout=subprocess.PIPE,
@@ -121,11 +149,22 @@ def _limiter(limits: Limits) -> list[str]:
     return ["/bin/sh", "-c", script + 'exec "$@"', "sh"] if script and os.name == "posix" else []
 
 
-def _lines(process: subprocess.Popen[str], deadline: float | None) -> Iterator[str]:
+def _lines(processes: Sequence[_Program], deadline: float | None) -> Iterator[str]:
     """Yield lines as they come; a thread reads, so that waiting can end at the deadline or by Ctrl-C."""
-    assert process.stdout is not None
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
+    threading.Thread(target=_pump, args=(processes[-1].stdout, lines), daemon=True).start()
+    try:
+        yield from _until(deadline, lines)
+    except (TimeOutError, KeyboardInterrupt):
+        for process in processes:
+            _signal(process, signal.SIGTERM)
+        with contextlib.suppress(TimeOutError):
+            yield from _until(time.monotonic() + _GRACE, lines)
+        raise
+
+
+def _until(deadline: float | None, lines: "queue.SimpleQueue[str | None]") -> Iterator[str]:
+    """Yield lines until there are no more; raise `TimeOutError` at the deadline."""
     while True:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
@@ -146,9 +185,9 @@ def _pump(stream: IO[str], lines: "queue.SimpleQueue[str | None]") -> None:
     lines.put(None)
 
 
-def _end(processes: Sequence[subprocess.Popen[str]]) -> None:
+def _end(processes: Sequence[_Program]) -> None:
     """Ask whatever still runs to end, then kill it with all its children."""
-    running = [process for process in processes if process.poll() is None]
+    running = [process for process in processes if not _has_ended(process)]
     for process in running:
         _signal(process, signal.SIGTERM)
     give_up = time.monotonic() + _GRACE
@@ -158,6 +197,12 @@ def _end(processes: Sequence[subprocess.Popen[str]]) -> None:
     for process in processes:
         _signal(process, signal.SIGKILL)
         process.wait()
+
+
+def _has_ended(process: _Program) -> bool:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(0)
+    return process.returncode is not None
 
 
 def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:

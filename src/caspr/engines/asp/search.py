@@ -22,7 +22,7 @@ from caspr.instance import Instance
 from caspr.limits import Limits, Progress
 from caspr.pricing import pairwise_bound, price
 from caspr.rules import violations
-from caspr.solution import INFEASIBLE, Partition, Solution, Stop, found
+from caspr.solution import INFEASIBLE, Partition, Solution, Statistics, Stop, found
 
 
 class End(Enum):
@@ -32,6 +32,7 @@ class End(Enum):
     """The whole space was searched; the last answer set, if any, is optimal."""
     TIME = Stop.TIME
     MEMORY = Stop.MEMORY
+    INTERRUPT = Stop.INTERRUPT
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Bound:
     value: int
 
 
-Event = Answer | Bound | End
+Event = Answer | Bound | Statistics | End
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class _Search:
         self.value: int | None = None
         self.bound = 0
         self.stop: Stop | None = None
+        self.statistics = Statistics()
         self.fallback = baseline(instance)
         self.least = pairwise_bound(instance)
 
@@ -132,6 +134,8 @@ class _Search:
                     self._offer(partition_of_links(atoms))
                 case Bound(value):
                     self.bound = max(self.bound, value)
+                case Statistics():
+                    self.statistics |= event
                 case End():
                     end = event
             self._tell()
@@ -174,6 +178,7 @@ class _Search:
 
     def _solution(self) -> Solution:
         """Turn what is known into a solution; without any answer set, take the baseline."""
+        statistics = replace(self.statistics, value=self.value, bound=self.bound)
         if self.stop and self.fallback is not None:
             self._offer(self.fallback)
         if self.best is None or self.value is None:
@@ -184,7 +189,7 @@ class _Search:
         proven = 0 if self.limited else self.bound
         bound = max(proven, min(self.value, self.least))
         solution = found(self.value, bound, [self.best], stop=self.stop)
-        return replace(solution, findings=self._findings(solution))
+        return replace(solution, findings=self._findings(solution), statistics=statistics)
 
     def _findings(self, solution: Solution) -> tuple[Finding, ...]:
         proven = solution.bound == solution.value
