@@ -1,6 +1,8 @@
 """Measure one adjudication in a process of its own: seconds, memory, value, bound.
 
 python -m bench.measure FILE... --engine native --objective ua --time-limit 300 --memory-limit 5000
+
+Without limits of its own it is to be watched from outside: at Ctrl-C it tells the best it has.
 """
 
 import argparse
@@ -12,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from caspr.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Measure:
     megabytes: float
     """Peak memory of the process and of its children, whichever was larger."""
     mentions: int
+    statistics: dict[str, float | None] | None = None
+    """What an answer set solver told of its work."""
 
     @property
     def proven(self) -> bool:
@@ -54,16 +60,15 @@ def measure(
     return Measure(**json.loads(done.stdout))
 
 
-def run(files: Sequence[Path], engine: str, objective: str, seconds: float, megabytes: int) -> Measure:
+def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limits: Limits) -> Measure:
     """Adjudicate here and measure."""
     from caspr.adjudicate import adjudicate_document, by_document
     from caspr.formats import read_all
-    from caspr.limits import Limits
     from caspr.objectives import OBJECTIVES
     from caspr.settings import Settings
 
     [annotations], _ = by_document(read_all(files))
-    settings = Settings(OBJECTIVES[objective], engine=engine, limits=Limits(seconds, megabytes))
+    settings = Settings(OBJECTIVES[objective], engine=engine, encoding=encoding, limits=limits)
     _start_up(engine)
     started = _processor_time()
     result = adjudicate_document(annotations, settings=settings)
@@ -77,6 +82,7 @@ def run(files: Sequence[Path], engine: str, objective: str, seconds: float, mega
         seconds=took,
         megabytes=max(peaks) / 1024,
         mentions=len(result.instance.mentions),
+        statistics=asdict(result.solution.statistics) if result.solution.statistics else None,
     )
 
 
@@ -99,10 +105,12 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--engine", required=True)
     parser.add_argument("--objective", required=True)
-    parser.add_argument("--time-limit", type=float, default=300)
-    parser.add_argument("--memory-limit", type=int, default=5000)
+    parser.add_argument("--encoding", default="mm")
+    parser.add_argument("--time-limit", type=float)
+    parser.add_argument("--memory-limit", type=int)
     given = parser.parse_args()
-    found = run(given.files, given.engine, given.objective, given.time_limit, given.memory_limit)
+    limits = Limits(given.time_limit, given.memory_limit, interruptible=True)
+    found = run(given.files, given.engine, given.encoding, given.objective, limits)
     print(json.dumps(asdict(found)))
 
 

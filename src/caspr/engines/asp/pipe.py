@@ -1,18 +1,20 @@
 """Pipes of processes: gringo grounds, clasp or wasp solves.
 
-Both gringo and clasp are in clingo's wheel, so the first pipe needs nothing else. WASP is a program of its
-own. It reads gringo's older smodels format, but not the line that announces incremental programs in
-today's output; a filter drops it. WASP cannot list all optima of one partition once, so they are asked for
-one by one, each time forbidding those already known.
+Both gringo and clasp are in clingo's wheel, so the first pipe needs nothing else. A gringo of its own is
+preferred where there is one: that of the wheel writes every few bytes by themselves, and takes several
+times as long. WASP is a program of its own. It reads gringo's older smodels format, but not the line that
+announces incremental programs in today's output; a filter drops it. WASP cannot list all optima of one
+partition once, so they are asked for one by one, each time forbidding those already known.
 """
 
 import re
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from caspr.engines.asp.clingo import arguments
 from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
@@ -27,6 +29,8 @@ _COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")
 _RESULT = re.compile(r"result_cm\((?:mid\(\d+,\d+\)|\d+),mid\(\d+,\d+\)\)")
 _DONE = frozenset({0, 10, 20, 30})
 """Exit codes of solvers: unknown or run from Python, satisfiable, exhausted, both."""
+_LEAST_GRINGO = (5, 4)
+"""The oldest gringo whose language and output are those of clingo's wheel."""
 _DROP_INCREMENTAL = (
     "import shutil, sys; i, o = sys.stdin.buffer, sys.stdout.buffer; "
     "line = i.readline(); o.write(b'' if line == b'90 0\\n' else line); shutil.copyfileobj(i, o)"
@@ -58,7 +62,21 @@ def _solve_wasp(encoding: str, instance: Instance, limits: Limits, progress: Pro
 
 
 def _gringo(output: str) -> list[str]:
-    return [sys.executable, "-m", "clingo", "--mode=gringo", "--warn=none", f"--output={output}"]
+    grounder = [sys.executable, "-m", "clingo", "--mode=gringo"] if grounder_version() is None else ["gringo"]
+    return [*grounder, "--warn=none", f"--output={output}"]
+
+
+@cache
+def grounder_version() -> str | None:
+    """Return the version of the `gringo` on PATH, if there is one that knows today's language."""
+    program = shutil.which("gringo")
+    if program is None:
+        return None
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", told)
+    if found is None or (int(found[2]), int(found[3])) < _LEAST_GRINGO:
+        return None
+    return found[1]
 
 
 def _within_limits(lines: Iterable[str], read: Callable[[Iterable[str]], Iterator[Event]]) -> Iterator[Event]:

@@ -1,0 +1,72 @@
+"""Results as lines of JSON, appended as they come, so that an interrupted experiment can go on.
+
+There are two kinds of lines: a `session` says when, on what machine and with what choices runs were made,
+and a `run` is one record. A later record of the same run replaces an earlier one. A last line that was cut
+off when a session died is dropped before anything is appended.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.experiments.run import Record
+
+RESULTS = "results.jsonl"
+
+
+class Store:
+    """The results of an experiment in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / RESULTS
+        self.sessions: list[dict[str, Any]] = []
+        self._records: dict[tuple[str | int | float, ...], Record] = {}
+        if self.path.exists():
+            self._load()
+
+    def _load(self) -> None:
+        text = self.path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            self.path.write_text(whole, encoding="utf-8")
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                kind, content = json.loads(line)
+                if kind == "session":
+                    self.sessions.append(content)
+                else:
+                    self._keep(Record(**content))
+            except (ValueError, TypeError) as error:
+                raise SystemExit(
+                    f"{self.path}:{number}: found a line that is no result of this version ({error}), expected "
+                    "those of an earlier run; choose another folder with --out"
+                ) from error
+
+    @property
+    def records(self) -> list[Record]:
+        """All results, in the order in which they were first made."""
+        return list(self._records.values())
+
+    def known(self, keys: Iterable[tuple[str | int | float, ...]]) -> list[Record]:
+        """Return the results there are of some runs."""
+        return [self._records[key] for key in keys if key in self._records]
+
+    def begin(self, session: Mapping[str, Any]) -> None:
+        """Note the machine, versions and choices of the runs that follow."""
+        self.sessions.append(dict(session))
+        self._append(["session", dict(session)])
+
+    def add(self, record: Record) -> None:
+        """Keep a result."""
+        self._keep(record)
+        self._append(["run", asdict(record)])
+
+    def _keep(self, record: Record) -> None:
+        self._records[record.key] = record
+
+    def _append(self, line: list[Any]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
