@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -109,6 +110,8 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--memory-limit", type=int)
     given = parser.parse_args()
+    # Shells start background jobs deaf to Ctrl-C, and that is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     limits = Limits(given.time_limit, given.memory_limit, interruptible=True)
     found = run(given.files, given.engine, given.encoding, given.objective, limits)
     print(json.dumps(asdict(found)))
