@@ -9,6 +9,7 @@ Results go to the folder of `--out` as they come; the same command goes on where
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -32,7 +33,10 @@ QUICK_SCALE = 0.15
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make the runs that are missing, then write table and plots."""
+    words = sys.argv[1:] if words is None else list(words)
     given = _parser().parse_args(words)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     choice = _choice(given)
     out = given.out or Path(tempfile.mkdtemp(prefix="experiments-"))
     scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
@@ -43,9 +47,7 @@ def main(words: Sequence[str] | None = None) -> None:
     store = Store(out)
     missing = [task for task in tasks if _is_missing(task, store, given.redo)]
     if missing and not given.tables:
-        store.begin(
-            {"machine": describe_machine(), "seed": given.seed, "scale": scale, "words": sys.argv[1:]}
-        )
+        store.begin({"machine": describe_machine(), "seed": given.seed, "scale": scale, "words": words})
         make(missing, store)
     for path in write_reports(store.known(task.key for task in tasks), store.sessions, out):
         print(path)

@@ -5,11 +5,13 @@ set on, so that a busy machine makes no difference. Wall-clock time is limited a
 programs that wait forever. Memory is what all processes of the tree have in RAM together. Both are sampled.
 
 At the time limit the command gets Ctrl-C, and a moment to tell the best it has; at the memory limit, and if
-it does not end, the whole tree is killed.
+it does not end, the whole tree is killed. Should the watcher itself be killed, the kernel ends each process
+of the tree by its own limit of processor time.
 """
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -17,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 import psutil
 
@@ -60,7 +63,12 @@ def watch(
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.monotonic()
         process = subprocess.Popen(
-            command, stdout=output, stderr=errors, start_new_session=True, env=environment
+            command,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+            env=environment,
+            preexec_fn=partial(_limit_each_process, int(seconds + GRACE) + 1),
         )
         tree = _Tree(process.pid)
         try:
@@ -74,6 +82,10 @@ def watch(
         return Usage(
             tree.seconds, wall, tree.megabytes, cut, process.returncode, output.read(), errors.read()
         )
+
+
+def _limit_each_process(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _watch(tree: "_Tree", started: float, seconds: float, megabytes: float) -> Cut | None:
@@ -115,10 +127,9 @@ class _Tree:
         """
         seconds = memory = 0.0
         for process in self._processes():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                with process.oneshot():
-                    seconds += sum(process.cpu_times()[:4])
-                    memory += process.memory_info().rss
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied), process.oneshot():
+                seconds += sum(process.cpu_times()[:4])
+                memory += process.memory_info().rss
         self.seconds = max(self.seconds, seconds)
         self.megabytes = max(self.megabytes, memory / 2**20)
 
