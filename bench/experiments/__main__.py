@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bench.corpora import CORPORA
-from bench.experiments.documents import Documents, find_documents
+from bench.experiments.documents import find_documents
 from bench.experiments.plan import ENCODINGS, OBJECTIVES, SYSTEMS, Choice, Limits, Task, make_plan
 from bench.experiments.report import write_reports
 from bench.experiments.run import Record, fingerprint, run
@@ -35,8 +35,6 @@ def main(words: Sequence[str] | None = None) -> None:
     """Make the runs that are missing, then write table and plots."""
     words = sys.argv[1:] if words is None else list(words)
     given = _parser().parse_args(words)
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     choice = _choice(given)
     out = given.out or Path(tempfile.mkdtemp(prefix="experiments-"))
     scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
@@ -99,8 +97,8 @@ def _choice(given: argparse.Namespace) -> Choice:
 def _is_there(system: str) -> bool:
     if system == "gringo-wasp" and shutil.which("wasp") is None:
         print(
-            "gringo-wasp is left out: found no program 'wasp' on PATH, expected WASP 2 (build it from its source "
-            "repository, alviano/wasp on GitHub, and put build/release/wasp on PATH)",
+            "gringo-wasp is left out: found no program 'wasp' on PATH, expected WASP 2 (build it from its "
+            "source repository, alviano/wasp on GitHub, and put build/release/wasp on PATH)",
             file=sys.stderr,
         )
         return False
@@ -147,7 +145,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         *("--share",),
-        **{"type": _for_system, "nargs": "+", "default": [], "metavar": "SYSTEM=SHARE"},
+        type=_for_system,
+        nargs="+",
+        default=[],
+        metavar="SYSTEM=SHARE",
         help="run a system on this share of the documents only, spread over all sizes",
     )
     add("--repeat", type=int, default=1, help="how often to make every run; default: 1 (the paper: 5)")
@@ -155,7 +156,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--scale", type=float, help="size of generated documents; default: 1, the paper's")
     add(
         *("--redo",),
-        **{"nargs": "+", "choices": SYSTEMS, "default": []},
+        nargs="+",
+        choices=SYSTEMS,
+        default=[],
         help="make runs of these systems again where their source has changed since",
     )
     add("--tables", action="store_true", help="make no runs, only table and plots of what there is")
@@ -163,4 +166,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     main()

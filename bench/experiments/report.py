@@ -4,11 +4,42 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.experiments.render import to_csv, to_markdown, to_text
 from bench.experiments.run import Record
+from bench.experiments.table import make_table
 
 
 def write_reports(
     records: Sequence[Record], sessions: Sequence[dict[str, Any]], folder: Path
 ) -> Iterator[Path]:
     """Write everything that can be said of some runs; yield the files."""
-    yield from ()
+    if not records:
+        return
+    table = make_table(records)
+    about = "\n".join(_about(records, sessions))
+    for name, text in (
+        ("table.txt", f"{to_text(table)}\n{about}\n"),
+        ("table.md", f"{to_markdown(table)}\n{about}\n"),
+        ("table.csv", to_csv(table)),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+        yield folder / name
+    yield from _plots(records, folder)
+
+
+def _plots(records: Sequence[Record], folder: Path) -> Iterator[Path]:
+    from bench.experiments.plots import write_plots
+
+    yield from write_plots(records, folder)
+
+
+def _about(records: Sequence[Record], sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say how many runs there are, within which limits, and on what machine they were made."""
+    for system in dict.fromkeys(record.system for record in records):
+        runs = [record for record in records if record.system == system]
+        limits = sorted({(run.time_limit, run.memory_limit) for run in runs})
+        documents = len({(run.dataset, run.document) for run in runs})
+        allowed = " or ".join(f"{seconds:g} s, {megabytes:g} MB" for seconds, megabytes in limits)
+        yield f"{system}: {len(runs)} runs on {documents} documents, limits {allowed}."
+    for machine in dict.fromkeys(str(session["machine"]) for session in sessions):
+        yield f"Machine: {machine}."

@@ -41,8 +41,8 @@ class Store:
                     self._keep(Record(**content))
             except (ValueError, TypeError) as error:
                 raise SystemExit(
-                    f"{self.path}:{number}: found a line that is no result of this version ({error}), expected "
-                    "those of an earlier run; choose another folder with --out"
+                    f"{self.path}:{number}: found a line that is no result of this version ({error}), "
+                    "expected those of an earlier run; choose another folder with --out"
                 ) from error
 
     @property
