@@ -9,8 +9,9 @@ average and maximum. A document is made in three steps:
                  and errs on some links: a mention in another chain, a chain split in two
     files        one per annotator, in CoNLL, and the truth as one more
 
-DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only.
-DS2: mentions are given, and annotators differ in what they link.
+DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only;
+     chains are confused with any other, so that in several documents nearly all mentions hang together.
+DS2: mentions are given, and annotators differ in what they link; nearly all mentions never hang together.
 
     python -m bench.corpora ds1 OUT [--scale 2] [--seed 1]
 """
@@ -57,6 +58,8 @@ class Noise:
     """A chain is cut in two."""
     own: float
     """Mentions of their own, as a share of the true ones."""
+    groups: int = 1
+    """Chains fall into so many groups, and a mention strays only within the group of its chain."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ DS2 = Corpus(
     mentions=Range(17, 159.8, 358),
     chains=Range(3.6, 26.6, 52),
     longest=Range(6, 29.5, 73),
-    noise=Noise(found=0.92, moved=0.0, stray=0.06, split=0.08, own=0.0),
+    noise=Noise(found=0.92, moved=0.0, stray=0.06, split=0.08, own=0.0, groups=3),
 )
 CORPORA = {"ds1": DS1, "ds2": DS2}
 """The corpora that can be generated, by name."""
@@ -160,7 +163,7 @@ def novel(
         mentions=mentions,
         chains=mentions // 10,
         longest=longest,
-        noise=replace(DS2.noise, stray=0.03),
+        noise=replace(DS2.noise, stray=0.03, groups=1),
     )
 
 
@@ -223,12 +226,18 @@ def _perceived(chains: list[list[Span]], shape: Shape, rng: random.Random) -> li
     for number, chain in enumerate(chains):
         for span in chain:
             if rng.random() < noise.found:
-                home = rng.randrange(len(chains)) if rng.random() < noise.stray else number
+                home = _astray(number, len(chains), noise, rng) if rng.random() < noise.stray else number
                 seen[home].append(_moved(span, shape, rng))
     for _ in range(round(noise.own * shape.mentions)):
         start = rng.randint(1, shape.tokens)
         rng.choice(seen).append(Span(start, min(shape.tokens, start + rng.choice((0, 1, 2)))))
     return [part for chain in seen for part in _split(chain, noise, rng)]
+
+
+def _astray(number: int, chains: int, noise: Noise, rng: random.Random) -> int:
+    """Choose a chain of the group that a chain belongs to."""
+    group = range(number % noise.groups, chains, noise.groups)
+    return group[rng.randrange(len(group))]
 
 
 def _moved(span: Span, shape: Shape, rng: random.Random) -> Span:
