@@ -14,11 +14,16 @@ DS1: annotators find their own mentions, so few spans are shared and many are ma
 DS2: mentions are given, and annotators differ in what they link; nearly all mentions never hang together.
 
     python -m bench.corpora ds1 OUT [--scale 2] [--seed 1]
+    python -m bench.corpora novel OUT
+
+`--scale` makes all documents of a corpus larger or smaller; the longest chain, the number of chains and of
+mentions grow with the text. A novel is one document of 200,000 tokens.
 """
 
 import argparse
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,11 +104,11 @@ class Corpus:
             mentions = self.mentions.at(position) * scale
             yield Shape(
                 name=f"{self.name}-{number + 1:02}",
-                tokens=round(mentions * TOKENS * self.documents * scale / self._total(scale)),
+                tokens=max(2, round(mentions * TOKENS * self.documents * scale / self._total(scale))),
                 annotators=round(self.annotators.at(position)),
-                mentions=round(mentions),
-                chains=round(self.chains.at(position) * scale),
-                longest=round(self.longest.at(position) * scale),
+                mentions=max(2, round(mentions)),
+                chains=max(1, round(self.chains.at(position) * scale)),
+                longest=max(2, round(self.longest.at(position) * scale)),
                 noise=self.noise,
             )
 
@@ -161,7 +166,7 @@ def novel(
         tokens=tokens,
         annotators=annotators,
         mentions=mentions,
-        chains=mentions // 10,
+        chains=max(1, mentions // 10),
         longest=longest,
         noise=replace(DS2.noise, stray=0.03, groups=1),
     )
@@ -266,17 +271,31 @@ def save(generated: Generated, folder: Path) -> list[Path]:
     return files
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Write a corpus as a folder for each document."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpora", description="Write a generated corpus.")
-    parser.add_argument("corpus", choices=CORPORA)
+    parser.add_argument("corpus", choices=[*CORPORA, "novel"])
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--scale", type=float, default=1.0)
-    given = parser.parse_args()
-    for generated in generate(CORPORA[given.corpus], seed=given.seed, scale=given.scale):
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the documents; default: 1")
+    given = parser.parse_args(words)
+    if not 0 < given.scale < math.inf:
+        parser.error(f"--scale: found {given.scale}, expected a number above 0")
+    for generated in _documents(given.corpus, given.seed, given.scale):
         save(generated, given.out / generated.truth.document.name)
         print(generated.truth.document.name)
+
+
+def _documents(name: str, seed: int, scale: float) -> Iterator[Generated]:
+    if name in CORPORA:
+        yield from generate(CORPORA[name], seed=seed, scale=scale)
+        return
+    whole = novel()
+    tokens, mentions, longest = (
+        max(2, round(size * scale)) for size in (whole.tokens, whole.mentions, whole.longest)
+    )
+    shape = novel(tokens=tokens, mentions=mentions, longest=longest)
+    yield make_document(shape, random.Random(f"{seed}/{shape.name}"))
 
 
 if __name__ == "__main__":

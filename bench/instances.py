@@ -47,7 +47,7 @@ def count_instances(instance: Instance, encoding: str) -> list[Count]:
     control = clingo.Control(["--warn=none"])
     # An observer that replaces the solver and observes nothing: ground rules are not kept.
     control.register_observer(clingo.Observer(), replace=True)
-    rules = []
+    rules: list[tuple[str, ast.AST]] = []
     with ast.ProgramBuilder(control) as builder:
         limit = f"chainlimit_is({chain_limit(instance)})." if encoding == "cm" else ""
         ast.parse_string("\n".join([*facts(instance), limit]), builder.add)
@@ -129,9 +129,7 @@ def table(counts: Sequence[Count]) -> str:
     lines = ["| instances | share | where | rule |", "|---:|---:|---|---|"]
     for count in counts:
         rule = count.rule.replace("|", "\\|")
-        lines.append(
-            f"| {count.instances:,} | {count.instances / total:.1%} | {count.place} | `{rule}` |"
-        )
+        lines.append(f"| {count.instances:,} | {count.instances / total:.1%} | {count.place} | `{rule}` |")
     return "\n".join(lines)
 
 
