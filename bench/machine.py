@@ -1,10 +1,14 @@
 """Say on what machine and with which versions something was measured."""
 
+import hashlib
 import os
 import platform
+import shutil
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from caspr.engines.asp.pipe import grounder_version
 
 PACKAGES = ("caspr", "clingo", "highspy", "numpy", "scipy")
 
@@ -17,6 +21,18 @@ def describe_machine() -> str:
     return (
         f"{today}; {_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()}, "
         f"Python {platform.python_version()}; {known}"
+    )
+
+
+def describe_programs() -> str:
+    """Return which gringo and WASP the pipes use; WASP has no version to tell, so it is told by its bytes."""
+    gringo = grounder_version()
+    wasp = shutil.which("wasp")
+    return ", ".join(
+        (
+            f"gringo {gringo}" if gringo else f"gringo of clingo {_version('clingo')}",
+            f"wasp {hashlib.sha256(Path(wasp).read_bytes()).hexdigest()[:12]}" if wasp else "no wasp",
+        )
     )
 
 

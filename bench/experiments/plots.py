@@ -14,7 +14,9 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from bench.experiments.plan import NO_ENCODING, OBJECTIVES, SYSTEMS
 from bench.experiments.run import Record
@@ -71,6 +73,7 @@ def cactus(records: Sequence[Record]) -> Figure | None:
     axes.set(yscale="log", xlim=(0, asked + 1), ylabel="seconds of processor time")
     axes.set_xlabel(f"runs proven optimal, of {asked} ({len(shared)} documents)")
     axes.legend(frameon=False, loc="upper left")
+    _plain(axes.yaxis)
     return figure
 
 
@@ -103,6 +106,8 @@ def scatter(records: Sequence[Record]) -> Figure | None:
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
     axes.set(xlabel="clingo: seconds of processor time", ylabel="native: seconds of processor time")
     axes.legend(frameon=False, loc="upper left")
+    for axis in (axes.xaxis, axes.yaxis):
+        _plain(axis)
     return figure
 
 
@@ -120,6 +125,8 @@ def growth(records: Sequence[Record]) -> Figure | None:
             chosen = [record for record in runs if record.objective == objective]
             _dots(axes, chosen, sizes, system, encoding)
         axes.set(xscale="log", yscale="log", title=objective.upper(), xlabel="distinct mentions")
+        for axis in (axes.xaxis, axes.yaxis):
+            _plain(axis)
     panels[0].set_ylabel("seconds of processor time")
     panels[0].legend(frameon=False, loc="upper left")
     return figure
@@ -159,6 +166,13 @@ def _lines(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 
 def _name(system: str, encoding: str) -> str:
     return system if encoding == NO_ENCODING else f"{system} {encoding.upper()}"
+
+
+def _plain(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers at 1, 2, 5, 10, ..."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def _panels(count: int, *, width: float) -> tuple[Figure, list[Axes]]:

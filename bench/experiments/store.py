@@ -54,6 +54,15 @@ class Store:
         """Return the results there are of some runs."""
         return [self._records[key] for key in keys if key in self._records]
 
+    def refuse_others(self, *, seed: int, scale: float) -> None:
+        """Refuse to mix results of generated documents that have the same names and are not the same."""
+        for session in self.sessions:
+            if (session["seed"], session["scale"]) != (seed, scale):
+                raise SystemExit(
+                    f"{self.path}: found results with seed {session['seed']} and scale {session['scale']:g}, "
+                    f"expected seed {seed} and scale {scale:g}; choose another folder with --out"
+                )
+
     def begin(self, session: Mapping[str, Any]) -> None:
         """Note the machine, versions and choices of the runs that follow."""
         self.sessions.append(dict(session))
