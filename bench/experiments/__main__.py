@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bench.corpora import CORPORA
-from bench.experiments.documents import find_documents
+from bench.experiments.documents import Documents, find_documents
 from bench.experiments.plan import ENCODINGS, OBJECTIVES, SYSTEMS, Choice, Limits, Task, jumps, make_plan
 from bench.experiments.report import write_reports
 from bench.experiments.run import Record, fingerprint, run
@@ -33,24 +33,29 @@ QUICK_SCALE = 0.08
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make the runs that are missing, then write table and plots."""
-    words = sys.argv[1:] if words is None else list(words)
     given = _parser().parse_args(words)
-    choice = _choice(given)
     out = given.out or Path(tempfile.mkdtemp(prefix="experiments-"))
-    scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
+    store = Store(out)
+    if not given.tables:
+        scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
+        store.refuse_others(seed=given.seed, scale=scale)
+        tasks = make_plan(_datasets(given, out, scale), _choice(given))
+        missing = [task for task in tasks if _is_missing(task, store, given.redo)]
+        if missing:
+            machine = f"{describe_machine()}; {describe_programs()}"
+            store.begin({"machine": machine, "seed": given.seed, "scale": scale})
+            make(missing, store)
+    if not store.records:
+        raise SystemExit(f"{store.path}: found no results, expected those of earlier runs")
+    for path in write_reports(store.records, store.sessions, out):
+        print(path)
+
+
+def _datasets(given: argparse.Namespace, out: Path, scale: float) -> list[list[Documents]]:
     datasets = [find_documents(source, folder=out, seed=given.seed, scale=scale) for source in given.datasets]
     if given.quick:
-        datasets = [[documents[jumps(len(documents))[0]]] for documents in datasets]
-    tasks = make_plan(datasets, choice)
-    store = Store(out)
-    store.refuse_others(seed=given.seed, scale=scale)
-    missing = [task for task in tasks if _is_missing(task, store, given.redo)]
-    if missing and not given.tables:
-        about = {"machine": f"{describe_machine()}; {describe_programs()}", "seed": given.seed}
-        store.begin({**about, "scale": scale, "words": words})
-        make(missing, store)
-    for path in write_reports(store.known(task.key for task in tasks), store.sessions, out):
-        print(path)
+        return [[documents[jumps(len(documents))[0]]] for documents in datasets]
+    return datasets
 
 
 def make(tasks: Sequence[Task], store: Store) -> None:
@@ -75,9 +80,9 @@ def _line(name: str, record: Record) -> str:
 
 def _is_missing(task: Task, store: Store, redo: Sequence[str]) -> bool:
     """Tell whether a run is still to be made: new, or to be redone because the engine's source changed."""
-    known = store.known([task.key])
+    known = store.find(task.key)
     system = task.configuration.system
-    return not known or (system in redo and known[0].code != fingerprint(system))
+    return known is None or (system in redo and known.code != fingerprint(system))
 
 
 def _choice(given: argparse.Namespace) -> Choice:

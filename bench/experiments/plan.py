@@ -39,6 +39,24 @@ class Configuration:
 
 
 @dataclass(frozen=True)
+class Run:
+    """What is run; with the limits it makes up the key of a result."""
+
+    dataset: str
+    document: str
+    configuration: Configuration
+    repetition: int
+
+
+@dataclass(frozen=True)
+class Key:
+    """What makes two results the same."""
+
+    run: Run
+    limits: Limits
+
+
+@dataclass(frozen=True)
 class Task:
     """One run."""
 
@@ -48,14 +66,10 @@ class Task:
     limits: Limits
 
     @property
-    def key(self) -> tuple[str | int | float, ...]:
-        """What makes two runs the same."""
-        place, how = self.documents, self.configuration
-        return (
-            *(place.dataset, place.name),
-            *(how.system, how.encoding, how.objective),
-            *(self.repetition, self.limits.seconds, self.limits.megabytes),
-        )
+    def key(self) -> Key:
+        """The key of its result."""
+        run = Run(self.documents.dataset, self.documents.name, self.configuration, self.repetition)
+        return Key(run, self.limits)
 
 
 @dataclass(frozen=True)

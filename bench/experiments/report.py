@@ -13,8 +13,6 @@ def write_reports(
     records: Sequence[Record], sessions: Sequence[dict[str, Any]], folder: Path
 ) -> Iterator[Path]:
     """Write everything that can be said of some runs; yield the files."""
-    if not records:
-        return
     table = make_table(records)
     about = "\n".join(_about(records, sessions))
     for name, text in (

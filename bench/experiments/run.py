@@ -9,14 +9,14 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import caspr
-from bench.experiments.plan import NO_ENCODING, Task
+from bench.experiments.plan import NO_ENCODING, Configuration, Key, Limits, Run, Task
 from bench.experiments.watch import Cut, Usage, watch
 
 OUTCOMES = ("MO", "TO", "SAT", "OPT", "ERR")
@@ -62,13 +62,11 @@ class Record:
     when: str
 
     @property
-    def key(self) -> tuple[str | int | float, ...]:
-        """What makes two runs the same; that of its task."""
-        return (
-            *(self.dataset, self.document),
-            *(self.system, self.encoding, self.objective),
-            *(self.repetition, self.time_limit, self.memory_limit),
-        )
+    def key(self) -> Key:
+        """That of its task."""
+        how = Configuration(self.system, self.encoding, self.objective)
+        run = Run(self.dataset, self.document, how, self.repetition)
+        return Key(run, Limits(self.time_limit, self.memory_limit))
 
     @property
     def gap(self) -> float | None:
@@ -97,16 +95,13 @@ def run(task: Task) -> Record:
 def _record(task: Task, usage: Usage, told: dict[str, Any]) -> Record:
     solver = told.get("statistics") or {name: told.get(name) for name in ("value", "bound")}
     outcome = _outcome(usage, solver, told)
-    dataset, document, system, encoding, objective, repetition, seconds, megabytes = task.key
     return Record(
-        dataset=str(dataset),
-        document=str(document),
-        system=str(system),
-        encoding=str(encoding),
-        objective=str(objective),
-        repetition=int(repetition),
-        time_limit=float(seconds),
-        memory_limit=float(megabytes),
+        dataset=task.documents.dataset,
+        document=task.documents.name,
+        **asdict(task.configuration),
+        repetition=task.repetition,
+        time_limit=task.limits.seconds,
+        memory_limit=task.limits.megabytes,
         outcome=outcome,
         seconds=round(usage.seconds, 3),
         wall=round(usage.wall, 3),

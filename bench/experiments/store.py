@@ -1,16 +1,17 @@
 """Results as lines of JSON, appended as they come, so that an interrupted experiment can go on.
 
-There are two kinds of lines: a `session` says when, on what machine and with what choices runs were made,
-and a `run` is one record. A later record of the same run replaces an earlier one. A last line that was cut
-off when a session died is dropped before anything is appended.
+There are two kinds of lines: a `session` says on what machine and with what versions the runs after it were
+made, and a `run` is one record. A later record of the same run, also one within other limits, replaces an
+earlier one. A last line that was cut off when a session died is dropped before anything is appended.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bench.experiments.plan import Key, Run
 from bench.experiments.run import Record
 
 RESULTS = "results.jsonl"
@@ -23,7 +24,7 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / RESULTS
         self.sessions: list[dict[str, Any]] = []
-        self._records: dict[tuple[str | int | float, ...], Record] = {}
+        self._records: dict[Run, Record] = {}
         if self.path.exists():
             self._load()
 
@@ -47,12 +48,13 @@ class Store:
 
     @property
     def records(self) -> list[Record]:
-        """All results, in the order in which they were first made."""
+        """The latest result of each run, in the order in which they were first made."""
         return list(self._records.values())
 
-    def known(self, keys: Iterable[tuple[str | int | float, ...]]) -> list[Record]:
-        """Return the results there are of some runs."""
-        return [self._records[key] for key in keys if key in self._records]
+    def find(self, key: Key) -> Record | None:
+        """Return the result of a run, if there is one within the same limits."""
+        record = self._records.get(key.run)
+        return record if record is not None and record.key == key else None
 
     def refuse_others(self, *, seed: int, scale: float) -> None:
         """Refuse to mix results of generated documents that have the same names and are not the same."""
@@ -64,7 +66,7 @@ class Store:
                 )
 
     def begin(self, session: Mapping[str, Any]) -> None:
-        """Note the machine, versions and choices of the runs that follow."""
+        """Note machine and versions of the runs that follow."""
         self.sessions.append(dict(session))
         self._append(["session", dict(session)])
 
@@ -74,7 +76,7 @@ class Store:
         self._append(["run", asdict(record)])
 
     def _keep(self, record: Record) -> None:
-        self._records[record.key] = record
+        self._records[record.key.run] = record
 
     def _append(self, line: list[Any]) -> None:
         with self.path.open("a", encoding="utf-8") as file:

@@ -85,8 +85,9 @@ def test_results_survive_and_later_ones_replace_earlier_ones(tmp_path: Path) -> 
     store.begin({"machine": "this one"})
     store.add(RECORD)
     store.add(replace(RECORD, document="b"))
-    store.add(replace(RECORD, outcome="SAT"))
+    store.add(replace(RECORD, outcome="SAT", time_limit=20.0))
     again = Store(tmp_path)
+    assert again.find(RECORD.key) is None
     assert [(record.document, record.outcome) for record in again.records] == [("a", "SAT"), ("b", "OPT")]
     assert again.sessions == [{"machine": "this one"}]
 
@@ -246,7 +247,7 @@ def test_folders_of_your_own(tmp_path: Path) -> None:
 def test_documents_of_another_size_are_kept_apart(tmp_path: Path) -> None:
     Store(tmp_path).begin({"seed": 1, "scale": 1.0})
     with pytest.raises(SystemExit, match="found results with seed 1 and scale 1"):
-        main(["--quick", "--tables", "--out", str(tmp_path)])
+        main(["--quick", "--out", str(tmp_path)])
 
 
 @pytest.mark.parametrize("word", ["clingo", "clingo=", "clingo=0", "clingo=nan", "dlv=3"])
@@ -260,7 +261,8 @@ def test_without_wasp_it_is_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    main(["--quick", "--tables", "--systems", "gringo-wasp", "--out", str(tmp_path / "out")])
+    with pytest.raises(SystemExit, match="found no results"):
+        main(["--quick", "--systems", "gringo-wasp", "--out", str(tmp_path / "out")])
     assert "gringo-wasp is left out" in capsys.readouterr().err
 
 
