@@ -68,7 +68,10 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
     from caspr.objectives import OBJECTIVES
     from caspr.settings import Settings
 
-    [annotations], _ = by_document(read_all(files))
+    documents, _ = by_document(read_all(files))
+    if len(documents) != 1:
+        raise SystemExit(f"{files[0]}: found {len(documents)} documents, expected one in each file")
+    [annotations] = documents
     settings = Settings(OBJECTIVES[objective], engine=engine, encoding=encoding, limits=limits)
     _start_up(engine)
     started = _processor_time()

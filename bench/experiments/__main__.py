@@ -53,6 +53,9 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _datasets(given: argparse.Namespace, out: Path, scale: float) -> list[list[Documents]]:
     datasets = [find_documents(source, folder=out, seed=given.seed, scale=scale) for source in given.datasets]
+    names = [documents[0].dataset for documents in datasets]
+    if len(set(names)) < len(names):
+        raise SystemExit(f"datasets: found the names {', '.join(names)}, expected a name of its own for each")
     if given.quick:
         return [[documents[jumps(len(documents))[0]]] for documents in datasets]
     return datasets
@@ -174,4 +177,7 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was done is kept, and the same command with the same --out goes on")

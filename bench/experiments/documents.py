@@ -44,7 +44,8 @@ def find_documents(source: str, *, folder: Path, seed: int, scale: float) -> lis
 
 def annotator_files(place: Path) -> tuple[Path, ...]:
     """Return the annotators' files in a document's folder."""
-    return tuple(sorted(path for path in place.iterdir() if path.is_file() and path.stem != TRUTH))
+    files = (path for path in place.iterdir() if path.is_file() and not path.name.startswith("."))
+    return tuple(sorted(path for path in files if path.stem != TRUTH))
 
 
 def _generated(name: str, folder: Path, seed: int, scale: float) -> Iterator[Documents]:

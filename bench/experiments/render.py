@@ -7,6 +7,7 @@ from dataclasses import astuple, fields
 
 from bench.experiments.paper import Figures
 from bench.experiments.table import Row, Section, Table
+from caspr.findings import times
 
 HEADS = (
     *("accumulation", "from", "runs", "MO", "TO", "SAT", "OPT", "OPT %", "T s", "M MB", "T_grd s"),
@@ -60,7 +61,7 @@ def notes(table: Table) -> Iterator[str]:
     """Yield what must be known to read the table."""
     if table.reference is not None:
         yield (
-            f"T_grd, Opt, Chc and Cnf are averages over the {table.settled} documents on which "
+            f"T_grd, Opt, Chc and Cnf are averages over {times(table.settled, 'document')} on which "
             f"{table.reference} never exceeded memory or time without a solution."
         )
     failed = sum(row.failed for section in table.sections[:1] for row in section.rows)

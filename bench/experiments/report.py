@@ -7,6 +7,7 @@ from typing import Any
 from bench.experiments.render import to_csv, to_markdown, to_text
 from bench.experiments.run import Record
 from bench.experiments.table import make_table
+from caspr.findings import times
 
 
 def write_reports(
@@ -38,6 +39,6 @@ def _about(records: Sequence[Record], sessions: Sequence[dict[str, Any]]) -> Ite
         limits = sorted({(run.time_limit, run.memory_limit) for run in runs})
         documents = len({(run.dataset, run.document) for run in runs})
         allowed = " or ".join(f"{seconds:g} s, {megabytes:g} MB" for seconds, megabytes in limits)
-        yield f"{system}: {len(runs)} runs on {documents} documents, limits {allowed}."
+        yield f"{system}: {times(len(runs), 'run')} on {times(documents, 'document')}, limits {allowed}."
     for machine in dict.fromkeys(str(session["machine"]) for session in sessions):
         yield f"Machine: {machine}."

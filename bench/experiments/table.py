@@ -131,7 +131,9 @@ def _scenario(name: str, records: Sequence[Record], reference: str | None) -> It
 
 def _row(name: str, records: Sequence[Record], settled: set[tuple[str, str]]) -> Row:
     failed = sum(record.outcome == "ERR" for record in records)
-    return Row(name, len(records), failed, accumulate(records, settled), PAPER.get(name))
+    comparable = all(record.dataset in dict(SCENARIOS) for record in records)
+    paper = PAPER.get(name) if comparable else None
+    return Row(name, len(records), failed, accumulate(records, settled), paper)
 
 
 def accumulate(records: Sequence[Record], settled: set[tuple[str, str]]) -> Figures:
