@@ -25,7 +25,7 @@ import psutil
 
 GRACE = 10.0
 """Wall-clock seconds a command has to tell the best it has."""
-WALL = 4.0
+WALL = 20.0
 """The wall-clock limit is so many times the limit of processor time, and at least `GRACE` more."""
 
 
