@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.experiments.plots import write_plots
 from bench.experiments.render import to_csv, to_markdown, to_text
 from bench.experiments.run import Record
 from bench.experiments.table import make_table
@@ -15,7 +16,7 @@ def write_reports(
 ) -> Iterator[Path]:
     """Write everything that can be said of some runs; yield the files."""
     table = make_table(records)
-    about = "\n".join(_about(records, sessions))
+    about = "\n".join(describe_runs(records, sessions))
     for name, text in (
         ("table.txt", f"{to_text(table)}\n{about}\n"),
         ("table.md", f"{to_markdown(table)}\n{about}\n"),
@@ -23,16 +24,10 @@ def write_reports(
     ):
         (folder / name).write_text(text, encoding="utf-8")
         yield folder / name
-    yield from _plots(records, folder)
-
-
-def _plots(records: Sequence[Record], folder: Path) -> Iterator[Path]:
-    from bench.experiments.plots import write_plots
-
     yield from write_plots(records, folder)
 
 
-def _about(records: Sequence[Record], sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
+def describe_runs(records: Sequence[Record], sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Say how many runs there are, within which limits, and on what machine they were made."""
     for system in dict.fromkeys(record.system for record in records):
         runs = [record for record in records if record.system == system]
