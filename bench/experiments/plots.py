@@ -16,7 +16,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from bench.experiments.plan import NO_ENCODING, OBJECTIVES, SYSTEMS
 from bench.experiments.run import Record
@@ -58,7 +58,7 @@ def cactus(records: Sequence[Record]) -> Figure | None:
     shared = set.intersection(*documents) if documents else set()
     if not shared:
         return None
-    figure, [axes] = _panels(1, width=6.4)
+    figure, [axes] = _panels(1, width=7.6)
     for (system, encoding), runs in lines.items():
         solved = sorted(r.seconds for r in runs if r.outcome == "OPT" and place(r) in shared)
         axes.plot(
@@ -72,7 +72,8 @@ def cactus(records: Sequence[Record]) -> Figure | None:
     asked = max(sum(place(record) in shared for record in runs) for runs in lines.values())
     axes.set(yscale="log", xlim=(0, asked + 1), ylabel="seconds of processor time")
     axes.set_xlabel(f"runs proven optimal, of {asked} ({len(shared)} documents)")
-    axes.legend(frameon=False, loc="upper left")
+    figure.legend(frameon=False, loc="outside right upper")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _plain(axes.yaxis)
     return figure
 
