@@ -61,10 +61,13 @@ def read_files(paths: Iterable[Path]) -> list[Path]:
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 
-    >>> stem(Document("nw/wsj_0001", (), part="002"))
-    'nw/wsj_0001.part002'
+    A document without a name is called as the file it comes from.
+
+    >>> stem(Document("nw/wsj_0001", (), part="002")), stem(Document("", (), source="texts/a.conll"))
+    ('nw/wsj_0001.part002', 'a')
     """
-    name = document.name if document.part is None else f"{document.name}.part{document.part}"
+    name = document.name or Path(document.source).stem
+    name = name if document.part is None else f"{name}.part{document.part}"
     if re.search(r"[\0\n\\]", name) or any(part in ("", ".", "..") for part in name.split("/")):
         raise OutputError(f"cannot name a file after document {quoted(name)}: it is no safe file name")
     return name

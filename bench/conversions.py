@@ -1,0 +1,113 @@
+"""Convert every file below a folder to every format and back, and print which come back the same.
+
+    python3 -m bench.conversions FOLDER
+
+For folders of real files, which need not be part of this repository. A row is a file, a column a format: `=`
+means that the chains are the same, over the same characters, after going there and back to the file's own
+format, both times into files made anew. `g` means the same, with gaps in mentions lost on the way, as the
+format says beforehand. `own` is the file written with its own chains: `=` to the byte, `~` with the same
+chains. Whatever else stands in a cell is a fault, told below the table.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from caspr.align import align
+from caspr.document import Annotation, Span
+from caspr.errors import CasprError
+from caspr.files import write_all
+from caspr.formats.annotators import read_one
+from caspr.formats.places import stem
+from caspr.formats.renaming import plain_ids
+from caspr.formats.table import FORMATS, NAMED, SUFFIXES, losses, made_below, recognise, render
+
+TARGETS = [name for name in FORMATS if name != "inception"]
+"""The formats that hold any annotation; a project archive can only be made of one."""
+
+
+def main(folder: Path) -> int:
+    """Print the table and what is wrong, and return how much that is."""
+    faults: list[str] = []
+    print(f"{'':60}{'own':5}" + " ".join(f"{name[:6]:6}" for name in TARGETS))
+    for path in _files(folder):
+        name = str(path.relative_to(folder))
+        try:
+            annotations = read_one(path)
+            cells = [_own(annotations, path), *(_cell(annotations, format) for format in TARGETS)]
+        except CasprError as error:
+            faults.append(f"{name}: {error}")
+            continue
+        print(f"{name[-58:]:60}{cells[0][:1]:5}" + " ".join(f"{cell[:1]:6}" for cell in cells[1:]))
+        print(f"  {_counts(annotations)}")
+        faults += [f"{name}: {cell}" for cell in cells if cell not in ("=", "~", "g")]
+    print("\n".join([*faults, f"{len(faults)} faults"]))
+    return len(faults)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix not in (".md", ".txt") and recognise(path) is not None:
+            yield path
+
+
+def _counts(annotations: Sequence[Annotation]) -> str:
+    chains = sum(len(one.chains) for one in annotations)
+    mentions = sum(len(chain.mentions) for one in annotations for chain in one.chains)
+    alone = sum(len(one.singletons) for one in annotations)
+    form = annotations[0].document.format
+    return f"{form}: {len(annotations)} annotations, {chains} chains of {mentions} mentions, {alone} of one"
+
+
+def _own(annotations: Sequence[Annotation], path: Path) -> str:
+    format = annotations[0].document.format
+    files = render(annotations, path, format=format)
+    texts = {place: text.encode() if isinstance(text, str) else text for place, text in files.items()}
+    if all(place.exists() and place.read_bytes() == text for place, text in texts.items()):
+        return "="
+    return _difference(annotations, _travel(annotations, format, anew=False)) or "~"
+
+
+def _cell(annotations: Sequence[Annotation], format: str) -> str:
+    try:
+        there = _travel(annotations, format)
+        back = _travel(there, annotations[0].document.format)
+    except CasprError as error:
+        return f"! {format}: {error}"
+    if difference := _difference(annotations, back):
+        return f"! {format}: {difference}"
+    return "g" if any(one.code == "covered-gaps" for one in losses(annotations, format)) else "="
+
+
+def _difference(annotations: Sequence[Annotation], others: Sequence[Annotation]) -> str:
+    for one, two in zip(annotations, others, strict=True):
+        first, second = align([one, replace(two, annotator="other")])
+        lost, new = _chains(first) - _chains(second), _chains(second) - _chains(first)
+        if lost or new:
+            return f"{one.document.title}: {lost.total()} chains lost, {new.total()} new"
+    return ""
+
+
+def _travel(annotations: Sequence[Annotation], format: str, *, anew: bool = True) -> list[Annotation]:
+    """Write annotations, as if a program had made them, and read them again."""
+    given = [plain_ids(one) if anew else one for one in annotations]
+    if anew:
+        given = [replace(one, document=replace(one.document, layout=None)) for one in given]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / ("out" if format not in NAMED else f"out{SUFFIXES[format][0]}")
+        files = render(given, path, format=format)
+        write_all(files, below=made_below(path, files))
+        found = {one.document.title: one for one in read_one(path, format=format)}
+    lone = next(iter(found.values())) if len(found) == 1 else None
+    return [lone or found.get(one.document.title) or found[stem(one.document)] for one in given]
+
+
+def _chains(annotation: Annotation) -> Counter[tuple[Span, ...]]:
+    return Counter(chain.mentions for chain in annotation.all_chains)
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(Path(sys.argv[1]))))
