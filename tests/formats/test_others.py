@@ -1,6 +1,7 @@
 """What is special about CorefUD, jsonlines, WebAnno TSV and the CAS."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,23 @@ def test_texts_are_the_same_in_all_forms(tmp_path: Path) -> None:
     path = tmp_path / "a.xmi"
     path.write_text(make_cas({}).to_xmi(), encoding="utf-8")
     assert read_one(path)[0].document.characters == TEXT
+
+
+def test_corefud_names_and_declarations(tmp_path: Path) -> None:
+    """Documents get other names, as solutions do; what one document declares holds for those after it."""
+    second = UD.replace("X\tx\tX\t_\t_\t0\troot\t_\t_", "X\tx\tX\t_\t_\t0\troot\t_\tEntity=(a-7)")
+    text = (
+        second.replace("GRP-etype-minspan", "etype-GRP")
+        .replace("-person-1)", "-9)")
+        .replace("1-person", "x-1")
+    )
+    text = text.replace("# newdoc id = d2", "# a comment of it\n# newdoc id = d2; part 003")
+    one, two = read_one(put(tmp_path, "x.conllu", text))
+    assert (one.document.key, two.document.key) == (("d1", None), ("d2", "003"))
+    assert corefud.write([one, two]) == text
+    alone = corefud.write([two])
+    assert alone.startswith("# a comment of it\n# global.Entity = etype-GRP\n# newdoc id = d2; part 003\n")
+    assert [chain.id for chain in read_one(put(tmp_path, "y.conllu", alone))[0].all_chains] == ["7"]
+    renamed = [replace(one, document=replace(one.document, name=name)) for name in ("d1.1", "d1.2")]
+    again = read_one(put(tmp_path, "z.conllu", corefud.write(renamed)))
+    assert [annotation.document.name for annotation in again] == ["d1.1", "d1.2"]

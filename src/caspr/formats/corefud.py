@@ -6,7 +6,8 @@
     1   The    the   DET   _  _  2  det    _  Entity=(e1-person-2
     2   girl   girl  NOUN  _  _  3  nsubj  _  Entity=e1)
 
-1. `# newdoc` begins a document; a file without one is a document named after the file.
+1. `# newdoc id = name`, or `name; part 000`, begins a document; a file without one is a document named after
+   the file.
 2. `formats.entities` says what an `Entity=` cell is; `# global.Entity` gives the order of its fields.
 3. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
    is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
@@ -40,6 +41,7 @@ from caspr.formats.standoff import Marked, assemble, join
 
 _ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
 _NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
+_PARTED = re.compile(r"(.*\S); part ([^\s;()]+)")
 _GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
 _TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
@@ -49,6 +51,8 @@ _RANGE = re.compile(r"[0-9]+-[0-9]+")
 class _Layout:
     """What a document's lines said beyond the text."""
 
+    title: str
+    """What the document is called."""
     lines: tuple[str, ...]
     """All of them."""
     rows: tuple[int, ...]
@@ -75,7 +79,7 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
         found.append(_annotation(name, lines, order, source, who))
     if not any(annotation.document.tokens for annotation in found):
         raise FormatError(source, None, "no token", "rows of ten columns")
-    names = Counter(annotation.document.name for annotation in found)
+    names = Counter(annotation.document.title for annotation in found)
     twice = next((name for name, times in names.items() if times > 1), None)
     if twice is not None:
         raise FormatError(source, None, f"document {quoted(twice)} more than once", "each document once")
@@ -84,7 +88,18 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
 
 def write(annotations: Iterable[Annotation]) -> str:
     """Write annotations, each into the lines of the file it was read from."""
-    return "".join(_write_one(whole_words(annotation)) for annotation in annotations)
+    written: list[str] = []
+    declared = _ORDER
+    for annotation in annotations:
+        whole = whole_words(annotation)
+        layout = _layout(whole.document)
+        lines = _called(layout, whole.document)
+        if layout.order != declared and not any(map(_GLOBAL.fullmatch, lines)):
+            # The document that declared it is not written.
+            lines[1:1] = [_global(layout.order)]
+        declared = layout.order
+        written.append(_write_one(whole, layout, lines))
+    return "".join(written)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
@@ -119,8 +134,9 @@ def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
         new = _NEWDOC.fullmatch(line)
         if new is not None:
             if any("\t" in one.text for one in lines):
-                yield name, lines
-                lines = []
+                start = max(place for place, one in enumerate(lines, 1) if not one.text.startswith("#"))
+                yield name, lines[:start]
+                lines = lines[start:]
             name = new[1] or name
         lines.append(Line(number, line))
     yield name, lines
@@ -147,9 +163,11 @@ def _annotation(
     except CellError as error:
         raise FormatError(source, numbers[error.token - 1], error.found, error.expected) from None
     texts = tuple(line.text for line in lines)
-    layout = _Layout(texts, tuple(place for place, _ in rows), order, tuple(entities))
+    layout = _Layout(name, texts, tuple(place for place, _ in rows), order, tuple(entities))
     ends = _ends(texts, layout.rows)
-    document = Document(name, words, None, source, numbers, layout, sentence_ends=ends)
+    parted = _PARTED.fullmatch(name)
+    called = (parted[1], parted[2]) if parted else (name, None)
+    document = Document(called[0], words, called[1], source, numbers, layout, sentence_ends=ends)
     aliases = read_aliases(lines, source).get(None, {})
     marked = [Marked(aliases.get(one.id, one.id), (), _field(one, order, "etype")) for one in entities]
     zero = sum("." in columns[0] for _, columns in rows)
@@ -191,15 +209,18 @@ def _ends(lines: Sequence[str], rows: Sequence[int]) -> tuple[int, ...]:
     return (*ends, len(rows)) if rows and ends[-1:] != [len(rows)] else tuple(ends)
 
 
-def _write_one(annotation: Annotation) -> str:
-    document = annotation.document
-    layout = document.layout
-    if not isinstance(layout, _Layout) or len(layout.rows) != len(document.tokens):
-        layout = _new_layout(document)
+def _layout(document: Document) -> _Layout:
+    known = document.layout
+    if isinstance(known, _Layout) and len(known.rows) == len(document.tokens):
+        return known
+    return _new_layout(document)
+
+
+def _write_one(annotation: Annotation, layout: _Layout, given: Sequence[str]) -> str:
     chains, aliases = split_crossing(_renamed(annotation.all_chains, layout))
     entities = list(_entities(annotation, chains, layout))
-    cells = render(entities, layout.order, len(document.tokens))
-    lines = [line for line in layout.lines if not line.startswith("# caspr same-chain")]
+    cells = render(entities, layout.order, len(annotation.document.tokens))
+    lines = [line for line in given if not line.startswith("# caspr same-chain")]
     moved = len(layout.lines) - len(lines)
     for row, cell in zip(layout.rows, cells, strict=True):
         columns = lines[row - moved].split("\t")
@@ -268,11 +289,27 @@ def _with_entity(misc: str, cell: str) -> str:
     return "|".join(kept) or "_"
 
 
-def _new_layout(document: Document) -> _Layout:
-    """Make lines for a document that has none."""
+def _called(layout: _Layout, document: Document) -> list[str]:
+    """Return the lines of a document, which may have got another name, as one of several solutions has."""
+    if layout.title == document.title:
+        return list(layout.lines)
+    lines = [line for line in layout.lines if not _NEWDOC.fullmatch(line)]
+    return [_newdoc(document), *lines]
+
+
+def _newdoc(document: Document) -> str:
     if re.search(r"[\n\0]", document.title):
         raise OutputError(f"cannot write a document named {quoted(document.title)}: a name has no line ends")
-    lines = [f"# newdoc id = {document.title}", f"# global.Entity = {'-'.join(_ORDER)}"]
+    return f"# newdoc id = {document.title}"
+
+
+def _global(order: Sequence[str]) -> str:
+    return f"# global.Entity = {'-'.join(order)}"
+
+
+def _new_layout(document: Document) -> _Layout:
+    """Make lines for a document that has none."""
+    lines = [_newdoc(document), _global(_ORDER)]
     rows: list[int] = []
     bounds = sorted({0, *document.sentence_ends, len(document.tokens)})
     for number, (start, end) in enumerate(pairwise(bounds), 1):
@@ -282,7 +319,7 @@ def _new_layout(document: Document) -> _Layout:
             rows.append(len(lines))
             lines.append(row)
         lines.append("")
-    return _Layout(tuple(lines), tuple(rows), _ORDER, ())
+    return _Layout(document.title, tuple(lines), tuple(rows), _ORDER, ())
 
 
 def _new_rows(words: Iterable[str]) -> Iterator[str]:
