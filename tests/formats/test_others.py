@@ -1,12 +1,14 @@
 """What is special about CorefUD, jsonlines, WebAnno TSV and the CAS."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cassis import load_cas_from_json, load_cas_from_xmi  # type: ignore[import-untyped]
 
+from caspr.align import align
 from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.errors import CasprError
 from caspr.formats import corefud, jsonlines, webanno
@@ -230,3 +232,49 @@ def test_corefud_names_and_declarations(tmp_path: Path) -> None:
     renamed = [replace(one, document=replace(one.document, name=name)) for name in ("d1.1", "d1.2")]
     again = read_one(put(tmp_path, "z.conllu", corefud.write(renamed)))
     assert [annotation.document.name for annotation in again] == ["d1.1", "d1.2"]
+
+
+def cut_words(tmp_path: Path, line: Mapping[str, object]) -> Annotation:
+    """Read a document, mark a part of its first word, which another annotator cut, and the word after it."""
+    [annotation] = read_one(put(tmp_path, "x.jsonl", json.dumps(line)))
+    first, *others = annotation.document.tokens
+    other = Annotation.of("other", Document("d", ("", first[:4], first[4:], *others)), [])
+    moved = align([annotation, other])[0]
+    return Annotation.of("gold", moved.document, [Chain.of("1", [(2, 2), (4, 4)])])
+
+
+def test_jsonlines_fields_when_words_are_cut(tmp_path: Path) -> None:
+    line = {
+        "doc_key": "d",
+        "sentences": [["Annas", "here"], [], ["she"]],
+        "clusters": [[[0, 0], [2, 2]]],
+        "speakers": [["a", "b"], [], ["c"]],
+        "pos": ["N", "R", "P"],
+        "genre": ["nw"],
+        "weight": 3,
+    }
+    gold = cut_words(tmp_path, {**line, "predicted_clusters": [[[0, 0]]], "paragraphs": [[0, 2]]})
+    [lost] = jsonlines.losses(gold)
+    assert (lost.code, lost.count) == ("lost-fields", 2)
+    assert "'paragraphs', 'predicted_clusters'" in lost.message
+    assert json.loads(jsonlines.write([gold])) == {
+        **line,
+        "sentences": [["Anna", "s", "here"], ["she"]],
+        "clusters": [[[0, 0], [2, 2]]],
+        "speakers": [["a", "a", "b"], ["c"]],
+        "pos": ["N", "N", "R", "P"],
+    }
+
+
+def test_subtokens_are_never_cut(tmp_path: Path) -> None:
+    line = {
+        "doc_key": "d",
+        "sentences": [["[CLS]", "Anna", "##s", "here"]],
+        "subtoken_map": [0, 0, 0, 1],
+        "sentence_map": [0, 0, 0, 0],
+        "clusters": [],
+    }
+    gold = cut_words(tmp_path, line)
+    [warned] = jsonlines.losses(gold)
+    assert warned.code == "widened-mention"
+    assert json.loads(jsonlines.write([gold])) == {**line, "clusters": [[[1, 2], [3, 3]]]}

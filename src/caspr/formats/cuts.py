@@ -27,7 +27,7 @@ def mend(annotation: Annotation) -> Annotation:
 
 
 def whole_words(annotation: Annotation) -> Annotation:
-    """Widen mentions to the words of the file; tokens that the file lacks go with the word before them."""
+    """Widen mentions to the words of the file; tokens that the file lacks go with a word beside them."""
     if not annotation.document.origin:
         return annotation
     return _joined(annotation, set(), set())
@@ -71,9 +71,11 @@ def _groups(origin: Sequence[int], starts: set[int], ends: set[int]) -> list[lis
     owner = -1
     for token, word in enumerate(origin, 1):
         bound = token in starts or token - 1 in ends
-        alone = not word and token in starts
-        if groups and not bound and (word in (owner, 0)) and not alone:
+        # What the file lacks has no characters: unless a mention is there, it may go with any word.
+        hollow = not owner and not (starts | ends).intersection(groups[-1])
+        if groups and (hollow or (not bound and word in (owner, 0))):
             groups[-1].append(token)
+            owner = owner or word
         else:
             groups.append([token])
             owner = word

@@ -5,8 +5,11 @@
 1. A mention is its first and last token, both included, counted from 0 over all sentences.
 2. `clusters` are read; where they are missing or empty, `predicted_clusters`; `--layer` overrules.
 3. With `subtoken_map`, `sentences` hold sub-tokens, and the map gives the word of each. Words are read and
-   sub-tokens written; `[CLS]` and its like belong to no word.
+   sub-tokens written; `[CLS]` and its like belong to no word. Such words cannot be cut: a mention that begins
+   inside one is widened.
 4. A `doc_key` of the form `(name); part 000` is a name and a part. Everything else in the object is kept.
+5. Where a mention cuts a word (see `formats.cuts`), fields with a text for each token are cut along; those
+   that may count tokens, lists of numbers, would be wrong and are left out.
 """
 
 import json
@@ -20,10 +23,10 @@ from typing import Any
 from caspr.document import Annotation, Chain, Document, Span
 from caspr.errors import FormatError
 from caspr.files import read_text
-from caspr.findings import Finding, note, times
+from caspr.findings import Finding, note, times, warning
 from caspr.formats.cells import quoted
 from caspr.formats.choices import Choices
-from caspr.formats.cuts import mend
+from caspr.formats.cuts import mend, whole_words, widened
 from caspr.formats.losses import lost_marks
 from caspr.formats.standoff import Marked, assemble
 
@@ -42,6 +45,11 @@ class _Layout:
     """The field with the clusters."""
     words: tuple[tuple[int, int], ...]
     """For each token the first and last index it has in the clusters."""
+
+    @property
+    def subtokens(self) -> bool:
+        """Whether its tokens are parts of words."""
+        return self.fields.get("subtoken_map") is not None
 
 
 class _Fault(Exception):  # noqa: N818
@@ -78,12 +86,38 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
 
 def write(annotations: Iterable[Annotation]) -> str:
     """Write annotations, each with the other fields of the object it was read from."""
-    return "".join(f"{_line(mend(annotation))}\n" for annotation in annotations)
+    return "".join(f"{_line(_mended(annotation))}\n" for annotation in annotations)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_marks(annotation, labels=False, gaps=False))
+    marks = lost_marks(annotation, labels=False, gaps=False)
+    layout = annotation.document.layout
+    if not isinstance(layout, _Layout):
+        return tuple(marks)
+    if layout.subtokens:
+        return (*marks, *widened(annotation))
+    return (*marks, *_lost_fields(annotation, layout))
+
+
+def _mended(annotation: Annotation) -> Annotation:
+    layout = annotation.document.layout
+    subtokens = isinstance(layout, _Layout) and layout.subtokens
+    return whole_words(annotation) if subtokens else mend(annotation)
+
+
+def _lost_fields(annotation: Annotation, layout: _Layout) -> Iterator[Finding]:
+    """Name the fields that cannot be written because words were cut."""
+    document = _mended(annotation).document
+    if not document.origin:
+        return
+    lost = sorted(layout.fields.keys() - _recut(layout, document).keys())
+    if lost:
+        message = (
+            f"{times(len(lost), 'field')} that may count tokens not written, because words were cut: "
+            f"{', '.join(map(quoted, lost))}"
+        )
+        yield warning("lost-fields", message, count=len(lost), where=annotation.document.title)
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -199,10 +233,10 @@ def _line(annotation: Annotation) -> str:
     if isinstance(layout, _Layout) and not document.origin:
         fields, words, key = dict(layout.fields), layout.words, layout.key
     else:
-        kept = layout.fields if isinstance(layout, _Layout) else {}
-        fields = {name: value for name, value in kept.items() if name not in ("subtoken_map", *_KEYS)}
-        fields |= {"doc_key": "", "sentences": _sentences(document), "clusters": []}
-        words, key = tuple((place, place) for place in range(len(document.tokens))), "clusters"
+        fields = _recut(layout, document) if isinstance(layout, _Layout) else {}
+        key = layout.key if isinstance(layout, _Layout) else "clusters"
+        fields = {"doc_key": "", **fields, "sentences": _sentences(document.tokens, document)}
+        words = tuple((place, place) for place in range(len(document.tokens)))
     if _name(fields.get("doc_key", "")) != document.key:
         fields["doc_key"] = (
             document.name if document.part is None else f"({document.name}); part {document.part}"
@@ -214,9 +248,54 @@ def _line(annotation: Annotation) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _sentences(document: Document) -> list[list[str]]:
-    bounds = sorted({0, *document.sentence_ends, len(document.tokens)})
-    return [list(document.tokens[a:b]) for a, b in pairwise(bounds)]
+def _recut(layout: _Layout, document: Document) -> dict[str, Any]:
+    """Return the fields that still hold after words were cut, those with a text for each token cut along."""
+    near = list(_nearest(document.origin))
+    shape = [len(sentence) for sentence in layout.fields["sentences"]]
+    kept: dict[str, Any] = {}
+    for name, value in layout.fields.items():
+        if name == layout.key:
+            kept[name] = []
+        elif isinstance(value, list) and _is_flat(value, sum(shape)):
+            kept[name] = [value[token - 1] for token in near]
+        elif isinstance(value, list) and _is_nested(value, shape):
+            flat = [one for sentence in value for one in sentence]
+            kept[name] = _sentences([flat[token - 1] for token in near], document)
+        elif not (isinstance(value, (list, dict)) and _has_numbers(value)):
+            kept[name] = value
+    return kept
+
+
+def _nearest(origin: Sequence[int]) -> Iterator[int]:
+    """Return for each token the last token of the file up to it."""
+    before = 1
+    for token in origin:
+        before = token or before
+        yield before
+
+
+def _is_flat(value: Sequence[object], length: int) -> bool:
+    return len(value) == length and not any(isinstance(one, (list, dict, int)) for one in value)
+
+
+def _is_nested(value: Sequence[object], shape: Sequence[int]) -> bool:
+    return len(value) == len(shape) and all(
+        isinstance(one, list) and _is_flat(one, length) for one, length in zip(value, shape, strict=True)
+    )
+
+
+def _has_numbers(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_numbers, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_numbers, value))
+    return type(value) is int
+
+
+def _sentences(values: Sequence[str], document: Document) -> list[list[str]]:
+    """Sort something said of each token into sentences."""
+    bounds = sorted({0, *document.sentence_ends, len(values)})
+    return [list(values[a:b]) for a, b in pairwise(bounds)]
 
 
 def _ordered(chains: Sequence[Chain]) -> Iterator[Chain]:
