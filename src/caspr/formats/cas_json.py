@@ -13,14 +13,17 @@ from typing import Any
 from caspr.errors import FormatError
 from caspr.formats.cas_chains import Cas, Changes, Structure
 from caspr.formats.cells import quoted
+from caspr.formats.objects import load_object
 
 _STRUCTURES = "%FEATURE_STRUCTURES"
 
 
 def read_json(data: bytes, source: str) -> Cas:
     """Read a file, or raise `FormatError`."""
-    whole = _load(data, source)
-    given = whole.get(_STRUCTURES)
+    whole = load_object(data, source, "a JSON CAS")
+    given, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
+    if not isinstance(declared, dict):
+        raise FormatError(source, None, "%TYPES that is no object", "a JSON CAS")
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise FormatError(source, None, f"no list {_STRUCTURES}", "a JSON CAS")
     sofa = _sofa(given, source)
@@ -36,7 +39,7 @@ def read_json(data: bytes, source: str) -> Cas:
         if str(id) in structures:
             raise FormatError(source, None, f"%ID {id} for the second time", "each number once")
         structures[str(id)] = Structure(str(id), type, _values(one))
-    types = {*whole.get("%TYPES", {}), *(one.type for one in structures.values())}
+    types = {*declared, *(one.type for one in structures.values())}
     text = sofa.get("sofaString", "")
     if not isinstance(text, str):
         raise FormatError(source, None, "a sofaString that is no text", "the text")
@@ -63,22 +66,6 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if isinstance(views, dict):
         result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
-
-
-def _load(data: bytes, source: str) -> dict[str, Any]:
-    try:
-        whole = json.loads(data.decode("utf-8-sig"))
-        json.dumps(whole, ensure_ascii=False).encode("utf-8")
-    except RecursionError:
-        raise FormatError(source, None, "JSON nested too deeply", "a JSON CAS") from None
-    except UnicodeError:
-        raise FormatError(source, None, "text that is not UTF-8", "a JSON CAS in UTF-8") from None
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise FormatError(source, line, f"malformed JSON ({error})", "a JSON CAS") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("%TYPES", {}), dict):
-        raise FormatError(source, None, "another JSON value", "a JSON CAS")
-    return whole
 
 
 def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:

@@ -1,20 +1,18 @@
-"""GATE: a text with numbered nodes, and annotations between nodes in named sets.
+"""GATE: a text with numbered nodes, and annotations between nodes in named sets. Also its JSON, "bdoc".
 
     <TextWithNodes><Node id="0"/>Anna<Node id="4"/> slept</TextWithNodes>
     <AnnotationSet Name="ben"><Annotation Id="7" Type="Person" StartNode="0" EndNode="4">
       <Feature><Name>matches</Name><Value>7;9</Value></Feature> ...
 
 1. A node's place is where it stands in the text; its number, an offset in UTF-16 units, is but a name.
-2. A mention is an annotation with a feature `matches`; mentions that list each other are a chain, and one
-   that lists itself alone is a chain of one.
+2. `formats.gate_chains` says which annotations are mentions, and what a chain is.
 3. Every annotation set with such mentions is an annotator; `--layer` chooses one, `--layer ""` the unnamed
    set. The result goes into the set it came from; of several, into a new set called `gold`.
 4. `Token` and `Sentence` annotations give words and sentences.
-5. The document feature `MatchesAnnots`, a copy of all chains, is not read and not written.
+5. `formats.gate_bdoc` reads and writes the JSON.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -24,62 +22,61 @@ from caspr.errors import FormatError
 from caspr.files import read_bytes
 from caspr.findings import Finding
 from caspr.formats.cells import quoted
-from caspr.formats.characters import Extent, Units, spell
+from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
-from caspr.formats.gate_writer import feature, fresh_document, mention
+from caspr.formats.gate_bdoc import bdoc_with_chains, read_bdoc
+from caspr.formats.gate_chains import Gate, Place, Planned, mentions
+from caspr.formats.gate_writer import fresh_document
+from caspr.formats.gate_xml import read_xml, xml_with_chains
 from caspr.formats.losses import lost_marks
-from caspr.formats.markup import Edit, Element, Markup, attributes, edited, escaped, parse, removal
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Marked, Text, annotate, plan, wide_pieces
 
-_GOLD = "gold"
+_MARKUP = "Original markups"
+_OTHERS = {".bdocym": "YAML", ".bdocmp": "MessagePack"}
 
 
 @dataclass(frozen=True)
 class _Layout:
     """What the file said."""
 
-    markup: Markup
+    gate: Gate
     """The file."""
-    layer: str
+    place: Place
     """The annotation set of the annotator."""
-    alone: bool
-    """Whether this is the only annotator of the file."""
     marked: tuple[Marked, ...]
     """The mentions of the set."""
 
 
-def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+def detect(path: Path, head: str) -> bool:
     """Tell whether the beginning of a file looks like this format."""
-    return "<GateDocument" in head
+    is_json = head.lstrip().startswith("{") and '"annotation_sets"' in head
+    return "<GateDocument" in head or is_json or path.suffix in _OTHERS
 
 
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
     """Read the annotators of one document."""
-    markup = parse(read_bytes(path), str(path))
-    text, nodes = _text(markup)
-    sets = [
-        element
-        for element in markup.root.named("AnnotationSet")
-        if element.attributes.get("Name") != "Original markups"
-    ]
-    layers = _layers(markup, sets, choices.layer if choices else None)
-    words = [extent for one in sets for extent in _typed(markup, one, nodes, "Token")]
-    ends = [end for one in sets for _, end in _typed(markup, one, nodes, "Sentence")]
+    gate = _open(path)
+    layers = _layers(gate, choices.layer if choices else None)
+    sets = [items for name, items in gate.sets.items() if name != _MARKUP]
+    words = [one.extent for items in sets for one in items if one.type == "Token"]
+    ends = [one.extent[1] for items in sets for one in items if one.type == "Sentence"]
+    text = Text(gate.text, words or None, ends)
+    given = path.stem if annotator is None else annotator
     found = []
     for layer in layers:
-        marked = tuple(_mentions(markup, [one for one in sets if _name(one) == layer], nodes))
-        layout = _Layout(markup, layer, len(layers) == 1, marked)
+        marked, odd = mentions(gate, layer)
+        layout = _Layout(gate, Place(layer, len(layers) == 1), tuple(marked))
         document = Document(path.stem, (), source=str(path), layout=layout)
-        given = path.stem if annotator is None else annotator
         who = given if len(layers) == 1 else layer or "default"
-        found.append(annotate(document, who, Text(text, words or None, ends), marked))
+        findings = (*gate.odd, *odd) if layer == layers[0] else odd
+        found.append(annotate(document, who, text, marked, findings))
     return found
 
 
 def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
-    """Write a file for each document."""
-    return collect((f"{stem(one.document)}.xml", _write_one(one)) for one in annotations)
+    """Write a file for each document, in the form it was read."""
+    return collect(map(_file, annotations))
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
@@ -87,235 +84,36 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     return tuple(lost_marks(annotation, labels=True, gaps=False))
 
 
-def _text(markup: Markup) -> tuple[str, dict[str, int]]:
-    """Return the text and the place of each node."""
-    whole = markup.root.first("TextWithNodes")
-    if markup.root.name != "GateDocument" or whole is None:
-        raise markup.refuse(
-            markup.root, f"<{markup.root.name}> without text", "<GateDocument> with <TextWithNodes>"
-        )
-    nodes: dict[str, int] = {}
-    for node in whole.named("Node"):
-        id = markup.attribute(node, "id")
-        if id in nodes:
-            raise markup.refuse(node, f"node {quoted(id)} for the second time", "each node once")
-        nodes[id] = node.offset
-    return whole.text, nodes
+def _open(path: Path) -> Gate:
+    if path.suffix in _OTHERS:
+        expected = "JSON: save it with the format `bdocjs`, or as GATE XML"
+        raise FormatError(str(path), None, f"a GATE document as {_OTHERS[path.suffix]}", expected)
+    data = read_bytes(path)
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return read_bdoc(data, str(path)) if is_json else read_xml(data, str(path))
 
 
-def _layers(markup: Markup, sets: Sequence[Element], layer: str | None) -> list[str]:
-    names = list(dict.fromkeys(_name(one) for one in sets))
+def _layers(gate: Gate, layer: str | None) -> list[str]:
+    names = [name for name in gate.sets if name != _MARKUP]
     if layer is not None:
         if layer not in names:
             known = ", ".join(quoted(name) for name in names) or "none"
-            raise FormatError(markup.source, None, f"no annotation set {quoted(layer)}", f"one of {known}")
+            raise FormatError(gate.source, None, f"no annotation set {quoted(layer)}", f"one of {known}")
         return [layer]
-    chosen = [
-        name
-        for name in names
-        if any(
-            _matches(one) is not None
-            for element in sets
-            if _name(element) == name
-            for one in element.children
-        )
-    ]
-    return chosen or [""]
+    copied = {name for name, chains in (gate.copy or {}).items() if any(chains)}
+    return [name for name in names if name in copied or gate.has_mentions(name)] or [""]
 
 
-def _name(element: Element) -> str:
-    return element.attributes.get("Name", "")
-
-
-def _typed(markup: Markup, whole: Element, nodes: dict[str, int], type: str) -> Iterator[Extent]:
-    for one in whole.named("Annotation"):
-        if one.attributes.get("Type") == type:
-            yield _extent(markup, one, nodes)
-
-
-def _extent(markup: Markup, one: Element, nodes: dict[str, int]) -> Extent:
-    ends = []
-    for name in ("StartNode", "EndNode"):
-        id = markup.attribute(one, name)
-        if id not in nodes:
-            raise markup.refuse(one, f"{name}={quoted(id)}", "a node of the text")
-        ends.append(nodes[id])
-    if ends[0] > ends[1]:
-        raise markup.refuse(one, "an annotation that ends before it starts", "its nodes in order")
-    return ends[0], ends[1]
-
-
-def _matches(one: Element) -> Element | None:
-    """Return the feature `matches` of an annotation."""
-    for candidate in one.named("Feature"):
-        name = candidate.first("Name")
-        if name is not None and name.text.strip() == "matches":
-            return candidate
-    return None
-
-
-def _mentions(markup: Markup, sets: Sequence[Element], nodes: dict[str, int]) -> Iterator[Marked]:
-    """List the mentions of an annotation set, with the chain each is in."""
-    given: dict[str, tuple[Element, list[str]]] = {}
-    for one in (annotation for whole in sets for annotation in whole.named("Annotation")):
-        found = _matches(one)
-        if found is None:
-            continue
-        id = markup.attribute(one, "Id")
-        if id in given:
-            raise markup.refuse(one, f"annotation {quoted(id)} for the second time", "each Id once")
-        value = found.first("Value")
-        given[id] = one, re.split(r"[;,\s]+", value.text.strip("[] \n\t")) if value is not None else []
-    parent = {id: id for id in given}
-
-    def root(id: str) -> str:
-        while parent[id] != id:
-            parent[id] = parent[parent[id]]
-            id = parent[id]
-        return id
-
-    for id, (one, others) in given.items():
-        for other in filter(None, others):
-            if other not in given:
-                raise markup.refuse(
-                    one, f"a match with {quoted(other)}", "the Id of an annotation with matches"
-                )
-            parent[root(other)] = root(id)
-    names = {root(id): id for id in reversed(given)}
-    for id, (one, _) in given.items():
-        label = one.attributes.get("Type", "")
-        yield Marked(names[root(id)], (_extent(markup, one, nodes),), label, id)
-
-
-def _write_one(annotation: Annotation) -> bytes:
-    layout = annotation.document.layout
-    text, offsets = spell(annotation.document)
+def _file(annotation: Annotation) -> tuple[str, bytes]:
+    layout, name = annotation.document.layout, stem(annotation.document)
     if not isinstance(layout, _Layout):
-        return fresh_document(annotation, text, offsets).encode("utf-8")
-    markup = layout.markup
-    _, nodes = _text(markup)
-    ids = (str(number) for number in count(_largest(markup) + 1))
-    places: dict[int, str] = {}
-    for id, place in nodes.items():
-        places.setdefault(place, id)
-    chains: list[list[tuple[str, Marked]]] = []
-    for _, mentions in plan(annotation, layout.marked):
-        solid = list(wide_pieces(mentions))
-        chains.append([(one.key if one.key and layout.alone else next(ids), one) for one in solid])
-    edits = list(
-        _node_edits(
-            markup, text, places, [extent for chain in chains for _, one in chain for extent in one.pieces]
-        )
-    )
-    values = {id: (one, ";".join(other for other, _ in chain)) for chain in chains for id, one in chain}
-    if layout.alone:
-        edits += _in_place(layout, values, places)
-    else:
-        edits.append(_new_set(layout, values, places))
-    return edited(markup, [*edits, *_stale(markup)])
-
-
-def _largest(markup: Markup) -> int:
-    numbers = (
-        element.attributes.get("Id", "") for element in markup.root.all() if element.name == "Annotation"
-    )
-    return max((int(number) for number in numbers if number.isascii() and number.isdecimal()), default=0)
-
-
-def _node_edits(
-    markup: Markup, text: str, places: dict[int, str], extents: Iterable[Extent]
-) -> Iterator[Edit]:
-    """Add nodes for places that have none, by writing the text anew."""
-    missing = sorted({place for extent in extents for place in extent} - places.keys())
-    if not missing:
-        return
-    units = Units(text)
-    taken = set(places.values())
-    spare = (str(number) for number in count(units.of(len(text)) + 1))
-    for place in missing:
-        id = str(units.of(place))
-        places[place] = id if id not in taken else next(one for one in spare if one not in taken)
-        taken.add(places[place])
-    whole = markup.root.first("TextWithNodes")
-    assert whole is not None
-    names: dict[int, list[str]] = {place: [id] for place, id in places.items()}
-    for node in whole.named("Node"):
-        if node.attributes["id"] not in names.setdefault(node.offset, []):
-            names[node.offset].append(node.attributes["id"])
-    parts = []
-    before = 0
-    for place in sorted(names):
-        parts.append(escaped(text[before:place]))
-        parts += [f"<Node{attributes([('id', id)])} />" for id in names[place]]
-        before = place
-    parts.append(escaped(text[before:]))
-    yield whole.inner, whole.outer, "".join(parts)
-
-
-def _in_place(layout: _Layout, values: dict[str, tuple[Marked, str]], places: dict[int, str]) -> list[Edit]:
-    """Replace the chains of an annotation set."""
-    markup = layout.markup
-    sets = [one for one in markup.root.named("AnnotationSet") if _name(one) == layout.layer]
-    edits: list[Edit] = []
-    known: set[str] = set()
-    for one in (annotation for whole in sets for annotation in whole.named("Annotation")):
-        found = _matches(one)
-        if found is None:
-            continue
-        id = one.attributes["Id"]
-        known.add(id)
-        if id not in values:
-            edits.append(removal(markup, found))
-        elif (value := found.first("Value")) is None or set(value.text.split(";")) != set(
-            values[id][1].split(";")
-        ):
-            edits.append((found.start, found.end, feature("matches", values[id][1])))
-    new = "".join(
-        mention(id, one, places, feature("matches", value))
-        for id, (one, value) in values.items()
-        if id not in known
-    )
-    if new and sets:
-        edits.append(_inside(markup, sets[0], new))
-    elif new:
-        edits.append((markup.root.outer, markup.root.outer, f"<AnnotationSet>\n{new}</AnnotationSet>\n"))
-    return edits
-
-
-def _inside(markup: Markup, element: Element, text: str) -> Edit:
-    """Put text at the end of an element, which may have been empty."""
-    if element.end > element.outer:
-        return element.outer, element.outer, text
-    tag = markup.body[element.start : element.end - 2].decode("utf-8").rstrip()
-    return element.start, element.end, f"{tag}>\n{text}</{element.name}>"
-
-
-def _new_set(layout: _Layout, values: dict[str, tuple[Marked, str]], places: dict[int, str]) -> Edit:
-    """Write the result as a set of its own, with the other features of the first annotator's mentions."""
-    markup = layout.markup
-    owners = {
-        one.attributes.get("Id"): one
-        for whole in markup.root.named("AnnotationSet")
-        if _name(whole) == layout.layer
-        for one in whole.named("Annotation")
-    }
-    parts = []
-    for id, (one, value) in values.items():
-        owner = owners.get(one.key) if one.key else None
-        kept = [child for child in owner.named("Feature") if child is not _matches(owner)] if owner else []
-        copies = "".join(f"{markup.body[child.start : child.end].decode()}\n" for child in kept)
-        parts.append(mention(id, one, places, copies + feature("matches", value)))
-    for old in markup.root.named("AnnotationSet"):
-        if _name(old) == _GOLD:
-            return old.start, old.end, f'<AnnotationSet Name="{_GOLD}">\n{"".join(parts)}</AnnotationSet>'
-    place = markup.root.outer
-    return place, place, f'<AnnotationSet Name="{_GOLD}">\n{"".join(parts)}</AnnotationSet>\n'
-
-
-def _stale(markup: Markup) -> Iterator[Edit]:
-    """Take out the copy of the chains among the document's features."""
-    features = markup.root.first("GateDocumentFeatures")
-    for one in features.named("Feature") if features else ():
-        name = one.first("Name")
-        if name is not None and name.text.strip() == "MatchesAnnots":
-            yield removal(markup, one)
+        return f"{name}.xml", fresh_document(annotation, *spell(annotation.document)).encode("utf-8")
+    gate, place = layout.gate, layout.place
+    ids = (str(number) for number in count(gate.largest + 1))
+    chains: list[Planned] = [
+        [(one.key if one.key and place.alone else next(ids), one) for one in wide_pieces(planned)]
+        for _, planned in plan(annotation, layout.marked)
+    ]
+    if isinstance(gate.file, dict):
+        return f"{name}.bdocjs", bdoc_with_chains(gate, place, chains)
+    return f"{name}.xml", xml_with_chains(gate, place, chains)

@@ -5,14 +5,16 @@ from itertools import pairwise
 
 from caspr.document import Annotation
 from caspr.formats.characters import Extent, Units
+from caspr.formats.gate_chains import COPY, FEATURE
 from caspr.formats.markup import attributes, escaped
 from caspr.formats.standoff import Marked, plan, wide_pieces
 
 
 def feature(name: str, value: str) -> str:
-    """Write a feature; `matches` is a list of numbers."""
-    kind = "java.util.ArrayList" if name == "matches" else "java.lang.String"
-    items = ' itemClassName="java.lang.Integer"' if name == "matches" else ""
+    """Write a feature; `matches` is a list of numbers, and the copy of all chains an object."""
+    kinds = {FEATURE: "java.util.ArrayList", COPY: "gate.corpora.ObjectWrapper"}
+    kind = kinds.get(name, "java.lang.String")
+    items = ' itemClassName="java.lang.Integer"' if name == FEATURE else ""
     return (
         f'<Feature>\n  <Name className="java.lang.String">{escaped(name)}</Name>\n'
         f'  <Value className="{kind}"{items}>{escaped(value)}</Value>\n</Feature>\n'
@@ -47,7 +49,7 @@ def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent])
     for chain in planned:
         ids = [str(number + place) for place in range(len(chain))]
         number += len(chain)
-        matches = feature("matches", ";".join(ids))
+        matches = feature(FEATURE, ";".join(ids))
         body += [mention(id, one, places, matches) for id, one in zip(ids, chain, strict=True)]
     return (
         "<?xml version='1.0' encoding='UTF-8'?>\n<GateDocument>\n<GateDocumentFeatures>\n"

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from caspr.errors import FormatError
-from caspr.files import decode
 from caspr.formats.archive import Archive, open_archive
 from caspr.formats.cas_chains import BUILT_IN
 from caspr.formats.cells import quoted
+from caspr.formats.objects import load_object
 
 PSEUDO_USERS = ("INITIAL_CAS", "CURATION_USER", "CORRECTION_USER")
 """Names in the place of an annotator's that are none."""
@@ -146,14 +146,7 @@ def renewed(project: Project, merged: Mapping[str, bytes]) -> Iterator[tuple[str
 
 
 def _settings(data: bytes, source: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(decode(data, source))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            source, None, f"malformed JSON ({type(error).__name__})", "what INCEpTION wrote"
-        ) from None
-    if not isinstance(settings, dict):
-        raise FormatError(source, None, "another JSON value", "what INCEpTION wrote")
+    settings = load_object(data, source, "what INCEpTION wrote")
     for name in ("source_documents", "annotation_documents", "layers"):
         rows = settings.setdefault(name, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

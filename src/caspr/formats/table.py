@@ -29,7 +29,7 @@ SUFFIXES = {
     "corefud": (".conllu",),
     "jsonlines": (".jsonlines", ".jsonl"),
     "brat": (".ann",),
-    "gate": (".xml", ".gate"),
+    "gate": (".xml", ".gate", ".bdocjs", ".bdocym", ".bdocmp"),
     "mmax": (".mmax",),
     "webanno": (".tsv",),
     "inception": (".zip",),
