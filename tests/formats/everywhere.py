@@ -64,9 +64,9 @@ def save(given: Sequence[Annotation], path: Path, format: str) -> None:
     write_all(render(given, path, format=format), below=path.parent)
 
 
-def again(annotation: Annotation, folder: Path, format: str) -> Annotation:
+def again(annotation: Annotation, folder: Path, format: str, suffix: str = "") -> Annotation:
     """Write an annotation and read it back."""
-    path = folder / f"x{SUFFIX[format]}"
+    path = folder / f"x{suffix or SUFFIX[format]}"
     save([annotation], path, format)
     [back] = read_one(path, "Ann", format=format)
     return back

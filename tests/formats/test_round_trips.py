@@ -114,6 +114,26 @@ def test_aligned_words_are_written_back(format: str, annotation: Annotation) -> 
         assert_same(annotation, again(moved, Path(folder), format))
 
 
+@pytest.mark.parametrize(("format", "suffix"), [("cas", ".json"), ("gate", ".bdocjs")])
+@given(annotation=annotations(), other=annotations())
+@few
+def test_the_json_forms(format: str, suffix: str, annotation: Annotation, other: Annotation) -> None:
+    with TemporaryDirectory() as folder:
+        once = again(annotation, Path(folder), format, suffix)
+        assert_same(annotation, once, labels=True)
+        path = Path(folder) / f"x{suffix}"
+        assert detect(path) == format
+        [(_, before)] = render([once], path, format=format).items()
+        assert path.read_bytes() == before
+        length = len(once.document.tokens)
+        moved = [
+            Chain.of(chain.id, [(min(start, length), min(end, length)) for start, end in chain.mentions])
+            for chain in other.all_chains
+        ]
+        gold = Annotation.of("gold", once.document, moved)
+        assert_same(gold, again(gold, Path(folder), format, suffix))
+
+
 @given(
     annotation=annotations(), first=st.sampled_from(sorted(SUFFIX)), second=st.sampled_from(sorted(SUFFIX))
 )

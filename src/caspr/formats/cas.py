@@ -24,7 +24,8 @@ from caspr.formats.cas_chains import (
     extents,
     mentions,
 )
-from caspr.formats.cas_json import read_json, write_json
+from caspr.formats.cas_convert import xmi_of_json
+from caspr.formats.cas_json import fresh_json, read_json, write_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
 from caspr.formats.losses import lost_marks
@@ -79,9 +80,9 @@ def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | N
     return annotate(document, annotator, text, marked, findings)
 
 
-def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
-    """Write a file for each document, in the form it was read."""
-    return collect(_file(annotation) for annotation in annotations)
+def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
+    """Write a file for each document, in the form it was read, or as `.xmi` or `.json` where that can be."""
+    return collect(_file(annotation, form) for annotation in annotations)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
@@ -95,11 +96,20 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
     return write_json(cas, changes) if isinstance(cas.file, dict) else write_xmi(cas, changes)
 
 
-def _file(annotation: Annotation) -> tuple[str, bytes]:
+def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout, name = annotation.document.layout, stem(annotation.document)
     if not isinstance(layout, _Layout):
-        text, offsets = spell(annotation.document)
-        made = read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")
-        layout = _Layout(made, BUILT_IN)
-    ending = ".json" if isinstance(layout.cas.file, dict) else ".xmi"
-    return f"{name}{ending}", with_chains(layout.cas, layout.layer, annotation)
+        layout = _Layout(_fresh(annotation, form), BUILT_IN)
+    data = with_chains(layout.cas, layout.layer, annotation)
+    if not isinstance(layout.cas.file, dict):
+        return f"{name}.xmi", data
+    if form == ".xmi":
+        return f"{name}.xmi", xmi_of_json(data, layout.cas.source)
+    return f"{name}.json", data
+
+
+def _fresh(annotation: Annotation, form: str) -> Cas:
+    text, offsets = spell(annotation.document)
+    if form == ".json":
+        return read_json(fresh_json(annotation.document, text, offsets), "a new file")
+    return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")

@@ -31,6 +31,9 @@ TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 """The type of sentences."""
 
+META = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
+"""The type of what is said of the whole document."""
+
 
 @dataclass(frozen=True)
 class Structure:

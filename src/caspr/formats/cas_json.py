@@ -8,11 +8,14 @@ so those of the chain layer are added where they are missing. Offsets count UTF-
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from caspr.document import Document
 from caspr.errors import FormatError
-from caspr.formats.cas_chains import Cas, Changes, Structure
+from caspr.formats.cas_chains import META, SENTENCE, TOKEN, Cas, Changes, Structure
 from caspr.formats.cells import quoted
+from caspr.formats.characters import Extent, Units, sentences
 from caspr.formats.objects import load_object
 
 _STRUCTURES = "%FEATURE_STRUCTURES"
@@ -66,6 +69,29 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if isinstance(views, dict):
         result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    units = Units(text)
+    marked = [(SENTENCE, one) for one in sentences(document.sentence_ends, offsets)]
+    marked += [(TOKEN, one) for one in offsets]
+    sofa = {"sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text", "sofaString": text}
+    objects: list[dict[str, Any]] = [{"%ID": 1, "%TYPE": "uima.cas.Sofa", **sofa}]
+    for id, (type, (start, end)) in enumerate([(META, (0, len(text))), *marked], 2):
+        ends = {"begin": units.of(start), "end": units.of(end)}
+        objects.append({"%ID": id, "%TYPE": type, "@sofa": 1, **ends})
+    objects[1] |= {"documentTitle": document.title, "isLastSegment": False}
+    title = {"%NAME": "documentTitle", "%RANGE": "uima.cas.String"}
+    last = {"%NAME": "isLastSegment", "%RANGE": "uima.cas.Boolean"}
+    types: dict[str, Any] = {
+        name: {"%NAME": name, "%SUPER_TYPE": "uima.tcas.Annotation"} for name in (SENTENCE, TOKEN)
+    }
+    types[META] = {"%NAME": META, "%SUPER_TYPE": "uima.tcas.DocumentAnnotation"}
+    types[META] |= {"documentTitle": title, "isLastSegment": last}
+    view = {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in objects[1:]]}
+    whole = {"%TYPES": types, _STRUCTURES: objects, "%VIEWS": {"_InitialView": view}}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
 def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:

@@ -129,6 +129,16 @@ def sentence_ends(tokens: Sequence[Extent], places: Iterable[int]) -> tuple[int,
     return tuple(sorted(found))
 
 
+def sentences(ends: Iterable[int], tokens: Sequence[Extent]) -> list[Extent]:
+    """Return the characters of sentences, given the last token of each; what remains is one too.
+
+    >>> sentences((2,), [(0, 1), (2, 6), (7, 11)])
+    [(0, 6), (7, 11)]
+    """
+    bounds = sorted({0, *ends, len(tokens)})
+    return [(tokens[first][0], tokens[last - 1][1]) for first, last in pairwise(bounds)]
+
+
 def _uncovered(text: str, words: Sequence[Extent]) -> Iterator[Extent]:
     """Cut what lies outside all words."""
     place = 0

@@ -24,7 +24,7 @@ from caspr.findings import Finding
 from caspr.formats.cells import quoted
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
-from caspr.formats.gate_bdoc import bdoc_with_chains, read_bdoc
+from caspr.formats.gate_bdoc import bdoc_with_chains, fresh_bdoc, read_bdoc
 from caspr.formats.gate_chains import Gate, Place, Planned, mentions
 from caspr.formats.gate_writer import fresh_document
 from caspr.formats.gate_xml import read_xml, xml_with_chains
@@ -74,9 +74,9 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     return found
 
 
-def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
-    """Write a file for each document, in the form it was read."""
-    return collect(map(_file, annotations))
+def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
+    """Write a file for each document, in the form it was read; a new one as XML unless as `.bdocjs`."""
+    return collect(_file(annotation, form) for annotation in annotations)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
@@ -104,10 +104,14 @@ def _layers(gate: Gate, layer: str | None) -> list[str]:
     return [name for name in names if name in copied or gate.has_mentions(name)] or [""]
 
 
-def _file(annotation: Annotation) -> tuple[str, bytes]:
-    layout, name = annotation.document.layout, stem(annotation.document)
+def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
+    document, layout = annotation.document, annotation.document.layout
+    name = stem(document)
+    if not isinstance(layout, _Layout) and form != ".bdocjs":
+        return f"{name}.xml", fresh_document(annotation, *spell(document)).encode("utf-8")
     if not isinstance(layout, _Layout):
-        return f"{name}.xml", fresh_document(annotation, *spell(annotation.document)).encode("utf-8")
+        made = read_bdoc(fresh_bdoc(document, *spell(document)), "a new file")
+        layout = _Layout(made, Place("", True), ())
     gate, place = layout.gate, layout.place
     ids = (str(number) for number in count(gate.largest + 1))
     chains: list[Planned] = [

@@ -10,9 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from caspr.document import Document
 from caspr.errors import FormatError
 from caspr.formats.cells import quoted
-from caspr.formats.characters import Units
+from caspr.formats.characters import Extent, Units, sentences
 from caspr.formats.gate_chains import (
     COPY,
     FEATURE,
@@ -65,14 +66,29 @@ def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> byt
         row = {"type": one.label or "Mention", "start": start, "end": end, "id": int(id), "features": {}}
         row["features"] = owners.get(one.key, row)["features"]
         kept.append(_matched(row, values[id]))
-    largest = max([gate.largest, *map(int, values)], default=0)
-    made = {**(old if place.alone else {"name": target}), "annotations": kept, "next_annid": largest + 1}
+    after = max([gate.largest, *map(int, values)], default=0) + 1
+    known = old.get("next_annid")
+    after = max(after, known) if type(known) is int else after
+    made = {**(old if place.alone else {"name": target}), "annotations": kept, "next_annid": after}
     result = {**whole, _SETS: {**whole[_SETS], target: made}}
     copy = new_copy(gate, place, chains)
     if copy is not None and not same_chains(copy, gate.copy or {}):
         numbers = {name or "null": [[int(id) for id in ids] for ids in lists] for name, lists in copy.items()}
         result["features"] = {**whole["features"], COPY: numbers}
     return json.dumps(result, ensure_ascii=False).encode("utf-8")
+
+
+def fresh_bdoc(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    marked = [("Token", one) for one in offsets]
+    marked += [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
+    rows = [
+        {"type": type, "start": start, "end": end, "id": id, "features": {}}
+        for id, (type, (start, end)) in enumerate(marked)
+    ]
+    unnamed = {"name": "", "annotations": rows, "next_annid": len(rows)}
+    whole = {_SETS: {"": unnamed}, "text": text, "features": {}, "offset_type": "p", "name": document.title}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
 def _item(row: dict[str, Any], length: int, units: Units | None, source: str) -> Item:

@@ -1,10 +1,9 @@
 """GATE documents made anew, for annotations that come from another format."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from caspr.document import Annotation
-from caspr.formats.characters import Extent, Units
+from caspr.formats.characters import Extent, Units, sentences
 from caspr.formats.gate_chains import COPY, FEATURE
 from caspr.formats.markup import attributes, escaped
 from caspr.formats.standoff import Marked, plan, wide_pieces
@@ -36,13 +35,13 @@ def mention(id: str, one: Marked, places: Mapping[int, str], features: str) -> s
 def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent]) -> str:
     """Write a document with tokens, sentences and mentions in the unnamed annotation set."""
     units = Units(text)
-    sentences = _sentences(annotation.document.sentence_ends, offsets)
+    whole = sentences(annotation.document.sentence_ends, offsets)
     planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, ())]
-    extents = [*offsets, *sentences, *(one.pieces[0] for chain in planned for one in chain)]
+    extents = [*offsets, *whole, *(one.pieces[0] for chain in planned for one in chain)]
     places = {place: str(units.of(place)) for extent in extents for place in extent}
     number = 0
     body: list[str] = []
-    for kind, stretches in (("Token", offsets), ("Sentence", sentences)):
+    for kind, stretches in (("Token", offsets), ("Sentence", whole)):
         for extent in stretches:
             body.append(mention(str(number), Marked("", (extent,), kind), places, ""))
             number += 1
@@ -56,11 +55,6 @@ def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent])
         f"{feature('docNewLineType', '')}</GateDocumentFeatures>\n<TextWithNodes>{_nodes(text, places)}"
         f"</TextWithNodes>\n<AnnotationSet>\n{''.join(body)}</AnnotationSet>\n</GateDocument>\n"
     )
-
-
-def _sentences(ends: Sequence[int], offsets: Sequence[Extent]) -> list[Extent]:
-    bounds = sorted({0, *ends, len(offsets)})
-    return [(offsets[first][0], offsets[last - 1][1]) for first, last in pairwise(bounds)]
 
 
 def _nodes(text: str, places: Mapping[int, str]) -> str:

@@ -2,6 +2,7 @@
 
 1. Entity declarations are refused, and with them all that can be built from entities; nothing is ever
    fetched. A document type declaration without entities is tolerated and means nothing.
+   XML 1.1 is read as 1.0.
 2. Names are kept as the file has them, with their prefix.
 3. A file is changed by replacing stretches of it, so that all the rest (comments, order, blanks, other
    elements) stays as it is to the byte, in the encoding the file declares.
@@ -20,6 +21,7 @@ Edit = tuple[int, int, str]
 """A stretch of a file, start and end, and what comes in its place."""
 
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_VERSION = re.compile(rb"""(<\?xml\s+version\s*=\s*["'])1\.1""")
 _TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ASIDE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
@@ -104,7 +106,8 @@ def parse(data: bytes, source: str) -> Markup:
     """Read a file, or raise `FormatError` at what is not well-formed or not allowed."""
     text, encoding = _decode(data, source)
     body = text.encode("utf-8")
-    builder = _Builder(body, source)
+    # What XML 1.1 has besides, control characters, is refused where it occurs.
+    builder = _Builder(_VERSION.sub(rb"\g<1>1.0", body, count=1), source)
     try:
         root = builder.build()
     except expat.ExpatError as error:

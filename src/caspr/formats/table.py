@@ -36,6 +36,17 @@ SUFFIXES = {
     "cas": (".xmi", ".json"),
 }
 """All formats, in the order in which they are tried, with the usual names of their files."""
+FORMS = {
+    "cas": {".xmi": ".xmi", ".json": ".json"},
+    "gate": {
+        ".xml": ".xml",
+        ".gate": ".xml",
+        ".bdocjs": ".bdocjs",
+        ".bdocym": ".bdocym",
+        ".bdocmp": ".bdocmp",
+    },
+}
+"""For formats with several forms of file, which one a name asks for."""
 NAMED = frozenset(("conll", "corefud", "jsonlines", "inception"))
 """The formats in which documents have names; in the others they are named after their files."""
 
@@ -56,6 +67,13 @@ class Format(Protocol):
 
     def losses(self, annotation: Annotation) -> tuple[Finding, ...]:
         """Say what of an annotation this format cannot carry."""
+
+
+class Formed(Protocol):
+    """What the module of a format with several forms offers besides."""
+
+    def write(self, annotations: Iterable[Annotation], form: str = "") -> Mapping[str, str | bytes]:
+        """Return files by name, in the form asked for where that can be done."""
 
 
 class _Modules(Mapping[str, Format]):
@@ -120,9 +138,10 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
 
     A format with one document in a file needs a folder for several documents.
     """
-    chosen = choose(format)
     lone = len(annotations) == 1 and path.name.lower().endswith(SUFFIXES[format])
-    content = chosen.write(named_after(annotations, path) if lone and format not in NAMED else annotations)
+    given = named_after(annotations, path) if lone and format not in NAMED else annotations
+    form = FORMS.get(format, {}).get(path.suffix.lower(), "") if lone else ""
+    content = _in_form(given, format, form, path) if form else choose(format).write(given)
     if isinstance(content, str):
         return {path: content}
     if len(content) == 1 and (path.suffix or path == STANDARD_OUTPUT) and not path.is_dir():
@@ -136,6 +155,16 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
+
+
+def _in_form(annotations: Sequence[Annotation], format: str, form: str, path: Path) -> Content:
+    """Write a file in the form that its name asks for, or refuse a name that asks for another."""
+    content = cast(Formed, choose(format)).write(annotations, form)
+    written = Path(next(iter(content))).suffix
+    if written != form:
+        expected = f"{path.stem}{written}, the form of what the chains go into"
+        raise InputError(f"{path}: found a name for another form of {format}, expected {expected}")
+    return content
 
 
 def rehearse(annotations: Sequence[Annotation], path: Path, *, format: str) -> None:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from caspr.document import Document
-from caspr.formats.cas_chains import TOKEN, Cas, Changes, Structure
+from caspr.formats.cas_chains import META, TOKEN, Cas, Changes, Structure
 from caspr.formats.cells import quoted
-from caspr.formats.characters import Extent, Units
+from caspr.formats.characters import Extent, Units, sentences
 from caspr.formats.markup import Edit, Element, Markup, attributes, edited, parse, removal, with_attribute
 
 _PACKAGE = re.compile(r"http:///(.*)\.ecore")
@@ -83,14 +83,11 @@ def write_xmi(cas: Cas, changes: Changes) -> bytes:
 def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer: str) -> bytes:
     """Make the file of a document that has none, with tokens and sentences and no chains."""
     units = Units(text)
-    ends = sorted({*document.sentence_ends, len(offsets)} - {0})
-    starts = [0, *ends[:-1]]
-    sentences = [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(starts, ends, strict=True)]
     spaces = [
         ("xmi", "http://www.omg.org/XMI"),
         ("cas", _uri("uima.cas")),
         ("coref", _uri(layer.rpartition(".")[0])),
-        ("meta", _uri("de.tudarmstadt.ukp.dkpro.core.api.metadata.type")),
+        ("meta", _uri(META.rpartition(".")[0])),
         ("segmentation", _uri(TOKEN.rpartition(".")[0])),
     ]
     lines = [
@@ -98,7 +95,9 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
         _numbered("meta:DocumentMetaData", 2, units, (0, len(text)), document.title),
     ]
     for number, (name, one) in enumerate(
-        [("Sentence", one) for one in sentences] + [("Token", one) for one in offsets], 3
+        [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
+        + [("Token", one) for one in offsets],
+        3,
     ):
         lines.append(_numbered(f"segmentation:{name}", number, units, one))
     sofa = [
