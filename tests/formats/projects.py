@@ -49,13 +49,17 @@ def make_cas(chains: Chains, text: str = TEXT) -> Cas:
     for sentence in text.split(" ."):
         if sentence.strip():
             start = place + len(sentence) - len(sentence.lstrip())
-            cas.add(types.get_type(f"{SEGMENTATION}.Sentence")(begin=start, end=place + len(sentence) + 2))
+            cas.add(
+                types.get_type(f"{SEGMENTATION}.Sentence")(
+                    begin=start, end=min(place + len(sentence) + 2, len(text))
+                )
+            )
         place += len(sentence) + 2
     place = 0
     for word in text.split(" "):
         cas.add(types.get_type(f"{SEGMENTATION}.Token")(begin=place, end=place + len(word)))
         place += len(word) + 1
-    cas.add(types.get_type(ENTITY)(begin=0, end=7, value="ANIMAL"))
+    cas.add(types.get_type(ENTITY)(begin=0, end=min(7, len(text)), value="ANIMAL"))
     for layer, given in chains.items():
         for links in given:
             after = None

@@ -6,13 +6,13 @@ INCEpTION exports a document; it is written back as .xmi, which is what INCEpTIO
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caspr.document import Annotation, Document
 from caspr.errors import FormatError
 from caspr.files import read_bytes
-from caspr.findings import Finding
+from caspr.findings import Finding, note
 from caspr.formats.archive import is_archive, open_archive
 from caspr.formats.cas_chains import (
     BUILT_IN,
@@ -22,6 +22,7 @@ from caspr.formats.cas_chains import (
     change,
     choose_layer,
     extents,
+    layers,
     mentions,
 )
 from caspr.formats.cas_convert import xmi_of_json
@@ -54,8 +55,14 @@ def detect(path: Path, head: str) -> bool:
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     cas = read_cas(read_bytes(path), str(path))
-    layer = choose_layer(cas, choices.layer if choices else None)
-    return [annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)]
+    wanted = choices.layer if choices else None
+    layer = choose_layer(cas, wanted)
+    annotation = annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)
+    if wanted is not None or layers(cas):
+        return [annotation]
+    message = "no chains in any layer; results go into the built-in one (see --layer)"
+    guessed = note("assumed-layer", message, where=str(path))
+    return [replace(annotation, findings=(*annotation.findings, guessed))]
 
 
 def read_cas(data: bytes, source: str) -> Cas:

@@ -12,6 +12,7 @@
    to the next one if that is still the next.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ BUILT_IN = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.Coreference"
 """The chain layer that every INCEpTION project has."""
 TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 """The type of tokens."""
+_FULL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 """The type of sentences."""
 
@@ -100,13 +102,18 @@ def layers(cas: Cas) -> list[str]:
 
 
 def choose_layer(cas: Cas, wanted: str | None) -> str:
-    """Return the layer to read: the only one with chains, or the one asked for."""
+    """Return the layer to read: the only one with chains, or the one asked for.
+
+    A layer given by its full name may be missing from the file: then nobody used it there.
+    """
     known = layers(cas)
     if wanted is not None:
         declared = {name.removesuffix("Chain") for name in cas.types if name.endswith("Chain")}
         every = sorted({*known, *declared, BUILT_IN})
         exact = [name for name in every if wanted in (name, f"{name}Chain", f"{name}Link")]
         known = exact or [name for name in every if wanted.lower() in name.lower()]
+        if not known and _FULL.fullmatch(wanted):
+            return wanted
         if not known:
             raise FormatError(cas.source, None, f"no layer {quoted(wanted)}", f"one of {', '.join(every)}")
     if len(known) > 1:

@@ -66,8 +66,9 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if changes.added:
         result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
     views = whole.get("%VIEWS")
-    if isinstance(views, dict):
-        result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
+    if not isinstance(views, dict) or not any(_is_of(view, cas) for view in views.values()):
+        views = {"_InitialView": {"%SOFA": int(cas.sofa), "%MEMBERS": []}}
+    result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 
@@ -127,8 +128,12 @@ def _object(one: Structure, old: dict[str, Any]) -> dict[str, Any]:
     return made | extra
 
 
+def _is_of(view: Any, cas: Cas) -> bool:
+    return isinstance(view, dict) and str(view.get("%SOFA")) == cas.sofa
+
+
 def _view(view: Any, cas: Cas, changes: Changes) -> Any:
-    if not isinstance(view, dict) or str(view.get("%SOFA")) != cas.sofa:
+    if not _is_of(view, cas):
         return view
     members = view.get("%MEMBERS", [])
     if not isinstance(members, list):

@@ -161,11 +161,20 @@ def _element(one: Structure, name: str) -> str:
 
 def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
     """Index what is new, and forget what is gone."""
-    for one in markup.root.children:
-        if one.name.endswith(":View") and one.attributes.get("sofa") == cas.sofa:
-            old = one.attributes.get("members", "").split()
-            members = [id for id in old if id not in changes.removed]
-            members += [new.id for new in changes.added]
-            members += [changed.id for changed in changes.replaced if changed.id not in old]
-            if members != old:
-                yield with_attribute(markup, one, "members", " ".join(members))
+    views = [
+        one
+        for one in markup.root.children
+        if one.name.endswith(":View") and one.attributes.get("sofa") == cas.sofa
+    ]
+    for one in views:
+        old = one.attributes.get("members", "").split()
+        members = [id for id in old if id not in changes.removed]
+        members += [new.id for new in changes.added]
+        members += [changed.id for changed in changes.replaced if changed.id not in old]
+        if members != old:
+            yield with_attribute(markup, one, "members", " ".join(members))
+    made = [*changes.replaced, *changes.added]
+    if made and not views:
+        given = [("sofa", cas.sofa), ("members", " ".join(one.id for one in made))]
+        prefix = _prefix(markup.root, "uima.cas")[0]
+        yield markup.root.outer, markup.root.outer, f"<{prefix}:View{attributes(given)}/>\n"
