@@ -39,8 +39,8 @@ def typesystem() -> TypeSystem:
     return types
 
 
-def make_cas(chains: Chains, text: str = TEXT) -> Cas:
-    """Make the work of one annotator."""
+def make_cas(chains: Chains, text: str = TEXT, *, arc: str | None = None) -> Cas:
+    """Make the work of one annotator, who may have labelled all arcs."""
     types = typesystem()
     cas = Cas(typesystem=types)
     cas.sofa_string = text
@@ -64,7 +64,8 @@ def make_cas(chains: Chains, text: str = TEXT) -> Cas:
         for links in given:
             after = None
             for begin, end, label in reversed(links):
-                after = types.get_type(f"{layer}Link")(begin=begin, end=end, next=after, referenceType=label)
+                said = {"referenceType": label, "referenceRelation": arc if after else None}
+                after = types.get_type(f"{layer}Link")(begin=begin, end=end, next=after, **said)
                 cas.add(after)
             cas.add(types.get_type(f"{layer}Chain")(first=after))
     return cas

@@ -1,7 +1,12 @@
 """The INCEpTION bridge: project archives in, an archive and uploadable files out."""
 
-import builtins
+import io
 import json
+import re
+import subprocess
+import sys
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -181,23 +186,30 @@ def test_other_secondary_formats(caspr: Caller, tmp_path: Path, suffix: str) -> 
     assert ("lost-layers" in outcome.err or "only chains" in outcome.err) == (suffix == "tsv")
 
 
-def test_without_the_extra(
-    project: Path, monkeypatch: pytest.MonkeyPatch, caspr: Caller, tmp_path: Path
-) -> None:
+def without_cassis(*words: object) -> subprocess.CompletedProcess[str]:
+    """Run caspr in a process that has no dkpro-cassis."""
+    hide = "import sys; sys.modules['cassis'] = None; from caspr.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", hide, *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+def test_without_the_extra(tmp_path: Path) -> None:
     work = {(BEAR, user): make_cas(WORK[user]).to_json().encode() for user in ("anna.b", "ben")}
     path = tmp_path / "p.zip"
     path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED"), suffix="json"))
-    real = builtins.__import__
-
-    def missing(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "cassis":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    assert "caspr[cas]" in caspr("adjudicate", path, "-o", tmp_path / "m.zip").err
-    assert not (tmp_path / "m.zip").exists()
-    assert caspr("adjudicate", path, "-o", tmp_path / "gold.conll").code == 0
+    refused = without_cassis("adjudicate", path, "-o", tmp_path / "m.zip")
+    assert refused.returncode == 2
+    assert "pip install 'caspr[cas]'" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert {one.name for one in tmp_path.iterdir()} == {"p.zip"}
+    assert without_cassis("adjudicate", path, "-o", tmp_path / "gold.conll").returncode == 0
+    lone = tmp_path / "a.json"
+    lone.write_bytes(work[BEAR, "ben"])
+    refused = without_cassis("convert", "--layer", "Coreference", lone, tmp_path / "a.xmi")
+    assert (refused.returncode, "caspr[cas]" in refused.stderr) == (2, True)
+    for name in ("b.json", "b.conll"):
+        assert without_cassis("convert", "--layer", "Coreference", lone, tmp_path / name).returncode == 0
 
 
 def test_repacked_archives(project: Path, tmp_path: Path) -> None:
@@ -259,9 +271,6 @@ def test_hostile_archives(project: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_zip_bomb(tmp_path: Path) -> None:
-    import io
-    import zipfile
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("exportedproject.json", b" " * 30_000_000)
@@ -314,3 +323,99 @@ def test_mutated_archives(project: Path, tmp_path: Path) -> None:
         except CasprError as error:
             assert "\n" not in str(error)
         assert time.monotonic() - started < 3
+
+
+def test_files_that_are_missing_are_said(caspr: Caller, tmp_path: Path) -> None:
+    """A document whose format was chosen by INCEpTION comes as plain text, another as XMI."""
+    work = {(BEAR, user): packed(make_cas(WORK[user]), user) for user in ("anna.b", "ben")}
+    states = {**dict.fromkeys(work, "FINISHED"), (OTHER, "anna.b"): "FINISHED", (BEAR, "zoë"): "FINISHED"}
+    path = tmp_path / "p.zip"
+    path.write_bytes(archive(work, states, more={f"annotation/{OTHER}/anna.b.txt": b"x"}))
+    outcome = caspr("adjudicate", path, "-o", tmp_path / "m.zip")
+    assert outcome.code == 0, outcome.err
+    assert f"{BEAR}: 1 annotator left out, without a file that can be read: zoë" in outcome.err
+    assert f"{OTHER}: 1 annotator left out, without a file that can be read: anna.b" in outcome.err
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_labels_of_arcs(caspr: Caller, tmp_path: Path, linked: bool) -> None:
+    """In a layer whose chains are lists, an arc has the label that most annotators gave."""
+    work = {
+        (BEAR, user): packed(make_cas({COREFERENCE: [[DER_BAER, ER]]}, arc=arc), user)
+        for user, arc in {"a": "ana", "b": "cata", "c": "ana"}.items()
+    }
+    files = unzipped(archive(work, dict.fromkeys(work, "FINISHED")))
+    settings = json.loads(files["exportedproject.json"])
+    settings["layers"][0]["linked_list_behavior"] = linked
+    path = tmp_path / "p.zip"
+    path.write_bytes(zipped({**files, "exportedproject.json": json.dumps(settings).encode()}))
+    assert caspr("adjudicate", path, "-o", tmp_path / "m.zip").code == 0
+    cas = load((tmp_path / "m" / f"{BEAR}.xmi").read_bytes())
+    first, second = cas.select(f"{COREFERENCE}Link")
+    assert (first.referenceRelation, second.referenceRelation) == ("ana" if linked else None, None)
+
+
+def test_xml_of_version_1_1(caspr: Caller, tmp_path: Path) -> None:
+    """What INCEpTION calls `UIMA CAS XMI (XML 1.1)`, which dkpro-cassis cannot read."""
+    work = {}
+    for user in ("anna.b", "ben"):
+        text = re.sub("version=.1.0.", 'version="1.1"', make_cas(WORK[user]).to_xmi(), count=1)
+        assert 'version="1.1"' in text
+        work[BEAR, user] = zipped({f"{user}.xmi": text.encode()})
+    path = tmp_path / "p.zip"
+    path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED")))
+    outcome = caspr("adjudicate", path, "-o", tmp_path / "m.zip", "--layer", "Coreference")
+    assert outcome.code == 0, outcome.err
+
+
+def test_pre_annotations_are_replaced(caspr: Caller, tmp_path: Path) -> None:
+    """Chains that a document had on import do not stay beside the merged ones."""
+    work = {(BEAR, user): packed(make_cas(WORK[user]), user) for user in ("anna.b", "ben")}
+    work[BEAR, "INITIAL_CAS"] = packed(make_cas({COREFERENCE: [[DER_BAER, TRAEUMT]]}), "INITIAL_CAS")
+    path = tmp_path / "p.zip"
+    path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED")))
+    assert caspr("adjudicate", path, "-o", tmp_path / "m.zip").code == 0
+    cas = load((tmp_path / "m" / f"{BEAR}.xmi").read_bytes())
+    assert chains_of(cas, COREFERENCE) == [[DER_BAER, ER]]
+
+
+def test_all_solutions_do_not_fit_into_an_archive(caspr: Caller, tmp_path: Path) -> None:
+    pairs = {"a": [DER_BAER, ER], "b": [ER, TRAEUMT]}
+    work = {(BEAR, user): packed(make_cas({COREFERENCE: [links]}), user) for user, links in pairs.items()}
+    path = tmp_path / "p.zip"
+    path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED")))
+    outcome = caspr("adjudicate", path, "-q", "--all", "--objective", "u", "-o", tmp_path / "m.zip")
+    assert outcome.code == 2
+    assert "one solution for each document" in outcome.err
+    assert not (tmp_path / "m.zip").exists()
+
+
+def test_other_archives_of_inception(tmp_path: Path) -> None:
+    path = tmp_path / "p.zip"
+    path.write_bytes(zipped({f"curation/{BEAR}/x.zip": packed(make_cas({}), "x")}))
+    with pytest.raises(CasprError, match="a backup archive of INCEpTION"):
+        read_one(path)
+
+
+def test_duplicates_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.zip"
+    buffer = io.BytesIO(xmi_project())
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "a") as archive:
+        warnings.simplefilter("ignore")
+        archive.writestr("exportedproject.json", b"{}")
+    path.write_bytes(buffer.getvalue())
+    with pytest.raises(CasprError, match=r"'exportedproject\.json' for the second time"):
+        read_one(path)
+
+
+def test_bombs_inside_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes out of archives inside an archive counts for the outer one."""
+    users = [f"u{number}" for number in range(20)]
+    work = {(BEAR, user): packed(make_cas({}), user) for user in users}
+    path = tmp_path / "p.zip"
+    path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED")))
+    assert len(read_one(path)) == 20
+    size = sum(map(len, work.values()))
+    monkeypatch.setattr(zips, "LARGEST_SUM", size + 3000)
+    with pytest.raises(CasprError, match="unpacks to more than"):
+        read_one(path)

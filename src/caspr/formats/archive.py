@@ -2,8 +2,9 @@
 
 1. Names are keys, never paths: nothing is unpacked to the disk. An absolute name, or one with `..`, is
    refused all the same, since somebody made it on purpose; a leading slash of old versions is dropped.
-2. An entry may be `LARGEST` bytes, all that are read `LARGEST_SUM`, and neither more than `DENSEST` times its
-   packed size plus a little; what the entry claims is not believed, what comes out is counted.
+2. An entry may be `LARGEST` bytes, all that are read `LARGEST_SUM`, archives inside archives included, and
+   neither more than `DENSEST` times its packed size plus a little; what the entry claims is not believed,
+   what comes out is counted.
 3. Encrypted entries, and methods that Python does not know, are refused.
 """
 
@@ -38,8 +39,10 @@ class Archive:
     """The zip file."""
     entries: Mapping[str, zipfile.ZipInfo]
     """Its files by name."""
+    around: "Archive | None" = field(default=None, repr=False)
+    """The archive it lies in."""
     total: int = 0
-    """How many bytes were read so far."""
+    """How many bytes were read so far, from archives inside it too."""
 
     @property
     def names(self) -> list[str]:
@@ -49,7 +52,7 @@ class Archive:
     def read(self, name: str) -> bytes:
         """Return the content of a file, or refuse it."""
         entry = self.entries[name]
-        limit = min(LARGEST, LARGEST_SUM - self.total, DENSEST * entry.compress_size + 100_000)
+        limit = min(LARGEST, self._left(), DENSEST * entry.compress_size + 100_000)
         try:
             with self.file.open(entry) as stream:
                 data = stream.read(limit + 1)
@@ -64,8 +67,17 @@ class Archive:
         if len(data) > limit:
             found = f"entry {quoted(name)} that unpacks to more than {limit:,} bytes"
             raise FormatError(self.source, None, found, "documents of a sensible size")
-        self.total += len(data)
+        self._count(len(data))
         return data
+
+    def _left(self) -> int:
+        own = LARGEST_SUM - self.total
+        return own if self.around is None else min(own, self.around._left())
+
+    def _count(self, size: int) -> None:
+        self.total += size
+        if self.around is not None:
+            self.around._count(size)
 
 
 def is_archive(path: Path) -> bool:
@@ -73,8 +85,8 @@ def is_archive(path: Path) -> bool:
     return zipfile.is_zipfile(path)
 
 
-def open_archive(given: Path | bytes, source: str = "") -> Archive:
-    """Open an archive, or refuse one that is broken or hostile."""
+def open_archive(given: Path | bytes, source: str = "", *, around: Archive | None = None) -> Archive:
+    """Open an archive, which may lie in another, or refuse one that is broken or hostile."""
     name = source or str(given)
     data = given if isinstance(given, bytes) else read_bytes(given)
     try:
@@ -93,7 +105,7 @@ def open_archive(given: Path | bytes, source: str = "") -> Archive:
         entries[key] = entry
         if len(entries) > MOST:
             raise FormatError(name, None, f"more than {MOST:,} entries", "fewer")
-    return Archive(name, file, entries)
+    return Archive(name, file, entries, around)
 
 
 def make_archive(files: Iterable[tuple[str, bytes]]) -> bytes:

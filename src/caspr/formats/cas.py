@@ -13,7 +13,7 @@ from caspr.document import Annotation, Document
 from caspr.errors import FormatError
 from caspr.files import read_bytes
 from caspr.findings import Finding, note
-from caspr.formats.archive import is_archive, open_archive
+from caspr.formats.archive import Archive, is_archive, open_archive
 from caspr.formats.cas_chains import (
     BUILT_IN,
     SENTENCE,
@@ -65,10 +65,10 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     return [replace(annotation, findings=(*annotation.findings, guessed))]
 
 
-def read_cas(data: bytes, source: str) -> Cas:
-    """Read a CAS in any of its forms."""
+def read_cas(data: bytes, source: str, *, around: Archive | None = None) -> Cas:
+    """Read a CAS in any of its forms, perhaps out of an archive."""
     if data.startswith(b"PK\x03\x04"):
-        archive = open_archive(data, source)
+        archive = open_archive(data, source, around=around)
         inside = [name for name in archive.names if name.endswith(".xmi")]
         if len(inside) != 1:
             raise FormatError(source, None, f"{len(inside)} .xmi files in a zip", "one")

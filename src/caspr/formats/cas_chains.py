@@ -14,9 +14,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, pairwise
 
 from caspr.document import Annotation
 from caspr.errors import FormatError
@@ -69,6 +69,10 @@ class Cas:
     """The largest number of any object in the file."""
     file: object = field(compare=False, repr=False)
     """The parsed file, for the module that reads and writes it."""
+
+
+Arc = tuple[str, str, str, str]
+"""Begin and end of a link, and of the next one."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,19 @@ def mentions(cas: Cas, layer: str) -> tuple[list[Marked], list[Finding]]:
     return found, [warning("unreachable-link", message, count=len(lost), where=cas.source)]
 
 
+def arc_labels(cas: Cas, layer: str) -> Iterator[tuple[Arc, str]]:
+    """List the labels of arcs between links."""
+    for head in cas.structures.values():
+        if head.type == f"{layer}Chain":
+            for one, two in pairwise(_walk(cas, head, layer)):
+                if label := one.values.get("referenceRelation"):
+                    yield _arc(one.values, two.values), label
+
+
+def _arc(one: dict[str, str], two: dict[str, str]) -> Arc:
+    return one.get("begin", ""), one.get("end", ""), two.get("begin", ""), two.get("end", "")
+
+
 def _walk(cas: Cas, head: Structure, layer: str) -> Iterator[Structure]:
     """Follow a chain from its head."""
     seen: set[str] = set()
@@ -174,10 +191,12 @@ def _walk(cas: Cas, head: Structure, layer: str) -> Iterator[Structure]:
         owner, name = link, "next"
 
 
-def change(cas: Cas, layer: str, annotation: Annotation, *, reuse: bool = True) -> Changes:
+def change(
+    cas: Cas, layer: str, annotation: Annotation, *, arcs: Mapping[Arc, str] | None = None, reuse: bool = True
+) -> Changes:
     """Say what must change for a layer to hold the chains of an annotation.
 
-    Unless links of the file are reused, all are made anew, with the labels of the annotation.
+    Unless links of the file are reused, all are made anew, with the labels of the annotation and of `arcs`.
     """
     known = mentions(cas, layer)[0] if reuse else []
     units = Units(cas.text)
@@ -192,9 +211,9 @@ def change(cas: Cas, layer: str, annotation: Annotation, *, reuse: bool = True) 
         links = _sorted(planned, order, members.get(head, set()))
         ids = [one.key or next(fresh) for one in links]
         made.append(Structure(head, f"{layer}Chain", {"sofa": cas.sofa, "first": ids[0]}))
-        for place, (id, one) in enumerate(zip(ids, links, strict=True)):
-            after = ids[place + 1] if place + 1 < len(ids) else None
-            made.append(_link(cas, layer, id, one, after, units))
+        nexts = [*ids[1:], None]
+        row = [_link(cas, layer, *given, units) for given in zip(ids, links, nexts, strict=True)]
+        made += _labelled(row, arcs or {})
     old = {one.id for one in cas.structures.values() if one.type in (f"{layer}Chain", f"{layer}Link")}
     new = {one.id for one in made}
     replaced = [one for one in made if one.id in old and one.values != cas.structures[one.id].values]
@@ -228,6 +247,14 @@ def _sorted(links: Sequence[Marked], order: dict[str, int], members: set[str]) -
     if {one.key for one in links} == members:
         return sorted(links, key=lambda one: order[one.key])
     return sorted(links, key=lambda one: (one.pieces[0][0], -one.pieces[0][1]))
+
+
+def _labelled(links: Sequence[Structure], arcs: Mapping[Arc, str]) -> Iterator[Structure]:
+    """Give the arcs of a chain the labels that are known for them."""
+    for one, two in pairwise(links):
+        label = arcs.get(_arc(one.values, two.values))
+        yield replace(one, values={**one.values, "referenceRelation": label}) if label else one
+    yield links[-1]
 
 
 def _link(cas: Cas, layer: str, id: str, one: Marked, after: str | None, units: Units) -> Structure:

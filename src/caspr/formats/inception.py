@@ -10,10 +10,11 @@
 4. Written is (a) a new archive that INCEpTION imports as a new project, in which each merged document is an
    XMI source document, so that the chains are there for everybody, with layers and tag sets as they were,
    and (b) a folder of `.xmi` files for upload or for the remote API. Both start from `INITIAL_CAS`, so that
-   tokens and sentences are those of the project. Links have the label that most annotators gave.
+   tokens and sentences are those of the project. Links have the label that most annotators gave; arcs too,
+   in layers whose chains are lists.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from caspr.findings import Finding, note, times, warning
 from caspr.formats import webanno
 from caspr.formats.archive import is_archive, make_archive, open_archive
 from caspr.formats.cas import annotation_of, read_cas
-from caspr.formats.cas_chains import Changes, change
+from caspr.formats.cas_chains import Arc, Changes, arc_labels, change
 from caspr.formats.cas_convert import xmi_of_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
@@ -48,6 +49,8 @@ class _Layout:
     """The chain layer."""
     stored: Stored
     """The annotator's file."""
+    taken: tuple[Stored, ...]
+    """The files of all annotators who are adjudicated."""
 
 
 def detect(path: Path, head: str) -> bool:
@@ -63,19 +66,17 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     choices = choices or Choices()
     project = open_project(path)
     found: list[Annotation] = []
+    findings: list[Finding] = []
     layers = project.chosen_layers(choices.layer)
     for document in project.documents:
-        taken, findings = _taken(project, document, choices)
-        annotations = [
-            annotation for stored in taken for annotation in _annotations(project, document, stored, layers)
-        ]
-        if annotations and findings:
-            annotations[0] = replace(annotations[0], findings=(*annotations[0].findings, *findings))
-        found += annotations
+        taken, odd = _taken(project, document, choices)
+        findings += odd
+        for stored in taken:
+            found += _annotations(project, document, stored, taken, layers)
     if not found:
         expected = "annotators who finished (use --in-progress to take those who have not)"
         raise FormatError(str(path), None, "no annotations to read", expected)
-    return _used_layers(found)
+    return _with_findings(_used_layers(found), findings)
 
 
 def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
@@ -85,6 +86,8 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
         if not isinstance(annotation.document.layout, _Layout):
             raise OutputError("an INCEpTION archive can only be made of one: choose another output format")
         groups[annotation.document.layout.document].append(annotation)
+    for group in groups.values():
+        _refuse_several(group)
     merged = {name: _merged(group) for name, group in groups.items()}
     first = next(iter(groups.values()), [])
     if not first:
@@ -123,8 +126,22 @@ def _taken(project: Project, document: str, choices: Choices) -> tuple[list[Stor
     if others:
         message = f"{times(len(others), 'annotator')} with state new or ignore left out: {_names(others)}"
         findings.append(note("not-annotated", message, count=len(others), where=document))
+    if missing := project.unreadable(document, ("FINISHED", "IN_PROGRESS")[: 1 + choices.unfinished]):
+        message = (
+            f"{times(len(missing), 'annotator')} left out, without a file that can be read: "
+            f"{', '.join(missing)} (export with the secondary format `UIMA CAS XMI (XML 1.0)`)"
+        )
+        findings.append(warning("missing-file", message, count=len(missing), where=document))
     chosen = finished + (working if choices.unfinished else [])
     return [one for one in stored if one in chosen], findings
+
+
+def _with_findings(annotations: list[Annotation], findings: Sequence[Finding]) -> list[Annotation]:
+    """Attach what is odd about the project to an annotation of a document that several people have."""
+    sizes = Counter(one.document.key for one in annotations)
+    place = next((n for n, one in enumerate(annotations) if sizes[one.document.key] > 1), 0)
+    carrier = replace(annotations[place], findings=(*annotations[place].findings, *findings))
+    return [*annotations[:place], carrier, *annotations[place + 1 :]]
 
 
 def _names(stored: Sequence[Stored]) -> str:
@@ -132,19 +149,19 @@ def _names(stored: Sequence[Stored]) -> str:
 
 
 def _annotations(
-    project: Project, document: str, stored: Stored, layers: Sequence[Layer]
+    project: Project, document: str, stored: Stored, taken: Sequence[Stored], layers: Sequence[Layer]
 ) -> Iterator[Annotation]:
     """Read one annotator's file, an annotation for each layer."""
     source = f"{project.source}/{stored.name}"
     data = project.archive.read(stored.name)
-    cas = None if stored.name.endswith(".tsv") else read_cas(data, source)
+    cas = None if stored.name.endswith(".tsv") else read_cas(data, source, around=project.archive)
     for layer in layers:
         part = layer.short if len(layers) > 1 else None
         if cas is not None:
             annotation = annotation_of(cas, layer.name, document, stored.user, part)
         else:
             annotation = _tsv(decode(data, source), source, document, stored.user, layer)
-        layout = _Layout(project, document, layer, stored)
+        layout = _Layout(project, document, layer, stored, tuple(taken))
         yield replace(annotation, document=replace(annotation.document, layout=layout, part=part))
 
 
@@ -167,6 +184,15 @@ def _used_layers(annotations: list[Annotation]) -> list[Annotation]:
     return [replace(one, document=replace(one.document, part=None)) for one in kept]
 
 
+def _refuse_several(group: Sequence[Annotation]) -> None:
+    layers = [one.document.layout.layer for one in group if isinstance(one.document.layout, _Layout)]
+    if len(set(layers)) < len(layers):
+        raise OutputError(
+            "an INCEpTION archive holds one solution for each document: leave out --all, or choose another "
+            "format"
+        )
+
+
 def _merged(group: Sequence[Annotation]) -> bytes:
     """Put the chains of all layers into the document as the project first had it."""
     data, source = _base(group[0])
@@ -174,8 +200,21 @@ def _merged(group: Sequence[Annotation]) -> bytes:
         layout = annotation.document.layout
         assert isinstance(layout, _Layout)
         cas = read_xmi(data, source)
-        data = write_xmi(cas, change(cas, layout.layer.name, annotation, reuse=False))
+        arcs = _arcs(layout) if layout.layer.linked else {}
+        data = write_xmi(cas, change(cas, layout.layer.name, annotation, arcs=arcs, reuse=False))
     return data
+
+
+def _arcs(layout: _Layout) -> dict[Arc, str]:
+    """Return the label that most annotators gave to the arc between two links."""
+    votes: dict[Arc, Counter[str]] = defaultdict(Counter)
+    for stored in layout.taken:
+        if not stored.name.endswith(".tsv"):
+            data = layout.project.archive.read(stored.name)
+            cas = read_cas(data, stored.name, around=layout.project.archive)
+            for arc, label in arc_labels(cas, layout.layer.name):
+                votes[arc][label] += 1
+    return {arc: labels.most_common(1)[0][0] for arc, labels in votes.items()}
 
 
 def _base(annotation: Annotation) -> tuple[bytes, str]:
@@ -192,7 +231,7 @@ def _base(annotation: Annotation) -> tuple[bytes, str]:
         return fresh_xmi(document, text, offsets, layout.layer.name), source
     if stored.name.endswith(".json"):
         data = xmi_of_json(data, source)
-    cas = read_cas(data, source)
+    cas = read_cas(data, source, around=layout.project.archive)
     if initial is not None:
         return write_xmi(cas, Changes()), source
     empty = replace(annotation, chains=(), singletons=())

@@ -36,6 +36,8 @@ class Layer:
     """Its full name, without `Chain` or `Link`."""
     title: str
     """What it is called on the screen."""
+    linked: bool = False
+    """Whether its chains are lists with labelled arcs, not sets."""
 
     @property
     def short(self) -> str:
@@ -75,10 +77,21 @@ class Project:
     """The chain layers."""
     stored: Mapping[str, Sequence[Stored]]
     """The files of each document, those of pseudo users included."""
+    states: Mapping[tuple[str, str], str]
+    """How far each user is with each document, as the settings say."""
 
     def annotators(self, document: str) -> list[Stored]:
         """Return the files of people, not of pseudo users."""
         return [one for one in self.stored.get(document, ()) if one.user not in PSEUDO_USERS]
+
+    def unreadable(self, document: str, wanted: Sequence[str]) -> list[str]:
+        """Name the people in one of the wanted states whose file is missing, or holds no annotations."""
+        known = {_normal(one.user) for one in self.stored.get(document, ())}
+        return [
+            user
+            for (name, user), state in self.states.items()
+            if name == _normal(document) and state in wanted and user not in (*known, *PSEUDO_USERS)
+        ]
 
     def initial(self, document: str) -> Stored | None:
         """Return the document as it was before anybody worked on it."""
@@ -103,17 +116,21 @@ def open_project(path: Path) -> Project:
     found = [name for name in names if re.fullmatch(r"(?:[^/]+/)?exportedproject[^/]*\.json", name)]
     if len(found) != 1:
         raise FormatError(
-            str(path), None, f"{len(found)} files exportedproject.json", "one, as INCEpTION writes it"
+            str(path),
+            None,
+            f"{len(found)} files exportedproject.json",
+            "one: a backup archive of INCEpTION (not `curated documents`)",
         )
     prefix = found[0].rpartition("/")[0]
     prefix = f"{prefix}/" if prefix else ""
     settings = _settings(archive.read(found[0]), f"{path}/{found[0]}")
     documents = tuple(_texts(settings, "source_documents", "name", str(path)))
-    stored = _stored(names, prefix, _states(settings), documents)
+    states = _states(settings)
+    stored = _stored(names, prefix, states, documents)
     if not any(one.user not in PSEUDO_USERS for ones in stored.values() for one in ones):
         _refuse_unreadable(names, prefix, str(path))
     layers = tuple(_layers(settings))
-    return Project(str(path), archive, prefix, settings, found[0], documents, layers, stored)
+    return Project(str(path), archive, prefix, settings, found[0], documents, layers, stored, states)
 
 
 def renewed(project: Project, merged: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
@@ -180,7 +197,7 @@ def _layers(settings: dict[str, Any]) -> Iterator[Layer]:
     for row in chains:
         name = row.get("name")
         if isinstance(name, str) and name:
-            yield Layer(name, str(row.get("uiName") or name))
+            yield Layer(name, str(row.get("uiName") or name), row.get("linked_list_behavior") is True)
     if not chains:
         yield Layer(BUILT_IN, "Coreference")
 
