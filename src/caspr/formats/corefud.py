@@ -77,7 +77,7 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     for name, lines in _documents(text, path.stem):
         order = _declared(lines, order, source)
         found.append(_annotation(name, lines, order, source, who))
-    if not any(annotation.document.tokens for annotation in found):
+    if not any(annotation.document.tokens for annotation in found) and "newdoc" not in text:
         raise FormatError(source, None, "no token", "rows of ten columns")
     names = Counter(annotation.document.title for annotation in found)
     twice = next((name for name, times in names.items() if times > 1), None)
@@ -130,14 +130,16 @@ def _tangled(annotation: Annotation) -> Iterator[str]:
 def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
     """Cut a file into documents; the comments of a sentence go with it."""
     lines: list[Line] = []
+    begun = False
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         new = _NEWDOC.fullmatch(line)
         if new is not None:
-            if any("\t" in one.text for one in lines):
-                start = max(place for place, one in enumerate(lines, 1) if not one.text.startswith("#"))
+            if begun or any("\t" in one.text for one in lines):
+                ends = (place for place, one in enumerate(lines, 1) if not one.text.startswith("#"))
+                start = max(ends, default=len(lines))
                 yield name, lines[:start]
                 lines = lines[start:]
-            name = new[1] or name
+            name, begun = new[1] or name, True
         lines.append(Line(number, line))
     yield name, lines
 
@@ -172,6 +174,9 @@ def _annotation(
     marked = [Marked(aliases.get(one.id, one.id), (), _field(one, order, "etype")) for one in entities]
     zero = sum("." in columns[0] for _, columns in rows)
     odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []
+    if rows and rows[-1][0] == len(lines) - 1:
+        message = "the last sentence is not ended by a blank line: is the file cut off?"
+        odd.append(warning("unended-sentence", message, where=f"{source}:{numbers[-1]}"))
     return assemble(document, who, marked, [join(one.pieces) for one in entities], odd)
 
 

@@ -207,6 +207,9 @@ def _sentences(lines: Sequence[str], width: int, source: str) -> Iterator[tuple[
             rows.append(row)
     if rows:
         yield texts, rows
+    elif any(text.strip() for text in texts):
+        expected = "rows for its words: is the file cut off?"
+        raise FormatError(source, len(lines), "a sentence without rows", expected)
 
 
 def _row(line: str, place: int, width: int, source: str) -> _Raw:
@@ -260,6 +263,7 @@ def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
     for candidate in (text, unescape(text)):
         units = Units(candidate)
         if all(_fits(candidate, units, row, origin) for row in rows):
+            _refuse_rest(candidate, units.point(max(row.end for row in rows) - origin), rows[-1], source)
             return candidate
     made, length = "", origin
     for row in (row for row in rows if not row.part):
@@ -272,6 +276,14 @@ def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
         made += " " * min(row.start - length, 1_000_000) + token
         length = row.end
     return made
+
+
+def _refuse_rest(text: str, end: int | None, last: _Raw, source: str) -> None:
+    """Refuse a sentence that goes on behind its rows; signs at its end may be no tokens."""
+    rest = text[end:]
+    if any(character.isalnum() for character in rest):
+        expected = "rows for all words of `#Text`: is the file cut off?"
+        raise FormatError(source, last.place + 1, f"no row for {quoted(rest.strip())}", expected)
 
 
 def _fits(text: str, units: Units, row: _Raw, origin: int) -> bool:
