@@ -29,34 +29,52 @@ GAPPED = {"brat", "corefud", "mmax"}
 """Those that carry mentions with gaps."""
 
 _SIGNS = "äößÉ\U0001f600\U0001f469\u200d\U0001f4bbאבgضe\u0301हिन्दी漢字()|[]_*\\<>&\"'%#=;:,.-x/{}$`~^!?@+"
-words = st.text(st.sampled_from(_SIGNS), min_size=1, max_size=5)
+words = st.text(st.sampled_from(_SIGNS), min_size=1, max_size=5) | st.just("")
 labels = st.sampled_from(["", "person", "nam", "ÄÖ", "x_y"])
 
 
 @st.composite
 def annotations(draw: st.DrawFn, annotator: str = "Ann") -> Annotation:
-    """Draw an annotation with nested, crossing, repeated and broken mentions."""
-    tokens = tuple(draw(st.lists(words, min_size=1, max_size=10)))
+    """Draw an annotation with nested, crossing, repeated, broken and empty mentions, or with nothing."""
+    drawn_words = draw(st.lists(words, max_size=10))
+    # Two empty words at the same place are one place in a text.
+    tokens = tuple(word for n, word in enumerate(drawn_words) if word or n == 0 or drawn_words[n - 1])
     length = len(tokens)
+    if not length:
+        return Annotation.of(annotator, Document("d", ()), [])
     ends = tuple(sorted(draw(st.sets(st.integers(1, length), max_size=3)) | {length}))
     document = Document("d", tokens, sentence_ends=ends)
-    token = st.integers(1, length)
-    span = st.tuples(token, token).map(lambda pair: Span(min(pair), max(pair)))
-    drawn = draw(st.lists(st.lists(span, min_size=1, max_size=5), max_size=4))
+    drawn = draw(st.lists(st.lists(spans(tokens), min_size=1, max_size=5), max_size=4))
     chains = [Chain.of(str(number), spans) for number, spans in enumerate(drawn, 1)]
     marks = {
-        span: Mark(draw(labels), draw(_pieces(span)))
+        span: Mark(draw(labels), draw(_pieces(tokens, span)))
         for span in sorted({span for chain in chains for span in chain.mentions})
     }
     return Annotation.of(annotator, document, chains, marks={s: m for s, m in marks.items() if m != Mark()})
 
 
+def spans(tokens: Sequence[str]) -> st.SearchStrategy[Span]:
+    """Draw a mention."""
+    token = st.integers(1, max(1, len(tokens)))
+    pairs = st.tuples(token, token)
+    return pairs.map(lambda pair: _solid(tokens, Span(min(pair), max(pair))) if tokens else Span(1, 1))
+
+
+def _solid(tokens: Sequence[str], span: Span) -> Span:
+    """Begin and end a mention with characters, unless it is one empty word: see `losses.lost_edges`."""
+    start, end = span
+    start += start < end and not tokens[start - 1]
+    end -= start < end and not tokens[end - 1]
+    return Span(start, end)
+
+
 @st.composite
-def _pieces(draw: st.DrawFn, span: Span) -> tuple[Span, ...]:
+def _pieces(draw: st.DrawFn, tokens: Sequence[str], span: Span) -> tuple[Span, ...]:
     if span.end - span.start < 2 or draw(st.booleans()):
         return ()
     gap = draw(st.integers(span.start + 1, span.end - 1))
-    return Span(span.start, gap - 1), Span(gap + 1, span.end)
+    pieces = Span(span.start, gap - 1), Span(gap + 1, span.end)
+    return pieces if tokens[gap - 1] and pieces == tuple(_solid(tokens, one) for one in pieces) else ()
 
 
 def save(given: Sequence[Annotation], path: Path, format: str) -> None:

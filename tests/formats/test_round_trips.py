@@ -23,6 +23,7 @@ from tests.formats.everywhere import (
     assert_same,
     partition,
     save,
+    spans,
 )
 
 formats = pytest.mark.parametrize("format", SUFFIX)
@@ -87,10 +88,8 @@ def test_other_chains_into_an_existing_file(
     """The gold standard is the first annotator's file with other chains in it."""
     with TemporaryDirectory() as folder:
         once = again(annotation, Path(folder), format)
-        length = len(once.document.tokens)
-        token = st.integers(1, length)
-        span = st.tuples(token, token).map(lambda pair: Span(min(pair), max(pair)))
-        drawn = data.draw(st.lists(st.lists(span, min_size=1, max_size=4), max_size=4))
+        drawn = data.draw(st.lists(st.lists(spans(once.document.tokens), min_size=1, max_size=4), max_size=4))
+        drawn = drawn if once.document.tokens else []
         kept = data.draw(
             st.lists(st.sampled_from(once.all_chains), unique=True) if once.all_chains else st.just([])
         )
@@ -115,9 +114,9 @@ def test_aligned_words_are_written_back(format: str, annotation: Annotation) -> 
 
 
 @pytest.mark.parametrize(("format", "suffix"), [("cas", ".json"), ("gate", ".bdocjs")])
-@given(annotation=annotations(), other=annotations())
+@given(annotation=annotations(), data=st.data())
 @few
-def test_the_json_forms(format: str, suffix: str, annotation: Annotation, other: Annotation) -> None:
+def test_the_json_forms(format: str, suffix: str, annotation: Annotation, data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
         once = again(annotation, Path(folder), format, suffix)
         assert_same(annotation, once, labels=True)
@@ -125,12 +124,11 @@ def test_the_json_forms(format: str, suffix: str, annotation: Annotation, other:
         assert detect(path) == format
         [(_, before)] = render([once], path, format=format).items()
         assert path.read_bytes() == before
-        length = len(once.document.tokens)
-        moved = [
-            Chain.of(chain.id, [(min(start, length), min(end, length)) for start, end in chain.mentions])
-            for chain in other.all_chains
+        drawn = data.draw(st.lists(st.lists(spans(once.document.tokens), min_size=1, max_size=4), max_size=4))
+        chains = [
+            Chain.of(str(number), one) for number, one in enumerate(drawn if once.document.tokens else [])
         ]
-        gold = Annotation.of("gold", once.document, moved)
+        gold = Annotation.of("gold", once.document, chains)
         assert_same(gold, again(gold, Path(folder), format, suffix))
 
 
@@ -153,6 +151,14 @@ def test_losses_are_counted(format: str, tmp_path: Path) -> None:
     codes = {finding.code: finding.count for finding in losses([annotation], format)}
     assert ("covered-gaps" in codes) == (format not in GAPPED)
     assert ("lost-labels" in codes) == (format not in LABELLED)
+
+
+@formats
+def test_empty_words_at_the_ends_of_mentions_are_counted(format: str) -> None:
+    document = Document("d", ("a", "", "b"))
+    annotation = Annotation.of("Ann", document, [Chain.of("1", [(1, 2), (2, 2), (1, 3)])])
+    codes = {finding.code: finding.count for finding in losses([annotation], format)}
+    assert codes.get("lost-edges", 0) == (1 if format in ("brat", "gate", "webanno", "cas") else 0)
 
 
 @formats

@@ -26,7 +26,7 @@ from caspr.findings import Finding, times, warning
 from caspr.formats.ann import Lines, Link, Mention, new_id, parse
 from caspr.formats.characters import Extent, spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_empty, removed_mentions
+from caspr.formats.losses import lost_edges, lost_empty, removed_mentions
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Marked, Text, annotate, count_unused, plan
 
@@ -86,7 +86,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     gone = count_unused(annotation, layout.marked) if isinstance(layout, _Layout) else 0
-    return (*lost_empty(annotation, "brat"), *removed_mentions(annotation, gone))
+    return (*lost_empty(annotation, "brat"), *lost_edges(annotation), *removed_mentions(annotation, gone))
 
 
 def _text_path(path: Path) -> Path:
@@ -104,6 +104,7 @@ def _understand(text: str, lines: Lines, choices: Choices, source: str) -> _Layo
     links = tuple(link for link in lines.links if _says_chains(link, choices.relations))
     for link in links:
         _refuse_odd(link, lines, source)
+    _refuse_cycles(links, source)
     entities = {} if links else _entity_types(lines.mentions.values())
     if entities:
         return _Layout(text, lines, "types", "", (), tuple(_typed_mentions(lines, entities)), entities)
@@ -137,6 +138,23 @@ def _refuse_odd(link: Link, lines: Lines, source: str) -> None:
             raise FormatError(source, link.line.number, f"coreference with {id}", "mentions, such as T1")
     if link.id.startswith("R") and len(link.roles) != 2:
         raise FormatError(source, link.line.number, f"{len(link.roles)} arguments", "Arg1 and Arg2")
+
+
+def _refuse_cycles(links: Sequence[Link], source: str) -> None:
+    """Refuse events that follow each other in a circle."""
+    events = {link.id: link for link in links if link.id.startswith("E")}
+    after = {id: dict(link.roles[1:]).get("next", "") for id, link in events.items()}
+    safe: set[str] = set()
+    for start in events:
+        trail: list[str] = []
+        id = start
+        while id in events and id not in safe:
+            if id in trail:
+                found = f"{trail[-1]} with next:{id}, which is a cycle"
+                raise FormatError(source, events[trail[-1]].line.number, found, "a chain that ends")
+            trail.append(id)
+            id = after[id]
+        safe.update(trail)
 
 
 def _entity_types(mentions: Iterable[Mention]) -> dict[str, str]:

@@ -29,7 +29,7 @@ from caspr.formats.cas_convert import xmi_of_json
 from caspr.formats.cas_json import fresh_json, read_json, write_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Text, annotate
 from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
@@ -94,7 +94,7 @@ def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_marks(annotation, labels=True, gaps=False))
+    return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
 
 
 def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:

@@ -28,7 +28,7 @@ from caspr.formats.gate_bdoc import bdoc_with_chains, fresh_bdoc, read_bdoc
 from caspr.formats.gate_chains import Gate, Place, Planned, mentions
 from caspr.formats.gate_writer import fresh_document
 from caspr.formats.gate_xml import read_xml, xml_with_chains
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Marked, Text, annotate, plan, wide_pieces
 
@@ -81,7 +81,7 @@ def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
-    return tuple(lost_marks(annotation, labels=True, gaps=False))
+    return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
 
 
 def _open(path: Path) -> Gate:

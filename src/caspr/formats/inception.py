@@ -31,7 +31,7 @@ from caspr.formats.cas_convert import xmi_of_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
 from caspr.formats.inception_project import Layer, Project, Stored, open_project, renewed
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.places import stem
 from caspr.formats.standoff import annotate
 from caspr.formats.xmi import fresh_xmi, read_xmi, write_xmi
@@ -103,7 +103,7 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
     layout = annotation.document.layout
-    lost = list(lost_marks(annotation, labels=True, gaps=False))
+    lost = [*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation)]
     if isinstance(layout, _Layout) and layout.stored.name.endswith(".tsv"):
         message = "exported as TSV: only chains are in the merged files; export as XMI to keep other layers"
         lost.append(warning("lost-layers", message, where=annotation.document.title))

@@ -39,3 +39,17 @@ def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:
     if empty:
         message = f"{times(len(empty), 'mention')} without characters, which {name} does not show"
         yield warning("empty-mention", message, count=len(empty), where=annotation.annotator)
+
+
+def lost_edges(annotation: Annotation) -> Iterator[Finding]:
+    """Count mentions with a word without characters at an end, which characters cannot say."""
+    words = annotation.document.tokens
+    edges = [
+        span
+        for span in annotation.mentions
+        if annotation.document.text(span).strip()
+        and not (words[span.start - 1].strip() and words[span.end - 1].strip())
+    ]
+    if edges:
+        message = f"{times(len(edges), 'mention')} written without an empty word at its start or end"
+        yield warning("lost-edges", message, count=len(edges), where=annotation.annotator)

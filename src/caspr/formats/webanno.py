@@ -23,7 +23,7 @@ from caspr.formats import webanno_relations as relations
 from caspr.formats.cells import quoted
 from caspr.formats.characters import Extent, spell
 from caspr.formats.choices import Choices
-from caspr.formats.losses import lost_marks, removed_mentions
+from caspr.formats.losses import lost_edges, lost_marks, removed_mentions
 from caspr.formats.places import collect, stem
 from caspr.formats.standoff import Marked, Text, annotate, count_unused, plan, wide_pieces
 from caspr.formats.tsv import Layer, Table, entries, escape, fresh_table, parse, split_stack, unescape
@@ -87,7 +87,8 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     gone = 0
     if isinstance(layout, _Layout) and layout.graph is not None:
         gone = count_unused(annotation, layout.marked)
-    return (*lost_marks(annotation, labels=True, gaps=False), *removed_mentions(annotation, gone))
+    marks = lost_marks(annotation, labels=True, gaps=False)
+    return (*marks, *lost_edges(annotation), *removed_mentions(annotation, gone))
 
 
 def text_of(text: str, source: str) -> Text:
