@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)")
 
@@ -69,6 +69,16 @@ def test_every_command_has_a_page() -> None:
 
     for command in COMMANDS:
         assert (ROOT / "docs" / f"{command}.md").exists(), command
+
+
+def test_every_format_has_a_page() -> None:
+    from caspr.formats import FORMATS
+
+    pages = {page.stem for page in (ROOT / "docs" / "formats").glob("*.md")}
+    overview = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert pages == set(FORMATS)
+    for name in FORMATS:
+        assert f"(formats/{name}.md)" in overview
 
 
 def test_every_option_is_on_its_page() -> None:
