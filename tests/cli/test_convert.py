@@ -1,12 +1,16 @@
 """`caspr convert`, and the other commands on files of every format."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from caspr.adjudicate import adjudicate
+from caspr.files import write_all
+from caspr.formats import gold_files, read
 from caspr.formats.annotators import read_one
 from tests.cli.caller import PAPER, SONG, Caller
-from tests.formats.everywhere import SUFFIX, partition
+from tests.formats.everywhere import SUFFIX, assert_same, partition
 
 formats = pytest.mark.parametrize("format", SUFFIX)
 
@@ -40,6 +44,23 @@ def test_every_format_gives_the_same_gold(
     caspr("convert", out, tmp_path / "back.conll", "-q")
     assert [partition(one) for one in read_one(tmp_path / "back.conll")] == expected
     assert caspr("check", *paths).code == 0
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIX.values(), ".xml", ".bdocjs", ".json"])
+def test_gold_files_have_the_form_of_the_first_annotators(caspr: Caller, tmp_path: Path, suffix: str) -> None:
+    paths = []
+    for file in SONG:
+        paths.append(tmp_path / Path(file).stem / f"song{suffix}")
+        paths[-1].parent.mkdir()
+        assert caspr("convert", "-q", file, paths[-1]).code == 0
+    [result] = adjudicate([read(path, path.parent.name) for path in paths])
+    files = gold_files([result.gold], "x/y")
+    assert f"x/y{suffix}" in files
+    write_all({tmp_path / "out" / name: content for name, content in files.items()}, below=tmp_path)
+    [back] = read_one(tmp_path / "out" / "x" / f"y{suffix}")
+    assert_same(result.gold, back)
+    two = [result.gold, replace(result.gold, document=replace(result.gold.document, name="b"))]
+    assert all(name.startswith("x") for name in gold_files(two, "x"))
 
 
 @formats

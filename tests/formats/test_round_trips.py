@@ -208,3 +208,11 @@ def test_hostile_names_stay_in_the_folder(format: str, name: str, tmp_path: Path
         with pytest.raises(CasprError, match="safe file name"):
             save(given, tmp_path / "deep" / "out", format)
     assert not list(tmp_path.iterdir())
+
+
+def test_unknown_formats_are_refused(tmp_path: Path) -> None:
+    from caspr.errors import CasprError
+
+    annotation = Annotation.of("Ann", Document("d", ("a",)), [])
+    with pytest.raises(CasprError, match="unknown format 'nonsense': choose one of conll"):
+        render([annotation], tmp_path / "x", format="nonsense")

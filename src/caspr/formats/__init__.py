@@ -13,9 +13,9 @@ from caspr.files import write_all
 from caspr.formats.annotators import read_all, read_one
 from caspr.formats.choices import Choices
 from caspr.formats.places import annotator_names, refuse_twice
-from caspr.formats.table import FORMATS, detect, made_below, output_format, render
+from caspr.formats.table import FORMATS, detect, gold_files, made_below, output_format, render
 
-__all__ = ["FORMATS", "annotator_names", "detect", "read", "read_all", "refuse_twice", "write"]
+__all__ = ["FORMATS", "annotator_names", "detect", "gold_files", "read", "read_all", "refuse_twice", "write"]
 
 
 def read(

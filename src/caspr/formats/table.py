@@ -138,10 +138,11 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
 
     A format with one document in a file needs a folder for several documents.
     """
+    chosen = choose(format)
     lone = len(annotations) == 1 and path.name.lower().endswith(SUFFIXES[format])
     given = named_after(annotations, path) if lone and format not in NAMED else annotations
     form = FORMS.get(format, {}).get(path.suffix.lower(), "") if lone else ""
-    content = _in_form(given, format, form, path) if form else choose(format).write(given)
+    content = _in_form(given, format, form, path) if form else chosen.write(given)
     if isinstance(content, str):
         return {path: content}
     if len(content) == 1 and (path.suffix or path == STANDARD_OUTPUT) and not path.is_dir():
@@ -155,6 +156,24 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
         raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
+
+
+def gold_files(
+    golds: Sequence[Annotation], name: str, *, format: str | None = None
+) -> dict[str, str | bytes]:
+    """Return the files that hold the golds of a document or several, by their place in a folder of results.
+
+    They are called `name`, with the ending of their format; unless one is given, it is that of the first
+    gold's own document, so that each gold is the first annotator's file with the chains replaced. Several
+    golds in a format with one document in a file come in a folder `name`.
+    """
+    chosen = format or output_format(golds, Path())
+    own = Path(golds[0].document.source).suffix.lower() if golds else ""
+    endings = SUFFIXES.get(chosen, ("",))
+    ending = own if own in endings and golds[0].document.format == chosen else endings[0]
+    whole = len(golds) == 1 or chosen in NAMED
+    files = render(golds, Path(f"{name}{ending}") if whole else Path(name), format=chosen)
+    return {path.as_posix(): content for path, content in files.items()}
 
 
 def _in_form(annotations: Sequence[Annotation], format: str, form: str, path: Path) -> Content:
