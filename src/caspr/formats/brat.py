@@ -146,14 +146,14 @@ def _refuse_cycles(links: Sequence[Link], source: str) -> None:
     after = {id: dict(link.roles[1:]).get("next", "") for id, link in events.items()}
     safe: set[str] = set()
     for start in events:
-        trail: list[str] = []
-        id = start
+        trail: set[str] = set()
+        before, id = start, start
         while id in events and id not in safe:
             if id in trail:
-                found = f"{trail[-1]} with next:{id}, which is a cycle"
-                raise FormatError(source, events[trail[-1]].line.number, found, "a chain that ends")
-            trail.append(id)
-            id = after[id]
+                found = f"{before} with next:{id}, which is a cycle"
+                raise FormatError(source, events[before].line.number, found, "a chain that ends")
+            trail.add(id)
+            before, id = id, after[id]
         safe.update(trail)
 
 

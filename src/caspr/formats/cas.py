@@ -87,7 +87,7 @@ def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | N
     return annotate(document, annotator, text, marked, findings)
 
 
-def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
+def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
     """Write a file for each document, in the form it was read, or as `.xmi` or `.json` where that can be."""
     return collect(_file(annotation, form) for annotation in annotations)
 

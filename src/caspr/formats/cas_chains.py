@@ -29,12 +29,12 @@ BUILT_IN = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.Coreference"
 """The chain layer that every INCEpTION project has."""
 TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 """The type of tokens."""
-_FULL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 """The type of sentences."""
 
 META = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 """The type of what is said of the whole document."""
+_FULL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,11 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if changes.added:
         result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
     views = whole.get("%VIEWS")
-    if not isinstance(views, dict) or not any(_is_of(view, cas) for view in views.values()):
-        views = {"_InitialView": {"%SOFA": int(cas.sofa), "%MEMBERS": []}}
-    result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
+    views = views if isinstance(views, dict) else {}
+    if changes.added and not any(_is_of(view, cas) for view in views.values()):
+        views = {**views, "_InitialView": {"%SOFA": int(cas.sofa), "%MEMBERS": []}}
+    if views:
+        result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 

@@ -74,7 +74,7 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     return found
 
 
-def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
+def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
     """Write a file for each document, in the form it was read; a new one as XML unless as `.bdocjs`."""
     return collect(_file(annotation, form) for annotation in annotations)
 

@@ -64,7 +64,7 @@ def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> byt
             continue
         start, end = (units.of(point) if units else point for point in one.pieces[0])
         row = {"type": one.label or "Mention", "start": start, "end": end, "id": int(id), "features": {}}
-        row["features"] = owners.get(one.key, row)["features"]
+        row["features"] = owners.get(one.key, row).get("features") or {}
         kept.append(_matched(row, values[id]))
     after = max([gate.largest, *map(int, values)], default=0) + 1
     known = old.get("next_annid")
@@ -73,8 +73,7 @@ def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> byt
     result = {**whole, _SETS: {**whole[_SETS], target: made}}
     copy = new_copy(gate, place, chains)
     if copy is not None and not same_chains(copy, gate.copy or {}):
-        numbers = {name or "null": [[int(id) for id in ids] for ids in lists] for name, lists in copy.items()}
-        result["features"] = {**whole["features"], COPY: numbers}
+        result["features"] = {**whole["features"], COPY: _numbers(copy, whole["features"][COPY])}
     return json.dumps(result, ensure_ascii=False).encode("utf-8")
 
 
@@ -126,6 +125,12 @@ def _copy(whole: Mapping[str, Any], source: str) -> Chains | None:
         }
     except (AttributeError, TypeError, ValueError):
         raise FormatError(source, None, f"{COPY} in an unknown form", "lists of ids for each set") from None
+
+
+def _numbers(copy: Chains, old: Mapping[str, Any]) -> dict[str, list[list[int]]]:
+    """Return a copy of the chains as JSON has it, with the name that the old one has for the unnamed set."""
+    unnamed = "" if "" in old else "null"
+    return {name or unnamed: [[int(id) for id in ids] for ids in lists] for name, lists in copy.items()}
 
 
 def _matched(row: Mapping[str, Any], ids: Sequence[int] | None) -> dict[str, Any]:

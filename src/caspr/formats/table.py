@@ -72,7 +72,7 @@ class Format(Protocol):
 class Formed(Protocol):
     """What the module of a format with several forms offers besides."""
 
-    def write(self, annotations: Iterable[Annotation], form: str = "") -> Mapping[str, str | bytes]:
+    def write(self, annotations: Iterable[Annotation], *, form: str = "") -> Mapping[str, str | bytes]:
         """Return files by name, in the form asked for where that can be done."""
 
 
@@ -178,7 +178,7 @@ def gold_files(
 
 def _in_form(annotations: Sequence[Annotation], format: str, form: str, path: Path) -> Content:
     """Write a file in the form that its name asks for, or refuse a name that asks for another."""
-    content = cast(Formed, choose(format)).write(annotations, form)
+    content = cast(Formed, choose(format)).write(annotations, form=form)
     written = Path(next(iter(content))).suffix
     if written != form:
         expected = f"{path.stem}{written}, the form of what the chains go into"
