@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from caspr.document import Annotation, Chain, Span
+from caspr.document import Annotation, Chain, Document, Span
 from caspr.formats import brat
 from caspr.formats.annotators import read_one
 from caspr.formats.choices import Choices
+from tests.formats.everywhere import again, assert_same
 
 TEXT = "Anna 😀 saw Ben .\nShe\nlaughed at him ."
 MENTIONS = (
@@ -119,3 +120,10 @@ def test_a_missing_text(tmp_path: Path) -> None:
     (tmp_path / "d.ann").write_text("")
     with pytest.raises(Exception, match=r"no d\.txt beside it"):
         read_one(tmp_path / "d.ann")
+
+
+def test_an_empty_word_at_the_start_of_a_line(tmp_path: Path) -> None:
+    """A mention across lines has no gap, even where an empty mention stands at the line's start."""
+    document = Document("d", ("a", "b", "", "c"), sentence_ends=(2, 4))
+    annotation = Annotation.of("a", document, [Chain.of("1", [(1, 4), (3, 3)])])
+    assert_same(annotation, again(annotation, tmp_path, "brat"), gaps=True)

@@ -49,6 +49,7 @@ def annotate(
 ) -> Annotation:
     """Make tokens, chains and marks of what a file marks; the document needs only its name."""
     characters = text.characters
+    mentions = [replace(one, pieces=_closed(characters, one.pieces)) for one in mentions]
     pieces = [extent for mention in mentions for extent in mention.pieces]
     tokens = tokenise(characters, text.words, pieces)
     whole = replace(
@@ -61,6 +62,21 @@ def annotate(
     found = spans(characters, tokens, pieces)
     runs = [join([next(found) for _ in mention.pieces]) for mention in mentions]
     return assemble(whole, annotator, mentions, runs, findings)
+
+
+def _closed(text: str, pieces: Sequence[Extent]) -> tuple[Extent, ...]:
+    """Join pieces that only blanks separate, such as the parts of a mention across lines.
+
+    >>> _closed("a b\\nc d", [(0, 3), (4, 5), (6, 7)]), _closed("a b c", [(0, 1), (4, 5)])
+    (((0, 7),), ((0, 1), (4, 5)))
+    """
+    joined: list[Extent] = []
+    for start, end in pieces:
+        if joined and start >= joined[-1][1] and not text[joined[-1][1] : start].strip():
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return tuple(joined)
 
 
 def assemble(
