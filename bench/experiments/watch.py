@@ -24,9 +24,9 @@ from functools import partial
 import psutil
 
 GRACE = 10.0
-"""Wall-clock seconds a command has to tell the best it has."""
+"""Seconds of processor time a command has, after Ctrl-C, to tell the best it has."""
 WALL = 20.0
-"""The wall-clock limit is so many times the limit of processor time, and at least `GRACE` more."""
+"""Limits on the clock are so many times those of processor time."""
 
 
 class Cut(StrEnum):
@@ -90,17 +90,17 @@ def _limit_each_process(seconds: int) -> None:
 
 def _watch(tree: "_Tree", started: float, seconds: float, megabytes: float) -> Cut | None:
     """Wait for the end of a tree; return which limit it exceeded."""
-    cut, give_up = None, started + max(WALL * seconds, seconds + GRACE)
+    cut, give_up = None, started + WALL * seconds
     while not tree.ended:
         tree.sample()
         now = time.monotonic()
         if tree.megabytes > megabytes:
             return Cut.MEMORY
-        if cut is None and (tree.seconds > seconds or now > give_up):
-            cut, give_up = Cut.TIME, now + GRACE
+        if tree.seconds > seconds or now > give_up:
+            if cut is not None:
+                return cut
+            cut, seconds, give_up = Cut.TIME, seconds + GRACE, now + WALL * GRACE
             tree.interrupt()
-        elif now > give_up:
-            return Cut.TIME
         time.sleep(min(0.2, max(0.02, (now - started) / 20)))
     return cut
 
