@@ -18,7 +18,7 @@ export class Api {
   #probe = null;
   #waiting = 0;
 
-  /** `hear` gets a kind (`update`, `progress`, `questions`, `gone`, `back`, `over`, `busy`) and what belongs to it. */
+  /** `hear` gets a kind (`update`, `progress`, `questions`, `gone`, `back`, `over`) and what belongs to it. */
   constructor(store, hear) {
     this.store = store;
     this.hear = hear;
@@ -29,8 +29,12 @@ export class Api {
 
   /** Do an operation when those before it are done. Answers `{update, before}`, the state before it; throws a Refusal. */
   send(op) {
-    this.#busy(1);
-    const turn = this.#last.then(() => this.#post(op)).finally(() => this.#busy(-1));
+    this.#waiting += 1;
+    const turn = this.#last
+      .then(() => this.#post(op))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
     this.#last = turn.catch(() => {});
     return turn;
   }
@@ -170,10 +174,5 @@ export class Api {
   async #greeted(version) {
     this.#returned();
     if (version !== this.store.state.version) await this.refresh().catch(() => {});
-  }
-
-  #busy(change) {
-    this.#waiting += change;
-    this.hear("busy", { waiting: this.#waiting });
   }
 }

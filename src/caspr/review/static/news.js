@@ -45,7 +45,6 @@ export function hearing(app) {
       }
     },
     over: () => banner(OVER, [], { kind: "error" }),
-    busy: ({ waiting }) => document.documentElement.classList.toggle("waiting", waiting > 0),
   };
   return (kind, data) => heard[kind](data);
 }

@@ -17,7 +17,7 @@ export class TextView {
   #rows = [];
   #pieces = new Map();
   #tokens = [];
-  #lit = [];
+  #lit = new Set();
   #dress;
 
   constructor(root, store, spot) {
@@ -74,12 +74,13 @@ export class TextView {
     for (const id of [...before, ...ids]) this.#redress(id);
   }
 
-  /** Highlight a chain everywhere, or none. */
+  /** Highlight a chain everywhere, or none; only what is new or over is touched. */
   light(chain) {
-    for (const element of this.#lit) element.classList.remove("lit");
     const ids = this.store.chain(chain)?.mentions ?? [];
-    this.#lit = ids.flatMap((id) => this.#pieces.get(id) ?? []);
-    for (const element of this.#lit) element.classList.add("lit");
+    const lit = new Set(ids.flatMap((id) => this.#pieces.get(id) ?? []));
+    for (const element of this.#lit) if (!lit.has(element)) element.classList.remove("lit");
+    for (const element of lit) if (!this.#lit.has(element)) element.classList.add("lit");
+    this.#lit = lit;
   }
 
   /** Follow the current mention, the selection and the chosen tokens. */
