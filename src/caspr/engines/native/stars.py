@@ -28,7 +28,7 @@ Star = tuple[int, ...]
 """A centre, then three or more leaves in order."""
 
 EPSILON = 0.02
-"""Violations below this are left alone: interior points are only near the optimum."""
+"""Violations below this are left alone: what a first-order method finds is only near the optimum."""
 
 
 @dataclass(frozen=True)
