@@ -110,7 +110,17 @@ class TestRefusals:
         assert caspr("report", SONG[0]).code == 2
 
     def test_strict(self, caspr: Caller, tmp_path: Path) -> None:
-        words = ["--time-limit", 0, "--strict", "-o", tmp_path / "r.html", "--feedback", tmp_path / "f"]
+        words = [
+            "--engine",
+            "clingo",
+            "--time-limit",
+            0,
+            "--strict",
+            "-o",
+            tmp_path / "r.html",
+            "--feedback",
+            tmp_path / "f",
+        ]
         outcome = caspr("report", *PAPER, *words)
         assert outcome.code == 2
         assert list(tmp_path.iterdir()) == []
