@@ -16,10 +16,10 @@ def write_reports(
 ) -> Iterator[Path]:
     """Write everything that can be said of some runs; yield the files."""
     table = make_table(records)
-    about = "\n".join(describe_runs(records, sessions))
+    about = list(describe_runs(records, sessions))
     for name, text in (
-        ("table.txt", f"{to_text(table)}\n{about}\n"),
-        ("table.md", f"{to_markdown(table)}\n{about}\n"),
+        ("table.txt", "\n".join((to_text(table), *about, ""))),
+        ("table.md", "\n".join((to_markdown(table), *(f"* {line}" for line in about), ""))),
         ("table.csv", to_csv(table)),
     ):
         (folder / name).write_text(text, encoding="utf-8")
