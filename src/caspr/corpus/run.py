@@ -11,6 +11,7 @@ from caspr import __version__
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
 from caspr.corpus.journal import Entry, Journal
+from caspr.corpus.names import file_name
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
@@ -60,7 +61,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
     _refuse_overlap(request)
     _make(request.output)
     with (
-        closing(Plan(request.inputs, by=request.by, files=request.files)) as plan,
+        closing(_plan(request)) as plan,
         closing(Journal(request.output)) as journal,
         closing(Writer(request.output)) as writer,
     ):
@@ -71,6 +72,10 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
         run.record(writer.finish())
         _sum_up(request, journal, run.totals)
         return run.totals, sum(1 for _ in journal.forgotten())
+
+
+def _plan(request: Request) -> Plan:
+    return Plan(request.inputs, by=request.by, files=request.files, reading=request.options.reading)
 
 
 class _Run:
@@ -160,8 +165,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
 
 
 def _linked(row: dict[str, object]) -> dict[str, object]:
-    file = row.get("file")
-    return {**row, "report": f"reports/{str(file).removesuffix('.conll')}.html" if file else ""}
+    return {**row, "report": f"reports/{file_name(str(row['document']))}.html" if row.get("file") else ""}
 
 
 def _refuse_overlap(request: Request) -> None:
