@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from caspr.corpus.index import index
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
@@ -44,7 +44,8 @@ class Plan:
         self._database.executescript(_TABLE)
         self._spool = tempfile.NamedTemporaryFile(prefix="caspr-", suffix=".spool")  # noqa: SIM115
         self.annotators = 0
-        if len(inputs) == 1 and inputs[0].is_dir():
+        self._walked = len(inputs) == 1 and inputs[0].is_dir()
+        if self._walked:
             self.root = inputs[0].resolve()
             self.by = by or detect(inputs[0], files, self._reading)
             paths = [Path(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
@@ -76,7 +77,7 @@ class Plan:
             refuse_twice(self.root / path, [self.root / other for other in paths[:number]])
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
-            own = path.with_suffix("").as_posix()
+            own = path.with_suffix("").as_posix() if self._walked else path.stem
             for found in index(self.root / path, self._spool.file, self._reading):
                 annotator = name if found.annotator in (path.stem, None) else found.annotator
                 if found.annotator is not None:
@@ -117,10 +118,15 @@ def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
     return root, [path.relative_to(root) for path in whole]
 
 
+def _is_text(path: str) -> bool:
+    """Tell whether a file is the plain text of others of the same name."""
+    return PurePath(path).suffix.lower() == ".txt"
+
+
 def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
     """Put together what one annotator has of one document."""
     pieces = tuple(Piece(*json.loads(piece)) for _, piece in rows if piece is not None)
-    path, *others = dict.fromkeys(path for path, _ in rows)
+    path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
     spooled = any(piece.line <= PICKLED for piece in pieces)
     if not pieces:
         others += [found.relative_to(root).as_posix() for found in companions(root / path)]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from caspr import __version__
+from caspr.corpus.golds import SUMMARIES
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
 from caspr.corpus.journal import Entry, Journal
@@ -155,8 +156,8 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
-    write_stream(request.output / "summary.csv", csv_lines(journal.rows()))
-    write_stream(request.output / "summary.json", json_lines(journal.rows(), totals, __version__))
+    write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
+    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
     if request.options.report:
         from caspr.report.overview import overview_page
 
