@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,13 +31,20 @@ class Cluster:
     pids: Path
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Start a scheduler and two workers without nannies, so that a dead worker stays dead."""
-    folder = tmp_path_factory.mktemp("cluster")
+@contextmanager
+def running(folder: Path, count: int) -> Iterator[Cluster]:
+    """Run a scheduler and some workers without nannies, so that a dead worker stays dead.
+
+    By itself, the scheduler would allow more deaths than a corpus does.
+    """
     pids = folder / "pids"
     pids.mkdir()
-    environment = {**os.environ, "CASPR_TEST_PIDS": str(pids), "PYTHONPATH": str(FAULTS)}
+    environment = {
+        **os.environ,
+        "CASPR_TEST_PIDS": str(pids),
+        "PYTHONPATH": str(FAULTS),
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "9",
+    }
     file = folder / "scheduler.json"
     where = ("--scheduler-file", str(file), "--no-dashboard")
     here = ("--host", "127.0.0.1", "--port", "0")
@@ -44,14 +52,21 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     workers: list[subprocess.Popen[bytes]] = []
     try:
         until(lambda: _address(file) is not None)
-        for _ in range(2):
-            words = ("--no-nanny", "--nthreads", "1", *where)
-            workers.append(_dask("dask_worker", *words, folder=folder, environment=environment))
+        for _ in range(count):
+            given = ("--no-nanny", "--nthreads", "1", *where)
+            workers.append(_dask("dask_worker", *given, folder=folder, environment=environment))
         yield Cluster(str(_address(file)), workers, pids)
     finally:
         for process in (*workers, scheduler):
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Start a scheduler and two workers."""
+    with running(tmp_path_factory.mktemp("cluster"), 2) as cluster:
+        yield cluster
 
 
 def _dask(*words: str, folder: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
@@ -128,6 +143,17 @@ def test_a_worker_that_dies_has_its_documents_run_elsewhere(tmp_path: Path, clus
     here = start("corpus", corpus, "-o", tmp_path / "here", *BRUTE)
     assert here.wait(60) == 0
     assert golds(tmp_path / "here") == golds(tmp_path / "out")
+
+
+def test_a_document_that_kills_every_worker_is_given_up(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "b", "deadly", "x", "y", "z"])
+    with running(tmp_path, 5) as cluster:
+        outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+        assert len(list(cluster.pids.iterdir())) == 4
+        assert sum(alive(worker.pid) for worker in cluster.workers) == 1
+    assert outcome.code == 1, outcome
+    assert "failed: deadly: the Dask workers it ran on died, 4 times; it was given up" in outcome.err
+    assert set(golds(tmp_path / "out")) == {f"{name}.conll" for name in "abxyz"}
 
 
 def test_no_scheduler_is_told_in_one_line(
