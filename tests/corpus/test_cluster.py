@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.caller import Caller
-from tests.corpus.corpora import golds, write_corpus
+from tests.corpus.corpora import golds, write_corpus, write_in, write_project
 from tests.corpus.processes import alive, all_gone, start, until
 
 BRUTE = ("--engine", "brute")
@@ -108,6 +108,18 @@ def test_one_process_many_and_a_cluster_write_the_same_bytes(
     assert told["one"] == told["many"] == told["cluster"]
     assert golds(tmp_path / "one") == golds(tmp_path / "many") == golds(tmp_path / "cluster")
     assert "reports/d0.html" in golds(tmp_path / "one")
+
+
+def test_files_that_belong_together_travel_together(caspr: Caller, tmp_path: Path, cluster: Cluster) -> None:
+    corpus = write_in(tmp_path / "in", ["news/one", "two"], "brat", ".ann", by="annotator")
+    write_in(corpus, ["projects/three"], "mmax", ".mmax", by="annotator")
+    for inputs, count in ((corpus, 3), (write_project(tmp_path / "project.zip"), 1)):
+        for name, words in (("here", ()), ("there", ("--cluster", cluster.address))):
+            outcome = caspr("corpus", inputs, "-o", tmp_path / f"{count}{name}", *BRUTE, *words)
+            assert outcome.code == 0, outcome
+            assert f" {count} proven optimal" in outcome.err
+        assert golds(tmp_path / f"{count}here") == golds(tmp_path / f"{count}there")
+        assert len(golds(tmp_path / f"{count}here")) >= count
 
 
 def test_failures_on_a_cluster_are_told_with_the_same_reasons(

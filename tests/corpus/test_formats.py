@@ -7,43 +7,16 @@ from pathlib import Path
 import pytest
 
 from caspr.document import Annotation
-from caspr.formats import read
 from caspr.formats.annotators import read_one
 from caspr.formats.table import NAMED
 from tests.cli.caller import Caller
-from tests.corpus.corpora import document_text, golds, write_corpus
+from tests.corpus.corpora import annotation, golds, write_corpus, write_in, write_project
 from tests.formats.everywhere import SUFFIX, assert_same, save
-from tests.formats.projects import COREFERENCE, archive, make_cas, packed
 
 BRUTE = ("--engine", "brute", "--processes", 1)
 NAMES = ["one", "news/two"]
 ANNOTATORS = ("ann", "bob")
 SUFFIXES = [*SUFFIX.items(), ("gate", ".xml"), ("gate", ".bdocjs"), ("cas", ".json")]
-
-
-def annotation(folder: Path, name: str, annotator: str) -> Annotation:
-    """Return what an annotator of the small corpora says about a document."""
-    file = folder / f"{annotator}.conll"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(document_text(name, annotator))
-    [found] = read(file, annotator)
-    return found
-
-
-def place(folder: Path, name: str, annotator: str, *, by: str) -> Path:
-    """Return where an annotator's file is, without its ending."""
-    return folder / name / annotator if by == "document" else folder / annotator / name
-
-
-def write_in(folder: Path, format: str, suffix: str, *, by: str) -> Path:
-    """Write a small corpus in some format."""
-    for annotator in ANNOTATORS:
-        for name in NAMES:
-            path = place(folder, name, annotator, by=by)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            one = annotation(folder.parent / "conll", name, annotator)
-            save([one], path.with_name(f"{path.name}{suffix}"), format)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +51,7 @@ def test_every_format_in_every_layout(
 ) -> None:
     found = []
     for by in ("document", "annotator"):
-        corpus = write_in(tmp_path / by, format, suffix, by=by)
+        corpus = write_in(tmp_path / by, NAMES, format, suffix, by=by)
         outcome = caspr("corpus", corpus, "-o", tmp_path / f"out-{by}", *BRUTE)
         assert outcome.code == 0, outcome
         assert "2 documents\n  2 proven optimal" in outcome.err
@@ -132,7 +105,7 @@ def test_a_document_is_not_called_like_the_summary(caspr: Caller, tmp_path: Path
 
 
 def test_settings_of_tools_are_no_documents(caspr: Caller, tmp_path: Path) -> None:
-    corpus = write_in(tmp_path / "in", "brat", ".ann", by="annotator")
+    corpus = write_in(tmp_path / "in", NAMES, "brat", ".ann", by="annotator")
     for folder in (corpus, corpus / "ann", corpus / "bob"):
         (folder / "annotation.conf").write_text("[entities]\nMention\n")
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
@@ -142,7 +115,7 @@ def test_settings_of_tools_are_no_documents(caspr: Caller, tmp_path: Path) -> No
 
 def test_a_change_in_a_companion_is_a_change(caspr: Caller, tmp_path: Path) -> None:
     for format, suffix, part in (("brat", ".ann", "one.txt"), ("mmax", ".mmax", "Basedata/one_words.xml")):
-        corpus = write_in(tmp_path / format, format, suffix, by="annotator")
+        corpus = write_in(tmp_path / format, NAMES, format, suffix, by="annotator")
         words = ("corpus", corpus, "-o", tmp_path / f"{format}-out", *BRUTE, "--files", f"*{suffix}")
         assert caspr(*words).code == 0
         for annotator in ANNOTATORS:
@@ -151,19 +124,6 @@ def test_a_change_in_a_companion_is_a_change(caspr: Caller, tmp_path: Path) -> N
         outcome = caspr(*words)
         assert outcome.code == 0, outcome
         assert outcome.err.startswith("2 documents, 1 taken over"), format
-
-
-def write_project(path: Path) -> Path:
-    """Write a project archive of two documents; one annotator has not begun the second."""
-    chains = {"a": [[(0, 7, "nam"), (21, 23, "pro")]], "b": [[(0, 7, "nam"), (21, 23, "pro"), (26, 32, "")]]}
-    work = {
-        (name, user): packed(make_cas({COREFERENCE: chains[user]}), user)
-        for name in ("bär.txt", "zoo")
-        for user in ("a", "b")
-    }
-    states = {key: "NEW" if key == ("zoo", "b") else "FINISHED" for key in work}
-    path.write_bytes(archive(work, states))
-    return path
 
 
 def test_a_project_archive_is_done_document_by_document(caspr: Caller, tmp_path: Path) -> None:
