@@ -6,6 +6,14 @@
 >>> caspr.write([result.gold for result in results], "gold.conll")  # doctest: +SKIP
 """
 
+import signal
+import sys
+
+_STARTING = sys.argv[:1] and sys.argv[0].rpartition("/")[2] in ("-m", "caspr")
+if _STARTING and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Ctrl-C ends the command at once and without a traceback, until its `main` takes over.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 from caspr.adjudicate import adjudicate, adjudicate_document
 from caspr.checks import check
 from caspr.errors import CasprError
