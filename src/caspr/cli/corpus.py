@@ -12,6 +12,7 @@ import click
 from caspr.cli.bar import corpus_bar
 from caspr.cli.options import (
     FILES,
+    Function,
     changed,
     format_options,
     reading,
@@ -30,6 +31,14 @@ from caspr.settings import Settings
 
 SHOWN = 20
 """How many failed documents are listed on the terminal."""
+
+
+def _same_bytes(function: Function) -> Function:
+    """Let the help say that no time is spent on certainty unless asked for: results would depend on it."""
+    for option in function.__click_params__:  # type: ignore[attr-defined]
+        if option.name == "certainty":
+            option.help = option.help.replace(" (5 with --report)", "")
+    return function
 
 
 @click.command("corpus", context_settings={"max_content_width": 110})
@@ -56,6 +65,7 @@ SHOWN = 20
 )
 @format_options
 @settings_options
+@_same_bytes
 @search_options
 @click.option(
     "--kill-after",
