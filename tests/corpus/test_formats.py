@@ -73,6 +73,36 @@ def test_files_with_many_documents(
     check(tmp_path / "out", format, SUFFIX[format], expected)
 
 
+@pytest.mark.parametrize(
+    ("format", "good", "bad", "reason"),
+    [
+        ("jsonlines", '"sentences"', '"senses"', "ann.jsonl:1: found "),
+        ("jsonlines", "{", "", "ann.jsonl:1: found malformed JSON"),
+        ("corefud", "one-2\t", "one-2 ", "ann.conllu:"),
+    ],
+)
+def test_a_malformed_document_among_many_spoils_no_other(
+    caspr: Caller,
+    tmp_path: Path,
+    expected: dict[str, Annotation],
+    format: str,
+    good: str,
+    bad: str,
+    reason: str,
+) -> None:
+    corpus = tmp_path / "in"
+    corpus.mkdir()
+    for annotator in ANNOTATORS:
+        ones = [annotation(tmp_path / "conll", name, annotator) for name in NAMES]
+        save(ones, corpus / f"{annotator}{SUFFIX[format]}", format)
+    spoilt = corpus / f"ann{SUFFIX[format]}"
+    spoilt.write_text(spoilt.read_text().replace(good, bad, 1))
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", "--format", format, *BRUTE)
+    assert outcome.code == 1, outcome
+    assert f": {reason}" in outcome.err
+    check(tmp_path / "out", format, SUFFIX[format], {NAMES[1]: expected[NAMES[1]]})
+
+
 def test_another_format_can_be_asked_for(
     caspr: Caller, tmp_path: Path, expected: dict[str, Annotation]
 ) -> None:

@@ -4,20 +4,23 @@
    judged by itself, so that a malformed one spoils no other.
 2. A project archive is cut into one for each document, all put into a file from which they are fetched.
 3. A file of a format with one document in it is left to the worker: it may hold several annotators.
-4. Any other is read whole, one file at a time, and its annotations are put into that file, too.
+4. Any other is read whole, one file at a time, and its annotations are put into that file, too; instead of
+   a malformed document, what is wrong with it.
 """
 
 import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from caspr.corpus.job import PICKLED, PROJECT, Piece, Reading
-from caspr.errors import InputError
+from caspr.document import Annotation
+from caspr.errors import FormatError, InputError
 from caspr.formats import detect
 from caspr.formats.annotators import read_one
-from caspr.formats.table import NAMED, split_project
+from caspr.formats.table import NAMED, read_each, split_project
 
 _BEGIN = re.compile(rb"# *begin +document(?=[ (;]) *(.*?)\s*$", re.IGNORECASE)
 _END = re.compile(rb"# *end +document\b", re.IGNORECASE)
@@ -36,8 +39,8 @@ class Found(NamedTuple):
     """Where it is; `None` for the whole file."""
 
 
-def index(path: Path, spool: IO[bytes], reading: Reading) -> Iterator[Found]:
-    """Yield the documents of a file; what cannot be cut is put into the spool."""
+def index(path: Path, shown: str, spool: IO[bytes], reading: Reading) -> Iterator[Found]:
+    """Yield the documents of a file; what cannot be cut is put into the spool, and called as `shown`."""
     try:
         with path.open("rb") as stream:
             if reading.format in (None, "conll") and _is_columns(stream.read(_HEAD)):
@@ -52,10 +55,21 @@ def index(path: Path, spool: IO[bytes], reading: Reading) -> Iterator[Found]:
             yield Found(name, None, _spooled(data, spool, PROJECT))
     elif format not in NAMED:
         yield Found(None, None, None)
+    elif format == "conll":
+        # There is no document in it; reading it says what it is instead.
+        read_one(path, path.stem, format=format)
     else:
-        for annotation in read_one(path, path.stem, format=format, choices=reading.choices):
-            piece = _spooled(pickle.dumps(annotation), spool, PICKLED)
-            yield Found(annotation.document.name, annotation.annotator, piece)
+        for name, one in read_each(path, format, path.stem, reading.choices):
+            yield Found(
+                name, path.stem, _spooled(pickle.dumps(_seen_from_the_corpus(one, shown)), spool, PICKLED)
+            )
+
+
+def _seen_from_the_corpus(one: Annotation | FormatError, shown: str) -> Annotation | str:
+    """Return an annotation, or what is wrong with it, whose place is told as seen from the corpus folder."""
+    if isinstance(one, FormatError):
+        return str(FormatError(shown, one.line, one.found, one.expected))
+    return replace(one, document=replace(one.document, source=shown))
 
 
 def _spooled(data: bytes, spool: IO[bytes], kind: int) -> Piece:

@@ -127,7 +127,10 @@ def _read(job: Job, source: Source) -> list[Annotation]:
 def _parse(data: bytes, piece: Piece, source: Source, reading: Reading) -> list[Annotation]:
     """Read one document out of a large file; messages name the lines of the file."""
     if piece.line == PICKLED:
-        return [pickle.loads(data)]
+        found = pickle.loads(data)
+        if isinstance(found, str):
+            raise InputError(found)
+        return [found]
     if piece.line == PROJECT:
         return read_project(Path(source.path), data, reading.choices)
     before = piece.line - 1

@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 PICKLED = 0
-"""In place of a line: the piece holds a pickled annotation."""
+"""In place of a line: the piece holds a pickled annotation, or what is wrong with it."""
 PROJECT = -1
 """In place of a line: the piece holds a project archive of one document."""
 

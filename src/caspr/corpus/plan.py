@@ -78,7 +78,7 @@ class Plan:
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
             own = path.with_suffix("").as_posix() if self._walked else path.stem
-            for found in index(self.root / path, self._spool.file, self._reading):
+            for found in index(self.root / path, str(path), self._spool.file, self._reading):
                 annotator = name if found.annotator in (path.stem, None) else found.annotator
                 if found.annotator is not None:
                     known.add(str(annotator))

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from caspr.document import Annotation
-from caspr.errors import InputError
+from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
 from caspr.formats.choices import Choices
-from caspr.formats.places import Content, named_after
+from caspr.formats.places import Content, Each, named_after
 
 _HEAD = 1 << 16
 """How much of a file is looked at to tell its format."""
@@ -78,6 +78,15 @@ class Formed(Protocol):
 
     def write(self, annotations: Iterable[Annotation], *, form: str = "") -> Mapping[str, str | bytes]:
         """Return files by name, in the form asked for where that can be done."""
+
+
+class Numerous(Protocol):
+    """What the module of a format with many documents in a file offers besides."""
+
+    def read_each(
+        self, path: Path, annotator: str | None = None, choices: Choices | None = None
+    ) -> Iterator[Each]:
+        """Yield each document's name with its annotation, or with what is wrong with it."""
 
 
 class Archived(Protocol):
@@ -219,6 +228,15 @@ def companions(path: Path) -> list[Path]:
     """Name the other files that are read with a file: a text beside it, the parts of a project."""
     name = by_suffix(path)
     return cast(Accompanied, choose(name)).companions(path) if name in ACCOMPANIED else []
+
+
+def read_each(path: Path, format: str, annotator: str, choices: Choices | None = None) -> Iterator[Each]:
+    """Yield each document of a file that may hold many, with what is wrong with it if it is malformed."""
+    for name, one in cast(Numerous, choose(format)).read_each(path, annotator, choices):
+        if isinstance(one, FormatError):
+            yield name, one
+        else:
+            yield name, replace(one, document=replace(one.document, format=format))
 
 
 def split_project(path: Path) -> Iterator[tuple[str, bytes]]:
