@@ -73,8 +73,7 @@ class Plan:
         )
 
     def _add_files(self, paths: Sequence[Path]) -> None:
-        for number, path in enumerate(paths):
-            refuse_twice(self.root / path, [self.root / other for other in paths[:number]])
+        _refuse_twice([self.root / path for path in paths])
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
             own = path.with_suffix("").as_posix() if self._walked else path.stem
@@ -107,6 +106,17 @@ class Plan:
         self._database.close()
         with suppress(OSError):
             self._spool.close()
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice, by whatever name; there may be many files."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with suppress(OSError):
+            status = path.stat()
+            key = status.st_dev, status.st_ino
+            refuse_twice(path, [seen[key]] if key in seen else [])
+            seen[key] = path
 
 
 def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
