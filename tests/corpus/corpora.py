@@ -76,7 +76,7 @@ def write_in(folder: Path, names: Iterable[str], format: str, suffix: str, *, by
 
 
 def write_project(path: Path) -> Path:
-    """Write a project archive of two documents; one annotator has not begun the second."""
+    """Write a project archive of three documents: two people finished one, one the second."""
     chains = {"a": [[(0, 7, "nam"), (21, 23, "pro")]], "b": [[(0, 7, "nam"), (21, 23, "pro"), (26, 32, "")]]}
     work = {
         (name, user): packed(make_cas({COREFERENCE: chains[user]}), user)
@@ -84,5 +84,6 @@ def write_project(path: Path) -> Path:
         for user in ("a", "b")
     }
     states = {key: "NEW" if key == ("zoo", "b") else "FINISHED" for key in work}
+    states["empty", "a"] = "NEW"
     path.write_bytes(archive(work, states))
     return path

@@ -51,7 +51,7 @@ def index(path: Path, shown: str, spool: IO[bytes], reading: Reading) -> Iterato
         raise InputError(f"{path}: cannot read: {error.strerror}") from error
     format = reading.format or detect(path)
     if format == "inception":
-        for name, data in split_project(path):
+        for name, data in split_project(path, reading.choices):
             yield Found(name, None, _spooled(data, spool, PROJECT))
     elif format not in NAMED:
         yield Found(None, None, None)

@@ -66,11 +66,12 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     return _read(open_project(path), choices or Choices())
 
 
-def split(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name of each document with an archive of it alone."""
+def split(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name of each document that there is work on with an archive of it alone."""
     project = open_project(path)
     for document in project.documents:
-        yield document, single(project, document)
+        if _taken(project, document, choices or Choices())[0]:
+            yield document, single(project, document)
 
 
 def read_split(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:

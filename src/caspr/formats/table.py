@@ -95,8 +95,8 @@ class Archived(Protocol):
     def merged_documents(self, annotations: Iterable[Annotation]) -> dict[str, bytes]:
         """Return a file for each document, by its name."""
 
-    def split(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        """Yield the name of each document with an archive of it alone."""
+    def split(self, path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+        """Yield the name of each document that there is work on with an archive of it alone."""
 
     def read_split(self, path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
         """Read such an archive, cut out of a file."""
@@ -239,9 +239,9 @@ def read_each(path: Path, format: str, annotator: str, choices: Choices | None =
             yield name, replace(one, document=replace(one.document, format=format))
 
 
-def split_project(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name of each document of a project archive with an archive of it alone."""
-    return cast(Archived, choose("inception")).split(path)
+def split_project(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name of each document of a project that there is work on with an archive of it alone."""
+    return cast(Archived, choose("inception")).split(path, choices)
 
 
 def read_project(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
