@@ -4,6 +4,11 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
+from caspr.document import Annotation
+from caspr.formats import read
+from tests.formats.everywhere import save
+from tests.formats.projects import COREFERENCE, archive, make_cas, packed
+
 ANNOTATORS = ("ann", "bob", "eve")
 
 
@@ -43,3 +48,42 @@ def golds(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.name.startswith((".caspr", "summary."))
     }
+
+
+def annotation(folder: Path, name: str, annotator: str) -> Annotation:
+    """Return what an annotator of the small corpora says about a document."""
+    file = folder / f"{annotator}.conll"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(document_text(name, annotator))
+    [found] = read(file, annotator)
+    return found
+
+
+def place(folder: Path, name: str, annotator: str, *, by: str) -> Path:
+    """Return where an annotator's file is, without its ending."""
+    return folder / name / annotator if by == "document" else folder / annotator / name
+
+
+def write_in(folder: Path, names: Iterable[str], format: str, suffix: str, *, by: str) -> Path:
+    """Write a small corpus of two annotators in some format."""
+    for name in names:
+        for annotator in ANNOTATORS[:2]:
+            path = place(folder, name, annotator, by=by)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            one = annotation(folder.parent / "conll", name, annotator)
+            save([one], path.with_name(f"{path.name}{suffix}"), format)
+    return folder
+
+
+def write_project(path: Path) -> Path:
+    """Write a project archive of three documents: two people finished one, one the second."""
+    chains = {"a": [[(0, 7, "nam"), (21, 23, "pro")]], "b": [[(0, 7, "nam"), (21, 23, "pro"), (26, 32, "")]]}
+    work = {
+        (name, user): packed(make_cas({COREFERENCE: chains[user]}), user)
+        for name in ("bär.txt", "zoo")
+        for user in ("a", "b")
+    }
+    states = {key: "NEW" if key == ("zoo", "b") else "FINISHED" for key in work}
+    states["empty", "a"] = "NEW"
+    path.write_bytes(archive(work, states))
+    return path

@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.cli.caller import Caller
-from tests.corpus.corpora import golds, write_corpus
+from tests.corpus.corpora import golds, write_corpus, write_in, write_project
 from tests.corpus.processes import alive, all_gone, start, until
 
 BRUTE = ("--engine", "brute")
@@ -30,13 +31,20 @@ class Cluster:
     pids: Path
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Start a scheduler and two workers without nannies, so that a dead worker stays dead."""
-    folder = tmp_path_factory.mktemp("cluster")
+@contextmanager
+def running(folder: Path, count: int) -> Iterator[Cluster]:
+    """Run a scheduler and some workers without nannies, so that a dead worker stays dead.
+
+    By itself, the scheduler would allow more deaths than a corpus does.
+    """
     pids = folder / "pids"
     pids.mkdir()
-    environment = {**os.environ, "CASPR_TEST_PIDS": str(pids), "PYTHONPATH": str(FAULTS)}
+    environment = {
+        **os.environ,
+        "CASPR_TEST_PIDS": str(pids),
+        "PYTHONPATH": str(FAULTS),
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "9",
+    }
     file = folder / "scheduler.json"
     where = ("--scheduler-file", str(file), "--no-dashboard")
     here = ("--host", "127.0.0.1", "--port", "0")
@@ -44,14 +52,21 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     workers: list[subprocess.Popen[bytes]] = []
     try:
         until(lambda: _address(file) is not None)
-        for _ in range(2):
-            words = ("--no-nanny", "--nthreads", "1", *where)
-            workers.append(_dask("dask_worker", *words, folder=folder, environment=environment))
+        for _ in range(count):
+            given = ("--no-nanny", "--nthreads", "1", *where)
+            workers.append(_dask("dask_worker", *given, folder=folder, environment=environment))
         yield Cluster(str(_address(file)), workers, pids)
     finally:
         for process in (*workers, scheduler):
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Start a scheduler and two workers."""
+    with running(tmp_path_factory.mktemp("cluster"), 2) as cluster:
+        yield cluster
 
 
 def _dask(*words: str, folder: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
@@ -95,6 +110,18 @@ def test_one_process_many_and_a_cluster_write_the_same_bytes(
     assert "reports/d0.html" in golds(tmp_path / "one")
 
 
+def test_files_that_belong_together_travel_together(caspr: Caller, tmp_path: Path, cluster: Cluster) -> None:
+    corpus = write_in(tmp_path / "in", ["news/one", "two"], "brat", ".ann", by="annotator")
+    write_in(corpus, ["projects/three"], "mmax", ".mmax", by="annotator")
+    for inputs, count in ((corpus, 3), (write_project(tmp_path / "project.zip"), 1)):
+        for name, words in (("here", ()), ("there", ("--cluster", cluster.address))):
+            outcome = caspr("corpus", inputs, "-o", tmp_path / f"{count}{name}", *BRUTE, *words)
+            assert outcome.code == 0, outcome
+            assert f" {count} proven optimal" in outcome.err
+        assert golds(tmp_path / f"{count}here") == golds(tmp_path / f"{count}there")
+        assert len(golds(tmp_path / f"{count}here")) >= count
+
+
 def test_failures_on_a_cluster_are_told_with_the_same_reasons(
     caspr: Caller, tmp_path: Path, cluster: Cluster
 ) -> None:
@@ -128,6 +155,18 @@ def test_a_worker_that_dies_has_its_documents_run_elsewhere(tmp_path: Path, clus
     here = start("corpus", corpus, "-o", tmp_path / "here", *BRUTE)
     assert here.wait(60) == 0
     assert golds(tmp_path / "here") == golds(tmp_path / "out")
+
+
+def test_a_document_that_kills_every_worker_is_given_up(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "b", "deadly", "x", "y", "z"])
+    with running(tmp_path, 5) as cluster:
+        outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+        # A worker may be lost before it begins: then that counts as a run, too.
+        assert 1 < len(list(cluster.pids.iterdir())) <= 4, outcome
+        assert any(alive(worker.pid) for worker in cluster.workers)
+    assert outcome.code == 1, outcome
+    assert "failed: deadly: the Dask workers it ran on died, 4 times; it was given up" in outcome.err
+    assert set(golds(tmp_path / "out")) == {f"{name}.conll" for name in "abxyz"}
 
 
 def test_no_scheduler_is_told_in_one_line(

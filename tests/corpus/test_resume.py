@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.cli.caller import Caller, Outcome
@@ -104,6 +106,12 @@ def test_interrupt_and_resume(caspr: Caller, tmp_path: Path, pids: Path) -> None
     assert taken_over(tmp_path / "out") >= 3 - 1
     assert len(golds(tmp_path / "out")) == 12
     assert not list((tmp_path / "out").glob("*.bak"))
+
+
+def test_interrupt_while_the_command_starts_prints_nothing() -> None:
+    stop = "import signal, sys; sys.argv[0] = 'bin/caspr'; import caspr; signal.raise_signal(signal.SIGINT)"
+    done = subprocess.run([sys.executable, "-c", stop], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
 def test_kill_of_the_whole_run_and_resume(caspr: Caller, tmp_path: Path, pids: Path) -> None:

@@ -10,17 +10,35 @@ from typing import Any
 import click
 
 from caspr.cli.bar import corpus_bar
-from caspr.cli.options import FILES, changed, search_options, settings_options
+from caspr.cli.options import (
+    FILES,
+    Function,
+    changed,
+    format_options,
+    reading,
+    search_options,
+    settings_options,
+    wants_all,
+)
 from caspr.cli.run import tell
-from caspr.corpus.job import Options
+from caspr.corpus.job import Options, Reading
 from caspr.corpus.layouts import LAYOUTS
 from caspr.corpus.run import Request, failures, run_corpus
 from caspr.corpus.totals import Totals
 from caspr.findings import times
+from caspr.formats.table import FORMATS
 from caspr.settings import Settings
 
 SHOWN = 20
 """How many failed documents are listed on the terminal."""
+
+
+def _same_bytes(function: Function) -> Function:
+    """Let the help say that no time is spent on certainty unless asked for: results would depend on it."""
+    for option in function.__click_params__:  # type: ignore[attr-defined]
+        if option.name == "certainty":
+            option.help = option.help.replace(" (5 with --report)", "")
+    return function
 
 
 @click.command("corpus", context_settings={"max_content_width": 110})
@@ -39,7 +57,15 @@ SHOWN = 20
     default="gold",
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice([name for name in FORMATS if name != "inception"]),
+    help="The format to write. Default: that of each document's first annotator.",
+)
+@format_options
 @settings_options
+@_same_bytes
 @search_options
 @click.option(
     "--kill-after",
@@ -55,23 +81,33 @@ SHOWN = 20
 )
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler instead.")
 @click.option("--force", is_flag=True, help="Do documents again that are done.")
-@click.option("--certificate", is_flag=True, help="Also write proofs that `caspr verify` can check.")
-@click.option("--report", is_flag=True, help="Also write an overview and a report for each document.")
-@click.option("--feedback", is_flag=True, help="Also write a page for each annotator of each document.")
+@click.option(
+    "--certificate",
+    is_flag=True,
+    help="Also write a proof for each document, for `caspr verify`, to OUT/certificates.",
+)
+@click.option(
+    "--report",
+    is_flag=True,
+    help="Also write an overview, OUT/report.html, and a report on each document, to OUT/reports.",
+)
+@click.option(
+    "--feedback", is_flag=True, help="Also write a page for each annotator of each document, to OUT/feedback."
+)
 @click.option("--strict", is_flag=True, help="Any warning or gap makes a document fail.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def command(
-    inputs: tuple[Path, ...], output: Path, all_solutions: bool, kill_after: float | None, **given: Any
-) -> None:
+def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **given: Any) -> None:
     """Adjudicate every document of a corpus and write one file for each, and a summary, to a folder.
 
     Run it again to go on after a stop, or after a change: only what changed is done again.
     """
-    settings = changed(Settings(), {**given, "all_solutions": all_solutions})
+    settings = changed(Settings(), given)
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(settings, limits=replace(settings.limits, interruptible=False))
-    chosen = {name: given[name] for name in ("layout", "certificate", "report", "feedback", "strict")}
-    options = Options(settings, every=all_solutions, kill_after=kill_after, **chosen)
+    names = ("target", "layout", "certificate", "report", "feedback", "strict")
+    chosen = {name: given[name] for name in names}
+    read = Reading(**reading(given))
+    options = Options(settings, read, every=wants_all(given), kill_after=kill_after, **chosen)
     placed = {name: given[name] for name in ("by", "files", "processes", "cluster", "force")}
     request = Request(inputs, output, options, **placed)
     _deliver(request, quiet=given["quiet"])

@@ -3,8 +3,10 @@
 1. The content of a document travels with its job, so that workers need no shared disk.
 2. A few jobs for each thread of the cluster are under way at a time; the next is sent when one comes back.
 3. On the worker, a job is done in a supervised process of its own, as here, with the same limits.
-4. A Dask worker that dies has its jobs run again elsewhere by the scheduler, at most three times
-   (`distributed.scheduler.allowed-failures`). Only the client writes, and each outcome once.
+4. A Dask worker that dies has its jobs run again elsewhere, at most `AGAIN` times: first by the scheduler,
+   among other jobs. It counts a death against all jobs that the worker had, so that those which it gives
+   up are suspects only: they are run again at the end, one at a time with nothing beside them, and only
+   what kills its worker then, too, has failed. Only the client writes, and each outcome once.
 5. When the client goes away, the jobs of its documents are given up within a second.
 """
 
@@ -14,17 +16,22 @@ import pickle
 import secrets
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caspr.corpus.job import Job, Outcome, failure
 from caspr.corpus.supervision import Worker, perform_supervised
 from caspr.errors import CasprError, InputError
+from caspr.findings import times
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+AGAIN = 3
+"""How often a document is run again whose worker died."""
+AMONG_OTHERS = 1
+"""How often the scheduler does so; it is then run twice more at most, by itself."""
 _TIMEOUT = 30
 """Seconds to wait for a scheduler to answer."""
 _AHEAD = 3
@@ -57,28 +64,61 @@ def _connect(address: str) -> "Client":
         raise InputError(f"--cluster {address}: found no Dask scheduler there: {error}") from error
 
 
+def _allow_failures(client: "Client", most: int) -> int:
+    """Let the scheduler give a job up after so many deaths and one more; return what it allowed before."""
+
+    # A function inside a function travels whole: CaspR need not be installed where the scheduler is.
+    def allow(dask_scheduler: Any) -> Any:
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, most
+        return before
+
+    return int(client.run_on_scheduler(allow))
+
+
+class _Attempt(NamedTuple):
+    """A job to run, perhaps not for the first time."""
+
+    job: Job
+    """What to do."""
+    runs: int = 0
+    """How many workers may have died of it."""
+
+
 def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
+    before = _allow_failures(client, AMONG_OTHERS)
+    suspects: list[_Attempt] = []
+    yield from _run(client, map(_Attempt, jobs), _Window(client).size, suspects)
+    while suspects:
+        yield from _run(client, iter([suspects.pop(0)]), lambda: 1, suspects)
+    _allow_failures(client, before)
+
+
+def _run(
+    client: "Client", attempts: Iterator[_Attempt], size: Callable[[], int], suspects: list[_Attempt]
+) -> Iterator[Outcome]:
+    """Run jobs, no more than some at a time; keep those that the scheduler gave up apart."""
     from distributed import as_completed
 
     run = secrets.token_hex(8)
-    under_way: dict[str, str] = {}
+    under_way: dict[str, _Attempt] = {}
 
-    def submit(job: Job) -> "Future":
+    def submit(attempt: _Attempt) -> "Future":
         key = f"caspr-{run}-{secrets.token_hex(8)}"
-        under_way[key] = job.document
-        return client.submit(perform_remotely, pickle.dumps(job), key=key, pure=False)
+        under_way[key] = attempt
+        return client.submit(perform_remotely, pickle.dumps(attempt.job), key=key, pure=False)
 
-    window = _Window(client)
-    first = [submit(job) for job in islice(jobs, window.size())]
+    first = [submit(attempt) for attempt in islice(attempts, size())]
     completed = as_completed(first, loop=client.loop, raise_errors=False)
     del first
     for future in completed:
-        document = under_way.pop(future.key)
-        outcome = _outcome(future, document)
+        outcome = _outcome(future, under_way.pop(future.key))
         future.release()
-        for job in islice(jobs, max(0, window.size() - len(under_way))):
-            completed.add(submit(job))
-        yield outcome
+        for attempt in islice(attempts, max(0, size() - len(under_way))):
+            completed.add(submit(attempt))
+        if isinstance(outcome, _Attempt):
+            suspects.append(outcome)
+        else:
+            yield outcome
 
 
 class _Window:
@@ -98,17 +138,21 @@ class _Window:
         return self._size
 
 
-def _outcome(future: "Future", document: str) -> Outcome:
-    """Return what came back; a job that the cluster could not do has failed."""
+def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt:
+    """Return what came back; a job that the cluster could not do has failed, or may be tried again."""
+    document = attempt.job.document
     if future.status == "finished":
         outcome: Outcome = pickle.loads(future.result())
         return outcome
     if future.status != "error":
         raise CasprError("the Dask scheduler is gone; run the same command again to go on")
     error: Any = future.exception()
-    if type(error).__name__ == "KilledWorker":
-        return failure(document, f"every worker it ran on died: {error}")
-    return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
+    if type(error).__name__ != "KilledWorker":
+        return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
+    runs = attempt.runs + AMONG_OTHERS + 1
+    if runs < 1 + AGAIN:
+        return attempt._replace(runs=runs)
+    return failure(document, f"the Dask workers it ran on died, {times(runs, 'time')}; it was given up")
 
 
 _here = threading.local()

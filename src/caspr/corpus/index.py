@@ -1,19 +1,26 @@
 """Files with many documents in them: where each document is, without keeping the files in memory.
 
-A CoNLL file is cut at its markers, line by line; a document then is some stretches of bytes, read and
-judged by itself, so that a malformed one spoils no other. Any other format is read whole, one file at a
-time, and its annotations are put into a file from which they can be fetched one by one.
+1. A CoNLL file is cut at its markers, line by line; a document then is some stretches of bytes, read and
+   judged by itself, so that a malformed one spoils no other.
+2. A project archive is cut into one for each document, all put into a file from which they are fetched.
+3. A file of a format with one document in it is left to the worker: it may hold several annotators.
+4. Any other is read whole, one file at a time, and its annotations are put into that file, too; instead of
+   a malformed document, what is wrong with it.
 """
 
 import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from caspr.corpus.job import Piece
-from caspr.errors import InputError
-from caspr.formats import read
+from caspr.corpus.job import PICKLED, PROJECT, Piece, Reading
+from caspr.document import Annotation
+from caspr.errors import FormatError, InputError
+from caspr.formats import detect
+from caspr.formats.annotators import read_one
+from caspr.formats.table import NAMED, read_each, split_project
 
 _BEGIN = re.compile(rb"# *begin +document(?=[ (;]) *(.*?)\s*$", re.IGNORECASE)
 _END = re.compile(rb"# *end +document\b", re.IGNORECASE)
@@ -24,25 +31,51 @@ _HEAD = 1 << 16
 class Found(NamedTuple):
     """One document of a file."""
 
-    document: str
-    annotator: str
-    piece: Piece
+    document: str | None
+    """Its name; `None` if that is the file's."""
+    annotator: str | None
+    """Who annotated; `None` if the document may have several annotators in the file."""
+    piece: Piece | None
+    """Where it is; `None` for the whole file."""
 
 
-def index(path: Path, spool: IO[bytes]) -> Iterator[Found]:
-    """Yield the documents of a file; what cannot be cut is put into the spool."""
+def index(path: Path, shown: str, spool: IO[bytes], reading: Reading) -> Iterator[Found]:
+    """Yield the documents of a file; what cannot be cut is put into the spool, and called as `shown`."""
     try:
         with path.open("rb") as stream:
-            if _is_columns(stream.read(_HEAD)):
+            if reading.format in (None, "conll") and _is_columns(stream.read(_HEAD)):
                 stream.seek(0)
                 yield from (Found(name, path.stem, piece) for name, piece in cut(stream))
                 return
     except OSError as error:
         raise InputError(f"{path}: cannot read: {error.strerror}") from error
-    for annotation in read(path, path.stem):
-        offset = spool.tell()
-        pickle.dump(annotation, spool)
-        yield Found(annotation.document.name, annotation.annotator, Piece(offset, spool.tell() - offset, 0))
+    format = reading.format or detect(path)
+    if format == "inception":
+        for name, data in split_project(path, reading.choices):
+            yield Found(name, None, _spooled(data, spool, PROJECT))
+    elif format not in NAMED:
+        yield Found(None, None, None)
+    elif format == "conll":
+        # There is no document in it; reading it says what it is instead.
+        read_one(path, path.stem, format=format)
+    else:
+        for name, one in read_each(path, format, path.stem, reading.choices):
+            yield Found(
+                name, path.stem, _spooled(pickle.dumps(_seen_from_the_corpus(one, shown)), spool, PICKLED)
+            )
+
+
+def _seen_from_the_corpus(one: Annotation | FormatError, shown: str) -> Annotation | str:
+    """Return an annotation, or what is wrong with it, whose place is told as seen from the corpus folder."""
+    if isinstance(one, FormatError):
+        return str(FormatError(shown, one.line, one.found, one.expected))
+    return replace(one, document=replace(one.document, source=shown))
+
+
+def _spooled(data: bytes, spool: IO[bytes], kind: int) -> Piece:
+    offset = spool.tell()
+    spool.write(data)
+    return Piece(offset, len(data), kind)
 
 
 def _is_columns(head: bytes) -> bool:

@@ -14,11 +14,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from caspr.corpus.job import Job, Piece, Source
+from caspr.corpus.job import PICKLED, PROJECT, Job, Piece, Reading, Source
 from caspr.document import Annotation
 from caspr.errors import FormatError, InputError
 from caspr.files import decode
-from caspr.formats import conll, read
+from caspr.formats import conll
+from caspr.formats.annotators import by_annotator, read_one
+from caspr.formats.table import NAMED, read_project
 
 Contents = Mapping[tuple[str, int], bytes]
 """Bytes by path and offset."""
@@ -63,10 +65,12 @@ def fingerprint(job: Job, given: Contents) -> str:
 
 def annotations(job: Job) -> list[list[Annotation]]:
     """Read what each annotator said; the working folder must be that of `input_folder`."""
-    files = [_read(job, source) for source in job.sources]
-    names = {annotation.document.name for file in files for annotation in file}
-    if len(names) > 1 and all(len(file) == 1 for file in files):
-        # Formats that name documents after files: the folder says that they are the same one.
+    given = [_read(job, source) for source in job.sources]
+    files = by_annotator(given, [source.annotator for source in job.sources])
+    found = [annotation.document for file in files for annotation in file]
+    named = all(not document.format or document.format in NAMED for document in found)
+    if all(len(file) == 1 for file in files) and (len({one.name for one in found}) > 1 or not named):
+        # Where documents are named after files, the folder says that they are the same one.
         return [[_named(file[0], job.document)] for file in files]
     return files
 
@@ -103,8 +107,10 @@ def _unpack(job: Job) -> None:
 
 
 def _read(job: Job, source: Source) -> list[Annotation]:
+    reading = job.options.reading
     if not source.pieces:
-        return read(source.path, source.annotator)
+        path = Path(source.path)
+        return read_one(path, source.annotator, format=reading.format, choices=reading.choices)
     given = job.contents
     if given is None:
         try:
@@ -114,14 +120,19 @@ def _read(job: Job, source: Source) -> list[Annotation]:
     return [
         annotation
         for piece in source.pieces
-        for annotation in _parse(given[source.path, piece.offset], piece, source)
+        for annotation in _parse(given[source.path, piece.offset], piece, source, reading)
     ]
 
 
-def _parse(data: bytes, piece: Piece, source: Source) -> list[Annotation]:
+def _parse(data: bytes, piece: Piece, source: Source, reading: Reading) -> list[Annotation]:
     """Read one document out of a large file; messages name the lines of the file."""
-    if piece.line == 0:
-        return [pickle.loads(data)]
+    if piece.line == PICKLED:
+        found = pickle.loads(data)
+        if isinstance(found, str):
+            raise InputError(found)
+        return [found]
+    if piece.line == PROJECT:
+        return read_project(Path(source.path), data, reading.choices)
     before = piece.line - 1
     try:
         found = conll.parse(decode(data, source.path), source.path, source.annotator)

@@ -1,10 +1,11 @@
 """Jobs and outcomes: what goes to a worker, and what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from caspr import __version__
+from caspr.formats.choices import Choices
 from caspr.settings import Settings, write_settings
 
 FAILED = "failed"
@@ -23,7 +24,23 @@ class Piece(NamedTuple):
     length: int
     """How many bytes it has."""
     line: int
-    """The number of its first line; 0 if it holds a pickled annotation."""
+    """The number of its first line; `PICKLED` or `PROJECT` if it is not text."""
+
+
+PICKLED = 0
+"""In place of a line: the piece holds a pickled annotation, or what is wrong with it."""
+PROJECT = -1
+"""In place of a line: the piece holds a project archive of one document."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    format: str | None = None
+    """Their format; `None` to find it by looking."""
+    choices: Choices = field(default_factory=Choices)
+    """Which of the things in a file to read."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,7 @@ class Source:
     path: str
     """The file, seen from the corpus folder."""
     companions: tuple[str, ...] = ()
-    """Files of the same name with another suffix, such as the text that stands beside annotations."""
+    """Files that are read with it, such as the text beside annotations, and others of the same name."""
     pieces: tuple[Piece, ...] = ()
     """The stretches that belong to the document; none if the whole file does."""
     spool: str = ""
@@ -48,6 +65,10 @@ class Options:
 
     settings: Settings = field(default_factory=Settings)
     """How to adjudicate."""
+    reading: Reading = field(default_factory=Reading)
+    """How files are read."""
+    target: str | None = None
+    """The format of golds; `None` for that of the first annotator's file."""
     layout: str = "gold"
     """`gold` or `review`."""
     every: bool = False
@@ -76,6 +97,8 @@ class Options:
         return {
             **write_settings(self.settings),
             "solutions": self.settings.limits.solutions,
+            "reading": asdict(self.reading),
+            "target": self.target,
             "layout": self.layout,
             "every": self.every,
             "certificate": self.certificate,
@@ -113,7 +136,7 @@ class Outcome:
     """The job's document."""
     rows: tuple[Mapping[str, Any], ...] = ()
     """A summary of each document in the files, as JSON values; usually one."""
-    texts: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
     """What to write, by path below the output folder."""
     spent: bool = False
     """Whether the worker should do nothing more."""

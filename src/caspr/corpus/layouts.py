@@ -9,14 +9,20 @@ some files: those of one document have the same words.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
-from caspr.formats import read
+from caspr.formats.annotators import read_one
 
+_ASIDE = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf", "typesystem.xml")
+"""Settings that brat and UIMA put beside documents."""
+_PROJECT = (".xml", ".dtd", ".xsl")
+"""What the files of an MMAX2 project beside its `.mmax` are called."""
 LAYOUTS = ("document", "annotator", "file")
 """All layouts by name."""
 _SAMPLES = 6
@@ -28,19 +34,38 @@ _ENTRIES = 10_000
 
 
 def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
-    """Yield the paths below a folder of all files that match, hidden ones left out, in no order."""
-    waiting = [""]
+    """Yield the paths below a folder of all documents that match, in no order.
+
+    Hidden files are left out, and files that only belong to others: texts beside annotations, parts of
+    MMAX2 projects, settings of annotation tools.
+    """
+    waiting = [("", False)]
     while waiting:
-        here = waiting.pop()
+        here, project = waiting.pop()
+        project = project or _has_project(folder / here)
         with _opened(folder / here) as entries:
             for entry in entries:
+                path = f"{here}/{entry.name}" if here else entry.name
                 if entry.name.startswith("."):
                     continue
-                path = f"{here}/{entry.name}" if here else entry.name
                 if entry.is_dir():
-                    waiting.append(path)
-                elif fnmatchcase(entry.name, pattern):
+                    waiting.append((path, project))
+                elif fnmatchcase(entry.name, pattern) and not _is_part(folder / path, project=project):
                     yield _checked(path)
+
+
+def _has_project(folder: Path) -> bool:
+    with _opened(folder) as entries:
+        return any(entry.name.endswith(".mmax") for entry in entries)
+
+
+def _is_part(path: Path, *, project: bool) -> bool:
+    """Tell whether a file only belongs to others, such as those of an MMAX2 project in its folder."""
+    if any(fnmatchcase(path.name.lower(), pattern) for pattern in _ASIDE):
+        return True
+    if path.suffix == ".txt" and path.with_suffix(".ann").is_file():
+        return True
+    return project and path.suffix in _PROJECT
 
 
 def _opened(folder: Path) -> "os._ScandirIterator[str]":
@@ -70,9 +95,11 @@ def place(path: str, layout: str) -> tuple[str, str]:
     return "/".join(parts[1:]), parts[0]
 
 
-def detect(folder: Path, pattern: str = "*") -> str:
+def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> str:
     """Find the layout of a corpus by looking."""
     folders, files = _entries(folder, pattern)
+    if any(file.endswith(".mmax") for file in files):
+        return "file"
     if not folders:
         if not files:
             raise InputError(f"{folder}: found no files, expected those of a corpus")
@@ -83,7 +110,8 @@ def detect(folder: Path, pattern: str = "*") -> str:
             "document or annotator; move it away, or leave it out by --files"
         )
     samples = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
-    inside, across = _inside(folder, samples), _across(folder, samples)
+    words = partial(_words, reading=reading or Reading())
+    inside, across = _inside(folder, samples, words), _across(folder, samples, words)
     if inside == across:
         raise InputError(
             f"{folder}: found no sign of what its folders are, expected the same words in files of one "
@@ -97,37 +125,47 @@ def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
     with _opened(folder) as entries:
         shown = [entry for entry in islice(entries, _ENTRIES) if not entry.name.startswith(".")]
     folders = sorted(entry.name for entry in shown if entry.is_dir())
-    files = sorted(entry.name for entry in shown if not entry.is_dir() and fnmatchcase(entry.name, pattern))
+    files = sorted(
+        entry.name
+        for entry in shown
+        if not entry.is_dir()
+        and fnmatchcase(entry.name, pattern)
+        and not _is_part(folder / entry.name, project=False)
+    )
     return folders[:_SAMPLES], files
 
 
-def _inside(folder: Path, samples: Mapping[str, list[str]]) -> int:
+def _inside(folder: Path, samples: Mapping[str, list[str]], words: Callable[[Path], object]) -> int:
     """Count how often two files of one folder have the same words."""
     same = 0
     for name, paths in samples.items():
         groups: dict[PurePosixPath, list[str]] = {}
-        for path in sorted(paths, key=lambda path: (path.endswith(".txt"), path)):
+        for path in sorted(paths):
             groups.setdefault(PurePosixPath(path).parent, []).append(path)
         pair = next((group[:2] for group in groups.values() if len(group) > 1), None)
-        same += pair is not None and _words(folder / name / pair[0]) == _words(folder / name / pair[1])
+        same += pair is not None and words(folder / name / pair[0]) == words(folder / name / pair[1])
     return same
 
 
-def _across(folder: Path, samples: Mapping[str, list[str]]) -> int:
+def _across(folder: Path, samples: Mapping[str, list[str]], words: Callable[[Path], object]) -> int:
     """Count how often two files of one name in two folders have the same words."""
     first, *others = samples
     found = (
         (folder / first / path, folder / other / path)
         for other in others
-        for path in sorted(samples[first], key=lambda path: (path.endswith(".txt"), path))
+        for path in sorted(samples[first])
         if (folder / other / path).is_file()
     )
-    return sum(_words(one) == _words(other) for one, other in islice(found, _SAMPLES))
+    return sum(words(one) == words(other) for one, other in islice(found, _SAMPLES))
 
 
-def _words(path: Path) -> object:
-    """Return the words of a file; a file that cannot be read is like no other."""
+def _words(path: Path, reading: Reading) -> object:
+    """Return the letters of a file; a file that cannot be read is like no other.
+
+    Where words are cut may depend on what was marked.
+    """
     try:
-        return [annotation.document.tokens for annotation in read(path)]
+        found = read_one(path, format=reading.format, choices=reading.choices)
+        return ["".join(annotation.document.tokens) for annotation in found]
     except CasprError:
         return object()

@@ -13,27 +13,33 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def put(folder: Path, texts: Mapping[str, str], earlier: Mapping[str, str]) -> dict[str, str]:
+def put(folder: Path, files: Mapping[str, str | bytes], earlier: Mapping[str, str]) -> dict[str, str]:
     """Write the files of one document and return their hashes.
 
-    `earlier` has the hashes of what was written before. A file that is not as it was left, and one that
-    there is no new version of, is kept as a backup.
+    `earlier` has the hashes of what was written before. A file that is not as it was left is kept as a
+    backup, and so are all files of a document for which there are none now.
     """
-    hashes = {name: digest(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
+    hashes = {name: digest(_encoded(content)) for name, content in files.items()}
     changed = {}
-    for name, text in texts.items():
+    for name, content in files.items():
         there = _there(folder / name)
         if there is not None and there not in (hashes[name], earlier.get(name)):
             back_up(folder / name)
         if there != hashes[name]:
             _make(folder / name)
-            changed[folder / name] = text
+            changed[folder / name] = content
     write_all(changed)
-    for name in earlier.keys() - texts.keys():
-        if _there(folder / name) is not None:
-            back_up(folder / name)
+    for name in earlier.keys() - files.keys():
+        there = _there(folder / name)
+        if there is not None:
+            if not files or there != earlier[name]:
+                back_up(folder / name)
             (folder / name).unlink()
     return hashes
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
 
 def _there(path: Path) -> str | None:

@@ -11,13 +11,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from caspr.corpus.index import index
-from caspr.corpus.job import Job, Options, Piece, Source
+from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
 from caspr.corpus.layouts import detect, place, walk
 from caspr.errors import InputError
 from caspr.formats import annotator_names, refuse_twice
+from caspr.formats.table import companions
 
 _TABLE = """
 CREATE TABLE source (
@@ -29,19 +30,28 @@ CREATE TABLE source (
 class Plan:
     """The documents of a corpus, in order of their names."""
 
-    def __init__(self, inputs: Sequence[Path], *, by: str | None = None, files: str = "*") -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Path],
+        *,
+        by: str | None = None,
+        files: str = "*",
+        reading: Reading | None = None,
+    ) -> None:
         """Look through a folder, or through files with many documents in them."""
+        self._reading = reading or Reading()
         self._database = sqlite3.connect("")
         self._database.executescript(_TABLE)
         self._spool = tempfile.NamedTemporaryFile(prefix="caspr-", suffix=".spool")  # noqa: SIM115
         self.annotators = 0
-        self.root = Path.cwd()
-        if len(inputs) == 1 and inputs[0].is_dir():
+        self._walked = len(inputs) == 1 and inputs[0].is_dir()
+        if self._walked:
             self.root = inputs[0].resolve()
-            self.by = by or detect(inputs[0], files)
+            self.by = by or detect(inputs[0], files, self._reading)
             paths = [Path(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
-            self.by, paths = "file", list(inputs)
+            self.by = "file"
+            self.root, paths = _rooted(inputs)
         if self.by == "file":
             self._add_files(paths)
         else:
@@ -50,7 +60,7 @@ class Plan:
         self.documents: int = self._one("SELECT count(DISTINCT document) FROM source")
         if not self.documents:
             raise InputError(f"{inputs[0]}: found no documents, expected a corpus laid out by {self.by}")
-        if self.by != "document":
+        if self.by == "annotator":
             self.annotators = self._one("SELECT count(DISTINCT annotator) FROM source")
 
     def _one(self, query: str) -> int:
@@ -63,21 +73,20 @@ class Plan:
         )
 
     def _add_files(self, paths: Sequence[Path]) -> None:
-        for number, path in enumerate(paths):
-            refuse_twice(self.root / path, [self.root / other for other in paths[:number]])
+        _refuse_twice([self.root / path for path in paths])
+        known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
-            rows = (
-                (
-                    found.document,
-                    name if found.annotator == path.stem else found.annotator,
-                    str(path),
-                    json.dumps(found.piece),
+            own = path.with_suffix("").as_posix() if self._walked else path.stem
+            for found in index(self.root / path, str(path), self._spool.file, self._reading):
+                annotator = name if found.annotator in (path.stem, None) else found.annotator
+                if found.annotator is not None:
+                    known.add(str(annotator))
+                piece = None if found.piece is None else json.dumps(found.piece)
+                self._database.execute(
+                    "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)",
+                    (own if found.document is None else found.document, annotator, str(path), piece),
                 )
-                for found in index(self.root / path, self._spool.file)
-            )
-            self._database.executemany(
-                "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)", rows
-            )
+        self.annotators = len(known)
         self._spool.flush()
 
     def jobs(self, options: Options) -> Iterator[Job]:
@@ -87,7 +96,7 @@ class Plan:
         )
         for document, group in groupby(rows, key=lambda row: row[0]):
             sources = tuple(
-                _source(annotator, [row[2:] for row in same], self._spool.name)
+                _source(annotator, [row[2:] for row in same], self.root, self._spool.name)
                 for annotator, same in groupby(group, key=lambda row: row[1])
             )
             yield Job(document, sources, str(self.root), options, self.annotators)
@@ -99,14 +108,36 @@ class Plan:
             self._spool.close()
 
 
-def _source(annotator: str, rows: Sequence[tuple[str, str | None]], spool: str) -> Source:
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice, by whatever name; there may be many files."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with suppress(OSError):
+            status = path.stat()
+            key = status.st_dev, status.st_ino
+            refuse_twice(path, [seen[key]] if key in seen else [])
+            seen[key] = path
+
+
+def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
+    """Return a folder above all files, and their places below it: jobs carry no other places."""
+    if not any(path.is_absolute() or ".." in path.parts for path in inputs):
+        return Path.cwd(), list(inputs)
+    whole = [path.parent.resolve() / path.name for path in inputs]
+    root = Path(os.path.commonpath([path.parent for path in whole]))
+    return root, [path.relative_to(root) for path in whole]
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a file is the plain text of others of the same name."""
+    return PurePath(path).suffix.lower() == ".txt"
+
+
+def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
     """Put together what one annotator has of one document."""
     pieces = tuple(Piece(*json.loads(piece)) for _, piece in rows if piece is not None)
-    paths = sorted({path for path, _ in rows}, key=_is_companion)
-    spooled = any(piece.line == 0 for piece in pieces)
-    return Source(annotator, paths[0], tuple(paths[1:]), pieces, spool if spooled else "")
-
-
-def _is_companion(path: str) -> bool:
-    """Tell whether a file of the same name as another is the text beside the annotations."""
-    return os.path.splitext(path)[1].lower() == ".txt"  # noqa: PTH122
+    path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
+    spooled = any(piece.line <= PICKLED for piece in pieces)
+    if not pieces:
+        others += [found.relative_to(root).as_posix() for found in companions(root / path)]
+    return Source(annotator, path, tuple(others), pieces, spool if spooled else "")

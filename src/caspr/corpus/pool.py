@@ -18,16 +18,18 @@ def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome, None
         while len(workers) < processes and (job := next(jobs, None)) is not None:
             workers.append(Worker())
             workers[-1].give(job)
+        # The next job is prepared while all workers are busy, and a worker goes on before its outcome is
+        # passed on: neither reading nor writing keeps it waiting.
+        following = next(jobs, None)
         while any(worker.job is not None for worker in workers):
             for place, outcome in _outcomes(workers):
                 if outcome.spent:
                     workers[place].kill()
-                # The worker goes on before its outcome is passed on: writing must not keep it waiting.
-                following = next(jobs, None)
                 if following is not None:
                     workers[place] = Worker() if outcome.spent else workers[place]
                     workers[place].give(following)
                 yield outcome
+                following = next(jobs, None)
         for worker in workers:
             worker.stop()
     finally:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 from caspr import __version__
+from caspr.corpus.golds import SUMMARIES
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
 from caspr.corpus.journal import Entry, Journal
+from caspr.corpus.names import file_name
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
@@ -60,7 +62,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
     _refuse_overlap(request)
     _make(request.output)
     with (
-        closing(Plan(request.inputs, by=request.by, files=request.files)) as plan,
+        closing(_plan(request)) as plan,
         closing(Journal(request.output)) as journal,
         closing(Writer(request.output)) as writer,
     ):
@@ -71,6 +73,10 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
         run.record(writer.finish())
         _sum_up(request, journal, run.totals)
         return run.totals, sum(1 for _ in journal.forgotten())
+
+
+def _plan(request: Request) -> Plan:
+    return Plan(request.inputs, by=request.by, files=request.files, reading=request.options.reading)
 
 
 class _Run:
@@ -150,8 +156,8 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
-    write_stream(request.output / "summary.csv", csv_lines(journal.rows()))
-    write_stream(request.output / "summary.json", json_lines(journal.rows(), totals, __version__))
+    write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
+    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
     if request.options.report:
         from caspr.report.overview import overview_page
 
@@ -160,8 +166,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
 
 
 def _linked(row: dict[str, object]) -> dict[str, object]:
-    file = row.get("file")
-    return {**row, "report": f"reports/{str(file).removesuffix('.conll')}.html" if file else ""}
+    return {**row, "report": f"reports/{file_name(str(row['document']))}.html" if row.get("file") else ""}
 
 
 def _refuse_overlap(request: Request) -> None:

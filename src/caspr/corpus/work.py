@@ -13,18 +13,17 @@ from caspr.adjudicate import adjudicate_document, by_document
 from caspr.agreement import tally
 from caspr.certificates import certify_results
 from caspr.compare import against_gold, compare
+from caspr.corpus.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.inputs import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, Outcome, failure
 from caspr.corpus.names import file_name
 from caspr.document import Annotation
 from caspr.errors import CasprError, InputError
 from caspr.findings import Finding, Severity, times, warning
-from caspr.formats import conll, review
 from caspr.report.explained import explained
 from caspr.report.page import feedback_page, report_page
 from caspr.report.summary import document_summary
 from caspr.result import Result
-from caspr.settings import write_settings
 
 ALPHA = "passonneau"
 """The agreement that the summary shows."""
@@ -52,27 +51,28 @@ def _outcome(job: Job) -> Outcome:
     children = _children_peak()
     files = annotations(job)
     if len(files) < 2:
-        return _left_out(job)
+        return _left_out(job, files)
     documents, findings = by_document(files)
     results = [_result(job, one) for one in documents]
     proofs, unproven = _proofs(job, results)
     findings = (*findings, *_missing(job, files), *unproven)
     if job.options.strict:
         _refuse_warnings([*findings, *(finding for result in results for finding in result.findings)])
-    texts = {**dict(_texts(job, results)), **proofs}
+    main, golds = gold_content(job, results)
+    written = {**golds, **dict(_pages(job, results)), **proofs}
     megabytes = max(_peak(), peak if (peak := _children_peak()) > children else 0.0)
-    rows = tuple(_row(job, result, findings, megabytes) for result in results)
-    return Outcome(job.document, rows, texts)
+    rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
+    return Outcome(job.document, rows, written)
 
 
 def _result(job: Job, document: Sequence[Annotation]) -> Result:
     result = adjudicate_document(document, settings=job.options.settings)
-    crossing = [finding for gold in result.golds for finding in conll.crossing_findings(gold)]
-    return replace(result, findings=(*result.findings, *crossing))
+    return replace(result, findings=(*result.findings, *lost(job, result)))
 
 
-def _left_out(job: Job) -> Outcome:
-    reason = f"only {job.sources[0].annotator} has it; it needs two annotations"
+def _left_out(job: Job, files: Sequence[Sequence[Annotation]]) -> Outcome:
+    only = files[0][0].annotator if files else job.sources[0].annotator
+    reason = f"only {only} has it; it needs two annotations"
     if job.options.strict:
         raise InputError(f"--strict: {reason}")
     return Outcome(job.document, ({"name": job.document, "status": LEFT_OUT, "reason": reason},))
@@ -81,7 +81,7 @@ def _left_out(job: Job) -> Outcome:
 def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
     if not 0 < len(files) < job.annotators:
         return []
-    names = ", ".join(source.annotator for source in job.sources)
+    names = ", ".join(file[0].annotator for file in files)
     message = (
         f"document '{job.document}' is in the files of {len(files)} of {job.annotators} annotators "
         f"({names}); it is adjudicated among them"
@@ -97,7 +97,7 @@ def _refuse_warnings(findings: Sequence[Finding]) -> None:
         )
 
 
-def _row(job: Job, result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
+def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
     agreement = tally(result.instance.annotations)
     shown = document_summary(replace(result, findings=(*findings, *result.findings)))
     return {
@@ -107,7 +107,6 @@ def _row(job: Job, result: Result, findings: Sequence[Finding], megabytes: float
             "links": _decimal(agreement.alpha("links")),
         },
         "megabytes": round(megabytes, 1),
-        "file": next(iter(_names(job))),
     }
 
 
@@ -115,27 +114,9 @@ def _decimal(number: Fraction | None) -> float | None:
     return None if number is None else round(float(number), 6)
 
 
-def _names(job: Job) -> list[str]:
-    return [f"{file_name(job.document)}.conll"]
-
-
-def _texts(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """Yield everything to write about a document, by path."""
+def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """Yield the pages about a document, by path."""
     name = file_name(job.document)
-    golds = [
-        (result, gold)
-        for result in results
-        for gold in (result.numbered_golds() if job.options.every else (result.gold,))
-    ]
-    if job.options.layout == "review":
-        kept = write_settings(job.options.settings)
-        reviews = (
-            review.Review(gold, result.instance.annotations, result.instance.decisions, kept)
-            for result, gold in golds
-        )
-        yield f"{name}.conll", review.write(reviews)
-    else:
-        yield f"{name}.conll", conll.write(gold for _, gold in golds)
     if job.options.report:
         comparison = compare([result.instance.annotations for result in results])
         page = report_page(explained(results, comparison, against_gold(results)), job.document)
@@ -150,7 +131,7 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
         return {}, ()
     data, findings = certify_results(results, [job.options.settings] * len(results))
     text = json.dumps(data, separators=(",", ":")) + "\n"
-    return {f"certificates/{file_name(job.document)}.json": text}, findings
+    return {f"{CERTIFICATES}/{file_name(job.document)}.json": text}, findings
 
 
 def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]:

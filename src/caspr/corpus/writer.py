@@ -29,7 +29,7 @@ class Writer:
 
     def put(self, outcome: Outcome, earlier: Mapping[str, str]) -> Iterator[Written]:
         """Begin to write a document; yield those that are written by now."""
-        task = self._threads.submit(put, self._folder, outcome.texts, earlier)
+        task = self._threads.submit(put, self._folder, outcome.files, earlier)
         self._waiting[task] = outcome
         done = [task for task in self._waiting if task.done()]
         if not done and len(self._waiting) >= _MOST:

@@ -41,7 +41,12 @@ def read_all(
     given = [
         read_one(path, name, format=format, choices=choices) for path, name in zip(paths, names, strict=True)
     ]
-    if len(paths) > 1:
+    return by_annotator(given, names)
+
+
+def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) -> list[list[Annotation]]:
+    """Return the annotations of each annotator, from what is in each file and what the files are called."""
+    if len(given) > 1:
         given = [list(_called(one, name)) for one, name in zip(given, names, strict=True)]
     groups: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in _one_document([annotation for annotations in given for annotation in annotations]):

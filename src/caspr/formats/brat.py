@@ -82,6 +82,14 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
     return collect(file for annotation in annotations for file in _files(annotation))
 
 
+def companions(path: Path) -> list[Path]:
+    """Name the text that is read with an .ann file, if it is there."""
+    try:
+        return [_text_path(path)]
+    except InputError:
+        return []
+
+
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Say what of an annotation this format cannot carry."""
     layout = annotation.document.layout

@@ -18,7 +18,6 @@
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
@@ -35,6 +34,7 @@ from caspr.formats.conll import crossing_findings
 from caspr.formats.cuts import whole_words, widened
 from caspr.formats.entities import IDS, Entity, is_eid, match, render, same_items
 from caspr.formats.losses import removed_mentions
+from caspr.formats.places import Each, whole
 from caspr.formats.renaming import keep_ids
 from caspr.formats.rows import alias_lines, read_aliases
 from caspr.formats.standoff import Marked, assemble, join
@@ -68,22 +68,38 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return bool(re.search(r"^# *(global\.Entity|newdoc|sent_id)\b", head, re.MULTILINE)) and "\t" in head
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
+def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
     """Read one annotator's file."""
+    return whole(read_each(path, annotator, choices))
+
+
+def read_each(path: Path, annotator: str | None = None, choices: Choices | None = None) -> Iterator[Each]:  # noqa: ARG001
+    """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     text = read_text(path).replace("\r\n", "\n")
     order = _ORDER
-    found: list[Annotation] = []
+    titles: set[str] = set()
+    empty = True
     for name, lines in _documents(text, path.stem):
-        order = _declared(lines, order, source)
-        found.append(_annotation(name, lines, order, source, who))
-    if not any(annotation.document.tokens for annotation in found) and "newdoc" not in text:
-        raise FormatError(source, None, "no token", "rows of ten columns")
-    names = Counter(annotation.document.title for annotation in found)
-    twice = next((name for name, times in names.items() if times > 1), None)
-    if twice is not None:
-        raise FormatError(source, None, f"document {quoted(twice)} more than once", "each document once")
-    return found
+        try:
+            order = _declared(lines, order, source)
+            annotation = _annotation(name, lines, order, source, who)
+        except FormatError as error:
+            empty = False
+            yield name, error
+            continue
+        title = annotation.document.title
+        empty = empty and not annotation.document.tokens
+        if title in titles:
+            yield (
+                name,
+                FormatError(source, None, f"document {quoted(title)} more than once", "each document once"),
+            )
+        else:
+            yield name, annotation
+        titles.add(title)
+    if empty and "newdoc" not in text:
+        yield path.stem, FormatError(source, None, "no token", "rows of ten columns")
 
 
 def write(annotations: Iterable[Annotation]) -> str:

@@ -30,7 +30,7 @@ from caspr.formats.cas_chains import Arc, Changes, arc_labels, change
 from caspr.formats.cas_convert import xmi_of_json
 from caspr.formats.characters import spell
 from caspr.formats.choices import Choices
-from caspr.formats.inception_project import Layer, Project, Stored, open_project, renewed
+from caspr.formats.inception_project import Layer, Project, Stored, open_project, renewed, single
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.places import stem
 from caspr.formats.standoff import annotate
@@ -63,8 +63,23 @@ def detect(path: Path, head: str) -> bool:
 
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read all annotators of all documents, each chain layer by itself."""
-    choices = choices or Choices()
+    return _read(open_project(path), choices or Choices())
+
+
+def split(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name of each document that there is work on with an archive of it alone."""
     project = open_project(path)
+    for document in project.documents:
+        if _taken(project, document, choices or Choices())[0]:
+            yield document, single(project, document)
+
+
+def read_split(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+    """Read the archive of one document, cut out of a file."""
+    return _read(open_project(path, data), choices or Choices())
+
+
+def _read(project: Project, choices: Choices) -> list[Annotation]:
     found: list[Annotation] = []
     findings: list[Finding] = []
     layers = project.chosen_layers(choices.layer)
@@ -75,19 +90,13 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
             found += _annotations(project, document, stored, taken, layers)
     if not found:
         expected = "annotators who finished (use --in-progress to take those who have not)"
-        raise FormatError(str(path), None, "no annotations to read", expected)
+        raise FormatError(project.source, None, "no annotations to read", expected)
     return _with_findings(_used_layers(found), findings)
 
 
 def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
     """Write the archive and the folder of .xmi files; `*` in the names stands for the output's name."""
-    groups: dict[str, list[Annotation]] = defaultdict(list)
-    for annotation in annotations:
-        if not isinstance(annotation.document.layout, _Layout):
-            raise OutputError("an INCEpTION archive can only be made of one: choose another output format")
-        groups[annotation.document.layout.document].append(annotation)
-    for group in groups.values():
-        _refuse_several(group)
+    groups = _by_document(annotations)
     merged = {name: _merged(group) for name, group in groups.items()}
     first = next(iter(groups.values()), [])
     if not first:
@@ -98,6 +107,23 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
     for name, group in groups.items():
         files[f"*/{stem(replace(group[0].document, name=name, part=None))}.xmi"] = merged[name]
     return files
+
+
+def merged_documents(annotations: Iterable[Annotation]) -> dict[str, bytes]:
+    """Return only the .xmi of each document, by its name."""
+    return {name: _merged(group) for name, group in _by_document(annotations).items()}
+
+
+def _by_document(annotations: Iterable[Annotation]) -> dict[str, list[Annotation]]:
+    """Put the layers of each document together."""
+    groups: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in annotations:
+        if not isinstance(annotation.document.layout, _Layout):
+            raise OutputError("an INCEpTION archive can only be made of one: choose another output format")
+        groups[annotation.document.layout.document].append(annotation)
+    for group in groups.values():
+        _refuse_several(group)
+    return groups
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from caspr.errors import FormatError
-from caspr.formats.archive import Archive, open_archive
+from caspr.formats.archive import Archive, make_archive, open_archive
 from caspr.formats.cas_chains import BUILT_IN
 from caspr.formats.cells import quoted
 from caspr.formats.objects import load_object
@@ -109,9 +109,9 @@ class Project:
         return chosen
 
 
-def open_project(path: Path) -> Project:
-    """Open an archive, or say what is wrong with it and what to do."""
-    archive = open_archive(path)
+def open_project(path: Path, data: bytes | None = None) -> Project:
+    """Open an archive, or say what is wrong with it and what to do; its content may be given."""
+    archive = open_archive(path) if data is None else open_archive(data, str(path))
     names = [name for name in archive.names if not name.startswith("__MACOSX/")]
     found = [name for name in names if re.fullmatch(r"(?:[^/]+/)?exportedproject[^/]*\.json", name)]
     if len(found) != 1:
@@ -160,6 +160,23 @@ def renewed(project: Project, merged: Mapping[str, bytes]) -> Iterator[tuple[str
     for document, data in merged.items():
         yield f"source/{document}", data
     yield "exportedproject.json", json.dumps(settings, ensure_ascii=False, indent=2).encode("utf-8")
+
+
+def single(project: Project, document: str) -> bytes:
+    """Make an archive of one document alone, with all that its annotators and pseudo users have of it."""
+    settings = {
+        **project.settings,
+        "source_documents": [row for row in project.settings["source_documents"] if row["name"] == document],
+        "annotation_documents": [
+            row
+            for row in project.settings["annotation_documents"]
+            if _normal(str(row.get("name"))) == _normal(document)
+        ],
+    }
+    kept = [one.name for one in project.stored.get(document, ())]
+    files = [(name, project.archive.read(name)) for name in kept]
+    text = json.dumps(settings, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return make_archive([*files, (project.settings_name, text)])
 
 
 def _settings(data: bytes, source: str) -> dict[str, Any]:

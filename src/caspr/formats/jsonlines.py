@@ -28,6 +28,7 @@ from caspr.formats.cells import quoted
 from caspr.formats.choices import Choices
 from caspr.formats.cuts import mend, whole_words, widened
 from caspr.formats.losses import lost_marks
+from caspr.formats.places import Each, whole
 from caspr.formats.standoff import Marked, assemble
 
 _KEYS = ("clusters", "predicted_clusters")
@@ -63,25 +64,38 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
 
 def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
     """Read one annotator's file."""
+    return whole(read_each(path, annotator, choices))
+
+
+def read_each(path: Path, annotator: str | None = None, choices: Choices | None = None) -> Iterator[Each]:
+    """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     layer = choices.layer if choices else None
-    found: list[Annotation] = []
     seen: dict[tuple[str, str | None], int] = {}
+    empty = True
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
+        empty = False
+        fields: dict[str, Any] = {}
         try:
-            annotation = _annotation(_object(line), source, number, who, layer)
+            fields = _object(line)
+            annotation = _annotation(fields, source, number, who, layer)
         except _Fault as fault:
-            raise FormatError(source, number, *fault.args) from None
+            name = fields.get("doc_key")
+            called = name if isinstance(name, str) else f"{path.stem}, line {number}"
+            yield called, FormatError(source, number, *fault.args)
+            continue
         first = seen.setdefault(annotation.document.key, number)
         if first != number:
             title = f"document {quoted(annotation.document.title)} for the second time"
-            raise FormatError(source, number, title, f"each document once; the first is in line {first}")
-        found.append(annotation)
-    if not found:
-        raise FormatError(source, None, "no document", 'at least one line {"doc_key": ..., "sentences": ...}')
-    return found
+            expected = f"each document once; the first is in line {first}"
+            yield annotation.document.name, FormatError(source, number, title, expected)
+        else:
+            yield annotation.document.name, annotation
+    if empty:
+        expected = 'at least one line {"doc_key": ..., "sentences": ...}'
+        yield path.stem, FormatError(source, None, "no document", expected)
 
 
 def write(annotations: Iterable[Annotation]) -> str:

@@ -28,7 +28,7 @@ from caspr.formats.choices import Choices
 from caspr.formats.cuts import whole_words, widened
 from caspr.formats.losses import lost_marks
 from caspr.formats.markup import Edit, Element, Markup, attributes, edited, parse, with_attribute
-from caspr.formats.mmax_project import Level, Project, fresh_project, open_project
+from caspr.formats.mmax_project import Level, Project, fresh_project, open_project, project_files
 from caspr.formats.places import collect, stem
 from caspr.formats.renaming import keep_ids
 from caspr.formats.standoff import Marked, assemble, join
@@ -82,6 +82,11 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
 def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
     """Write a project for each document."""
     return collect(file for annotation in annotations for file in _files(whole_words(annotation)))
+
+
+def companions(path: Path) -> list[Path]:
+    """Name the other files of a project."""
+    return project_files(path)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:

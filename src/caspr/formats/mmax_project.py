@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caspr.document import Document
-from caspr.errors import FormatError, InputError
+from caspr.errors import CasprError, FormatError, InputError
 from caspr.files import read_bytes
 from caspr.formats.cells import quoted
 from caspr.formats.markup import Element, Markup, attributes, escaped, parse
@@ -88,26 +88,50 @@ def open_project(path: Path) -> Project:
     return Project(main, paths, words_file, _open(path, words_file), levels, others)
 
 
+def project_files(path: Path) -> list[Path]:
+    """Name all other files that opening a project reads; of a broken project those that can be told."""
+    common = path.parent / "common_paths.xml"
+    found = [common] if common.is_file() else []
+    try:
+        main = parse(read_bytes(path), str(path))
+        paths = parse(read_bytes(common), str(common)) if found else None
+        places = [*(place.replace("$", path.stem) for _, place, _ in _level_places(path, paths))]
+        places += _companions(path, paths)
+        found += [path.parent / place for place in dict.fromkeys(places)]
+        words = main.root.first("words")
+        if words is not None:
+            found.append(path.parent / _find(path, paths, "basedata_path", "Basedata/", words.text.strip()))
+    except CasprError:
+        # What is wrong is told when the project is opened.
+        return found
+    return found
+
+
 def _levels(path: Path, paths: Markup | None) -> Iterator[Level]:
-    if paths is None:
-        for found in sorted(path.parent.glob(f"**/{path.stem}_*_level.xml")):
-            name = found.name.removeprefix(f"{path.stem}_").removesuffix("_level.xml")
-            relative = found.relative_to(path.parent).as_posix()
-            yield Level(
-                name, relative.replace(f"{path.stem}_", "$_", 1), parse(read_bytes(found), str(found))
-            )
-        return
-    for one in paths.root.all():
-        if one.name != "level":
-            continue
-        name, file = paths.attribute(one, "name"), one.text.strip()
-        place = _folder(paths, "markable_path", "Markables/") + file
-        if not _inside(path, place.replace("$", path.stem)).exists():
+    for name, place, one in _level_places(path, paths):
+        markup = _open(path, place.replace("$", path.stem))
+        if paths is None or one is None:
+            yield Level(name, place, markup)
             continue
         scheme = one.attributes.get("schemefile", "")
         schemed = _inside(path, _folder(paths, "scheme_path", "Schemes/") + scheme)
         known = parse(read_bytes(schemed), str(schemed)) if scheme and schemed.is_file() else None
-        yield Level(name, place, _open(path, place.replace("$", path.stem)), known, one)
+        yield Level(name, place, markup, known, one)
+
+
+def _level_places(path: Path, paths: Markup | None) -> Iterator[tuple[str, str, Element | None]]:
+    """Yield the name and the file of each level that is there, and where `common_paths.xml` names it."""
+    if paths is None:
+        for found in sorted(path.parent.glob(f"**/{path.stem}_*_level.xml")):
+            name = found.name.removeprefix(f"{path.stem}_").removesuffix("_level.xml")
+            relative = found.relative_to(path.parent).as_posix()
+            yield name, relative.replace(f"{path.stem}_", "$_", 1), None
+        return
+    for one in paths.root.all():
+        if one.name == "level":
+            place = _folder(paths, "markable_path", "Markables/") + one.text.strip()
+            if _inside(path, place.replace("$", path.stem)).exists():
+                yield paths.attribute(one, "name"), place, one
 
 
 def _folder(paths: Markup | None, name: str, usual: str) -> str:

@@ -14,11 +14,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from caspr.document import Annotation, Document
-from caspr.errors import InputError, OutputError
+from caspr.errors import FormatError, InputError, OutputError
 from caspr.formats.cells import quoted
 
 Content = str | Mapping[str, str | bytes]
 """The text of one file, or files by name."""
+Each = tuple[str, Annotation | FormatError]
+"""A document's name, with its annotation or with what is wrong with it."""
+
+
+def whole(found: Iterable[Each]) -> list[Annotation]:
+    """Return all annotations of a file, or raise what is wrong with the first that is malformed."""
+    annotations = []
+    for _, one in found:
+        if isinstance(one, FormatError):
+            raise one
+        annotations.append(one)
+    return annotations
 
 
 def annotator_names(paths: Sequence[Path]) -> list[str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from caspr.document import Annotation
-from caspr.errors import InputError
+from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
 from caspr.findings import Finding
 from caspr.formats.choices import Choices
-from caspr.formats.places import Content, named_after
+from caspr.formats.places import Content, Each, named_after
 
 _HEAD = 1 << 16
 """How much of a file is looked at to tell its format."""
@@ -51,6 +51,10 @@ NAMED = frozenset(("conll", "corefud", "jsonlines", "inception"))
 """The formats in which documents have names; in the others they are named after their files."""
 
 
+ACCOMPANIED = frozenset(("brat", "mmax"))
+"""The formats that read more than one file for a document."""
+
+
 class Format(Protocol):
     """What a format's module offers."""
 
@@ -74,6 +78,35 @@ class Formed(Protocol):
 
     def write(self, annotations: Iterable[Annotation], *, form: str = "") -> Mapping[str, str | bytes]:
         """Return files by name, in the form asked for where that can be done."""
+
+
+class Numerous(Protocol):
+    """What the module of a format with many documents in a file offers besides."""
+
+    def read_each(
+        self, path: Path, annotator: str | None = None, choices: Choices | None = None
+    ) -> Iterator[Each]:
+        """Yield each document's name with its annotation, or with what is wrong with it."""
+
+
+class Archived(Protocol):
+    """What the module of a format with whole projects in a file offers besides."""
+
+    def merged_documents(self, annotations: Iterable[Annotation]) -> dict[str, bytes]:
+        """Return a file for each document, by its name."""
+
+    def split(self, path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+        """Yield the name of each document that there is work on with an archive of it alone."""
+
+    def read_split(self, path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+        """Read such an archive, cut out of a file."""
+
+
+class Accompanied(Protocol):
+    """What the module of a format with several files for a document offers besides."""
+
+    def companions(self, path: Path) -> list[Path]:
+        """Name the other files that are read with a file, as far as they are there."""
 
 
 class _Modules(Mapping[str, Format]):
@@ -165,14 +198,19 @@ def gold_files(
 
     They are called `name`, with the ending of their format; unless one is given, it is that of the first
     gold's own document, so that each gold is the first annotator's file with the chains replaced. Several
-    golds in a format with one document in a file come in a folder `name`.
+    golds in a format with one document in a file come in a folder `name`, and so do the files of a project.
+    Of a project archive each document is a file by itself, to upload.
     """
     chosen = format or output_format(golds, Path())
+    if chosen == "inception":
+        documents = cast(Archived, choose(chosen)).merged_documents(golds).values()
+        return {f"{name}.xmi": content for content in documents}
     own = Path(golds[0].document.source).suffix.lower() if golds else ""
     endings = SUFFIXES.get(chosen, ("",))
     ending = own if own in endings and golds[0].document.format == chosen else endings[0]
     whole = len(golds) == 1 or chosen in NAMED
-    files = render(golds, Path(f"{name}{ending}") if whole else Path(name), format=chosen)
+    place = Path(name, Path(name).name) if chosen == "mmax" and whole else Path(name)
+    files = render(golds, place.with_name(f"{place.name}{ending}") if whole else place, format=chosen)
     return {path.as_posix(): content for path, content in files.items()}
 
 
@@ -184,6 +222,32 @@ def _in_form(annotations: Sequence[Annotation], format: str, form: str, path: Pa
         expected = f"{path.stem}{written}, the form of what the chains go into"
         raise InputError(f"{path}: found a name for another form of {format}, expected {expected}")
     return content
+
+
+def companions(path: Path) -> list[Path]:
+    """Name the other files that are read with a file: a text beside it, the parts of a project."""
+    name = by_suffix(path)
+    return cast(Accompanied, choose(name)).companions(path) if name in ACCOMPANIED else []
+
+
+def read_each(path: Path, format: str, annotator: str, choices: Choices | None = None) -> Iterator[Each]:
+    """Yield each document of a file that may hold many, with what is wrong with it if it is malformed."""
+    for name, one in cast(Numerous, choose(format)).read_each(path, annotator, choices):
+        if isinstance(one, FormatError):
+            yield name, one
+        else:
+            yield name, replace(one, document=replace(one.document, format=format))
+
+
+def split_project(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name of each document of a project that there is work on with an archive of it alone."""
+    return cast(Archived, choose("inception")).split(path, choices)
+
+
+def read_project(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+    """Read an archive of one document that was cut out of a file, with the format noted."""
+    found = cast(Archived, choose("inception")).read_split(path, data, choices)
+    return [replace(one, document=replace(one.document, format="inception")) for one in found]
 
 
 def rehearse(annotations: Sequence[Annotation], path: Path, *, format: str) -> None:

@@ -19,6 +19,11 @@ if "caspr.corpus.worker" in " ".join(sys.orig_argv):
         name = instance.annotations[0].document.name
         if name.startswith("killed"):
             os.kill(os.getpid(), signal.SIGKILL)
+        elif name.startswith("deadly"):
+            # The Dask worker, which supervises this process.
+            Path(os.environ["CASPR_TEST_PIDS"], f"{os.getpid()}").touch()
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(1000)
         elif name.startswith("hungry"):
             hoard = [bytearray(2**24) for _ in range(4096)]
             assert hoard
