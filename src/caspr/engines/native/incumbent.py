@@ -47,8 +47,9 @@ def _join(gains: Ints, target: Labels, best: Ints, one: int, other: int) -> None
     gains[one], gains[:, one] = row, row
     gains[other], gains[:, other] = FORBIDDEN, FORBIDDEN
     best[other] = FORBIDDEN
-    stale = np.flatnonzero((target == one) | (target == other))
-    stale = np.union1d(stale, [one])
+    outdated = (target == one) | (target == other)
+    outdated[one] = True
+    stale = np.flatnonzero(outdated)
     target[stale], best[stale] = gains[stale].argmax(axis=1), gains[stale].max(axis=1)
     better = row > best
     target[better], best[better] = one, row[better]
@@ -59,7 +60,7 @@ def polish(problem: Problem, labels: Labels) -> Labels:
     while True:
         moved = _move(problem, labels)
         labels = greedy(problem, moved)
-        if len(np.unique(labels)) == len(np.unique(moved)):
+        if labels.max(initial=0) == moved.max(initial=0):
             return labels
 
 

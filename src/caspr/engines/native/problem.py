@@ -121,10 +121,11 @@ def renumber(labels: Labels) -> Labels:
     >>> renumber(np.array([7, 3, 7, 5])).tolist()
     [0, 1, 0, 2]
     """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[inverse]
+    nodes = np.arange(len(labels))
+    first = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.intp)
+    first[labels[::-1]] = nodes[::-1]  # the last to be written is the smallest node
+    smallest = first[labels]
+    return (np.cumsum(smallest == nodes) - 1)[smallest]
 
 
 def joined(size: int, first: Labels, second: Labels) -> Labels:
