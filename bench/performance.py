@@ -1,6 +1,6 @@
 """Measure what the native engine is meant to reach, and print it as one table.
 
-    python -m bench.performance [--acts FOLDER] [--clingo-limit 300] [--clingo-minutes 60] [--quick] > table.md
+    python -m bench.performance [--acts FOLDER] [--clingo-minutes 60] [--quick] > table.md
 
 Every figure comes from this run on this machine. Comparisons are ratios within the run; absolute times are
 orientation only. `--acts` names a folder with one folder of CoNLL files per act (it is left out otherwise).

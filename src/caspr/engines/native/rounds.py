@@ -31,9 +31,9 @@ LIMIT = 4000
 """How many triangles a round adds at most."""
 CROWD = 3
 """How many of them may lean on one pair."""
-TOLERANCE = 0.03
+TOLERANCE = 0.2
 """The share of the gap by which a relaxation may be wrong."""
-ROUGH = 1e-3
+ROUGH = 2e-2
 """The relative error that is always small enough."""
 KICKS = 400
 """How often the best clustering is shaken before the first branching."""

@@ -185,16 +185,21 @@ def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -
     centre_of = np.full((n, n), -1, dtype=np.intp)
     stakes = np.maximum(problem.gains, 0) + 1.0
     for centre in range(n):
-        near = np.flatnonzero(x[centre] > EPSILON)
-        if len(near) > 1:
-            reach, block = x[centre, near], np.ix_(near, near)
-            excess = reach[:, None] + reach[None, :] - 1.0 - x[block]
-            stake = stakes[centre, near]
-            score = np.where(excess > EPSILON, excess * np.minimum(stake[:, None], stake[None, :]), 0.0)
-            better = score > worst[block]
-            if better.any():
-                worst[block] = np.where(better, score, worst[block])
-                centre_of[block] = np.where(better, centre, centre_of[block])
+        reach = x[centre].copy()
+        reach[centre] = 0.0
+        near = np.flatnonzero(reach > EPSILON)
+        # A violated triangle has a short side above one half.
+        far = np.flatnonzero(reach > 0.5)
+        if len(near) > 1 and len(far):
+            excess = (reach[far, None] - 1.0) + reach[near] - x[np.ix_(far, near)]
+            one, other = np.nonzero(excess > EPSILON)
+            first, second = far[one], near[other]
+            score = excess[one, other] * np.minimum(stakes[centre, first], stakes[centre, second])
+            better = score > worst[first, second]
+            first, second = first[better], second[better]
+            worst[first, second], centre_of[first, second] = score[better], centre
+    flipped = worst < worst.T
+    worst, centre_of = np.where(flipped, worst.T, worst), np.where(flipped, centre_of.T, centre_of)
     first, second = np.nonzero(np.triu(centre_of >= 0, 1))
     order = np.argsort(-worst[first, second], kind="stable")
     first, second = first[order], second[order]
