@@ -121,11 +121,19 @@ def renumber(labels: Labels) -> Labels:
     >>> renumber(np.array([7, 3, 7, 5])).tolist()
     [0, 1, 0, 2]
     """
-    nodes = np.arange(len(labels))
+    smallest = firsts(labels)[labels]
+    return (np.cumsum(smallest == np.arange(len(labels))) - 1)[smallest]
+
+
+def firsts(labels: Labels) -> Labels:
+    """Return the smallest node of every group, in the order of the groups' numbers.
+
+    >>> firsts(np.array([1, 0, 1, 2])).tolist()
+    [1, 0, 3]
+    """
     first = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.intp)
-    first[labels[::-1]] = nodes[::-1]  # the last to be written is the smallest node
-    smallest = first[labels]
-    return (np.cumsum(smallest == nodes) - 1)[smallest]
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last to be written is the smallest node
+    return first
 
 
 def joined(size: int, first: Labels, second: Labels) -> Labels:

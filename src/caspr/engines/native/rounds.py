@@ -17,9 +17,9 @@ import numpy as np
 
 from caspr.engines.native import incumbent
 from caspr.engines.native.outcome import Outcome
-from caspr.engines.native.problem import Bools, Labels, Problem, joined
+from caspr.engines.native.problem import Bools, Labels, Problem, firsts, joined
 from caspr.engines.native.relaxation import Point, decided, relax
-from caspr.engines.native.stars import Cuts, Floats, lifted, violated_stars, violated_triangles
+from caspr.engines.native.stars import NONE, Cuts, Floats, lifted, violated_stars, violated_triangles
 from caspr.engines.native.watch import Watch
 from caspr.solution import Stop
 
@@ -56,7 +56,8 @@ class Rounds:
         self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
         self.stalled = 0
-        self.shaken = floor >= 0
+        self.first = floor < 0
+        self.shaken = not self.first
         self.near: Floats = (problem.gains > 0).astype(np.float64)
 
     @property
@@ -93,7 +94,8 @@ class Rounds:
                 self.problem = self._separated(apart)
                 continue
             break
-        return replace(self.best, bound=max(self.best.bound, self.best.value))
+        bound = max(self.best.bound, self.best.value)
+        return replace(self.best, bound=bound, cuts=cuts if self.first else NONE)
 
     def _shaken(self) -> bool:
         """Before the first branching of all, look harder for a clustering; tell whether that helped."""
@@ -156,7 +158,7 @@ class Rounds:
         problem = self._separated(apart)
         first, second = undecided(problem, x)
         joined_groups = joined(
-            problem.size, np.append(np.arange(problem.size), first), np.append(groups_first(groups), second)
+            problem.size, np.append(np.arange(problem.size), first), np.append(firsts(groups)[groups], second)
         )
         cut = np.zeros_like(apart)
         cut[first, second] = cut[second, first] = True
@@ -175,12 +177,6 @@ class Rounds:
         bound = max(outcome.bound + constant, self.in_hand)
         self._offer(outcome.labels[groups])
         return bound
-
-
-def groups_first(groups: Labels) -> Labels:
-    """Return the smallest node of each node's group."""
-    _, first = np.unique(groups, return_index=True)
-    return first[groups]
 
 
 def undecided(problem: Problem, x: Floats) -> tuple[int, int]:

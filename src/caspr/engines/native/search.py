@@ -9,7 +9,7 @@ import numpy as np
 from caspr.engines.native import incumbent
 from caspr.engines.native.exhaustive import enumerate_optima
 from caspr.engines.native.outcome import Outcome
-from caspr.engines.native.problem import Labels, Problem, components, renumber
+from caspr.engines.native.problem import Labels, Problem, components, firsts, renumber
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.stars import NONE, Cuts
 from caspr.engines.native.watch import Watch
@@ -40,7 +40,12 @@ def search_reduced(reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts:
     constant = reduced.constant
     renamed = cuts.rename(reduced.labels, reduced.problem)
     inner = _by_components(reduced.problem, watch, floor - constant, renamed)
-    return Outcome(reduced.lift(inner.labels), inner.value + constant, inner.bound + constant)
+    return Outcome(
+        reduced.lift(inner.labels),
+        inner.value + constant,
+        inner.bound + constant,
+        inner.cuts.named(firsts(reduced.labels)),
+    )
 
 
 def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:
@@ -50,14 +55,14 @@ def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Ou
     groups = sorted((group for group in groups if len(group) > 1), key=len)
     pieces = [problem.restrict(group) for group in groups]
     labels = np.arange(problem.size)
-    value, ceiling = 0, sum(piece.ceiling for piece in pieces)
+    value, ceiling, held = 0, sum(piece.ceiling for piece in pieces), NONE
     for group, piece in zip(groups, pieces, strict=True):
         others = ceiling - piece.ceiling
         outcome = _connected(piece, watch, floor - others, _restricted(cuts, group, piece, problem.size))
         labels[group] = group[outcome.labels]
-        value += outcome.value
+        value, held = value + outcome.value, held | outcome.cuts.named(group)
         ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
-    return Outcome(renumber(labels), value, ceiling)
+    return Outcome(renumber(labels), value, ceiling, held)
 
 
 def _restricted(cuts: Cuts, group: Labels, piece: Problem, size: int) -> Cuts:

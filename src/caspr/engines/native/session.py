@@ -5,7 +5,7 @@ the adjudicator, is not solved again.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from caspr.document import Span
@@ -13,6 +13,7 @@ from caspr.engines.native.links import Links
 from caspr.engines.native.outcome import Outcome
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.search import quick, search_reduced
+from caspr.engines.native.stars import NONE, Cuts
 from caspr.engines.native.translate import Part, Translator, conflicts
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
@@ -51,6 +52,8 @@ class Session:
     """What that first look found."""
     jobs: int = 1
     """How many processes may work at the same time."""
+    cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
+    """What helped to solve a part, by its first mention: where it starts when it is solved again."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     best: Partition | None = None
@@ -117,7 +120,17 @@ def solve_exactly(session: Session, part: Part) -> Outcome:
     if key in session.memory.outcomes:
         return session.memory.outcomes[key]
     reduced = session.reduced.pop(key, None) or reduce(part.problem)
-    return _remembered(session, key, search_reduced(reduced, session.watch))
+    outcome = search_reduced(reduced, session.watch, cuts=_cuts_from_before(session, part))
+    session.cuts[part.first] = part, outcome.cuts
+    return _remembered(session, key, outcome)
+
+
+def _cuts_from_before(session: Session, part: Part) -> Cuts:
+    """Return the cuts that were in use when the part was solved with fewer forbidden pairs."""
+    if part.first not in session.cuts:
+        return NONE
+    before, cuts = session.cuts[part.first]
+    return cuts.rename(part.places(before), part.problem)
 
 
 def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
@@ -138,5 +151,5 @@ def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
 
 def _remembered(session: Session, key: bytes, outcome: Outcome) -> Outcome:
     if outcome.proven:
-        session.memory.outcomes[key] = outcome
+        session.memory.outcomes[key] = replace(outcome, cuts=NONE)
     return outcome

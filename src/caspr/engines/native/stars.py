@@ -77,6 +77,12 @@ class Cuts:
                     stars[place - len(self.triangles)] = tuple(row) if good else _cleaned(row, problem)
         return cuts_of(stars, labels[self.triangles], problem, self.weights)
 
+    def named(self, names: Labels) -> "Cuts":
+        """Express the cuts in other names for the nodes, distinct and in the same order."""
+        listed = names.tolist()
+        stars = (tuple(listed[node] for node in star) for star in self.stars)
+        return Cuts(names[self.triangles], tuple(stars), self.weights)
+
     def by_size(self) -> Iterator[tuple[Labels, Labels]]:
         """Yield all cuts of one size as the rows of an array, with their positions, size by size."""
         yield np.arange(len(self.triangles)), self.triangles

@@ -17,6 +17,7 @@ link can be used: a chain whose parts touch only by pairs of gain 0 that nobody 
 better left unused, does not hang together.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,6 +57,17 @@ class Part:
         content = blake2b(self.problem.gains.tobytes(), digest_size=16)
         content.update(self.problem.forbidden.tobytes())
         return content.digest()
+
+    @property
+    def first(self) -> Span:
+        """The first of all mentions."""
+        return min(node[0] for node in self.nodes)
+
+    def places(self, other: "Part") -> Labels:
+        """Return, for each node of a part with the same mentions, the node here that shares most of them."""
+        home = {mention: number for number, node in enumerate(self.nodes) for mention in node}
+        shared = (Counter(home[mention] for mention in node) for node in other.nodes)
+        return np.array([counts.most_common(1)[0][0] for counts in shared], dtype=np.intp)
 
     def chains(self, labels: Labels) -> list[list[Span]]:
         """Turn a clustering into chains of two mentions or more."""
