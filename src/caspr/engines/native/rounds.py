@@ -33,6 +33,8 @@ CROWD = 3
 """How many of them may lean on one pair."""
 TOLERANCE = 0.2
 """The share of the gap by which a relaxation may be wrong."""
+FINER = 0.5
+"""By how much this shrinks with every round that closed little of it."""
 ROUGH = 2e-2
 """The relative error that is always small enough."""
 KICKS = 400
@@ -125,9 +127,10 @@ class Rounds:
 
     @property
     def _tolerance(self) -> float:
-        """The relative error that does not matter yet."""
+        """The relative error that does not matter yet: the less, the longer the bound has not moved."""
         gap = self.best.bound - self.in_hand
-        return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        share = TOLERANCE * FINER**self.stalled
+        return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
         value = self.problem.value(labels)

@@ -9,7 +9,7 @@ import numpy as np
 from caspr.engines.native import incumbent
 from caspr.engines.native.exhaustive import enumerate_optima
 from caspr.engines.native.outcome import Outcome
-from caspr.engines.native.problem import Labels, Problem, components, firsts, renumber
+from caspr.engines.native.problem import Problem, components, firsts, renumber
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.stars import NONE, Cuts
 from caspr.engines.native.watch import Watch
@@ -58,21 +58,13 @@ def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Ou
     value, ceiling, held = 0, sum(piece.ceiling for piece in pieces), NONE
     for group, piece in zip(groups, pieces, strict=True):
         others = ceiling - piece.ceiling
-        outcome = _connected(piece, watch, floor - others, _restricted(cuts, group, piece, problem.size))
+        place = np.full(problem.size, -1, dtype=np.intp)
+        place[group] = np.arange(len(group))
+        outcome = _connected(piece, watch, floor - others, cuts.within(place, piece))
         labels[group] = group[outcome.labels]
         value, held = value + outcome.value, held | outcome.cuts.named(group)
         ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
     return Outcome(renumber(labels), value, ceiling, held)
-
-
-def _restricted(cuts: Cuts, group: Labels, piece: Problem, size: int) -> Cuts:
-    """Keep the cuts that lie inside one component, in its own numbers."""
-    place = np.full(size, -1, dtype=np.intp)
-    place[group] = np.arange(len(group))
-    home = (place >= 0).tolist()
-    triangles = (place[cuts.triangles] >= 0).all(axis=1)
-    stars = [all(home[node] for node in star) for star in cuts.stars]
-    return cuts.keep(np.append(triangles, np.array(stars, dtype=bool))).rename(place, piece)
 
 
 def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:

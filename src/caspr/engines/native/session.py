@@ -126,11 +126,11 @@ def solve_exactly(session: Session, part: Part) -> Outcome:
 
 
 def _cuts_from_before(session: Session, part: Part) -> Cuts:
-    """Return the cuts that were in use when the part was solved with fewer forbidden pairs."""
+    """Return the cuts that were in use when nearly the same mentions were solved before."""
     if part.first not in session.cuts:
         return NONE
     before, cuts = session.cuts[part.first]
-    return cuts.rename(part.places(before), part.problem)
+    return cuts.within(part.places(before), part.problem)
 
 
 def solve_ahead(session: Session, parts: Iterable[Part]) -> None:

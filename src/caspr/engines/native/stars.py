@@ -77,6 +77,14 @@ class Cuts:
                     stars[place - len(self.triangles)] = tuple(row) if good else _cleaned(row, problem)
         return cuts_of(stars, labels[self.triangles], problem, self.weights)
 
+    def within(self, places: Labels, problem: Problem) -> "Cuts":
+        """Express the cuts in the nodes of another problem, dropping those with a node that has no place."""
+        home = (places >= 0).tolist()
+        triangles = (places[self.triangles] >= 0).all(axis=1)
+        stars = [all(home[node] for node in star) for star in self.stars]
+        kept = self.keep(np.append(triangles, np.array(stars, dtype=bool)))
+        return kept.rename(places, problem)
+
     def named(self, names: Labels) -> "Cuts":
         """Express the cuts in other names for the nodes, distinct and in the same order."""
         listed = names.tolist()

@@ -64,9 +64,9 @@ class Part:
         return min(node[0] for node in self.nodes)
 
     def places(self, other: "Part") -> Labels:
-        """Return, for each node of a part with the same mentions, the node here that shares most of them."""
+        """Return, for each node of another part, the node here that shares most mentions; -1 for none."""
         home = {mention: number for number, node in enumerate(self.nodes) for mention in node}
-        shared = (Counter(home[mention] for mention in node) for node in other.nodes)
+        shared = (Counter(home.get(mention, -1) for mention in node) for node in other.nodes)
         return np.array([counts.most_common(1)[0][0] for counts in shared], dtype=np.intp)
 
     def chains(self, labels: Labels) -> list[list[Span]]:
