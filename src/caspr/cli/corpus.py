@@ -21,6 +21,7 @@ from caspr.cli.options import (
     wants_all,
 )
 from caspr.cli.run import tell
+from caspr.cli.stopping import Stopped, stopped_once
 from caspr.corpus.job import Options, Reading
 from caspr.corpus.layouts import LAYOUTS
 from caspr.corpus.run import Request, failures, run_corpus
@@ -114,12 +115,12 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
 
 
 def _deliver(request: Request, *, quiet: bool) -> None:
-    with corpus_bar(quiet=quiet) as bar:
+    with stopped_once(), corpus_bar(quiet=quiet) as bar:
         try:
             totals, forgotten = run_corpus(request, bar)
-        except KeyboardInterrupt:
+        except Stopped as stop:
             tell([f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"])
-            sys.exit(130)
+            sys.exit(stop.code)
     if not quiet:
         tell(_told(totals))
         if forgotten:

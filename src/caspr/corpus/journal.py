@@ -47,6 +47,9 @@ class Journal:
             # An entry may get lost with the power, never without: its document is then done again.
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLE)
+            self.broken_off = bool(self._database.execute("PRAGMA user_version").fetchone()[0])
+            """Whether the run before this one was killed."""
+            self._database.execute("PRAGMA user_version = 1")
             self._database.execute("BEGIN IMMEDIATE")
             last = self._database.execute("SELECT max(run) FROM entry").fetchone()[0]
         except sqlite3.Error as error:
@@ -118,5 +121,6 @@ class Journal:
         try:
             if self._database.in_transaction:
                 self._change("COMMIT")
+            self._change("PRAGMA user_version = 0")
         finally:
             self._database.close()

@@ -16,7 +16,8 @@ from pathlib import Path, PurePath
 from caspr.corpus.index import index
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
 from caspr.corpus.layouts import detect, place, walk
-from caspr.errors import InputError
+from caspr.corpus.workspace import Workspace
+from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
 from caspr.formats.table import companions
 
@@ -40,11 +41,22 @@ class Plan:
     ) -> None:
         """Look through a folder, or through files with many documents in them."""
         self._reading = reading or Reading()
-        self._database = sqlite3.connect("")
-        self._database.executescript(_TABLE)
-        self._spool = tempfile.NamedTemporaryFile(prefix="caspr-", suffix=".spool")  # noqa: SIM115
         self.annotators = 0
         self._walked = len(inputs) == 1 and inputs[0].is_dir()
+        self._workspace = Workspace()
+        self._spool = (self._workspace.path / "spool").open("wb")
+        self._database = sqlite3.connect("")
+        try:
+            self._fill(inputs, by, files)
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            raise OutputError(_no_room(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self, inputs: Sequence[Path], by: str | None, files: str) -> None:
+        self._database.executescript(_TABLE)
         if self._walked:
             self.root = inputs[0].resolve()
             self.by = by or detect(inputs[0], files, self._reading)
@@ -77,7 +89,7 @@ class Plan:
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
             own = path.with_suffix("").as_posix() if self._walked else path.stem
-            for found in index(self.root / path, str(path), self._spool.file, self._reading):
+            for found in index(self.root / path, str(path), self._spool, self._reading):
                 annotator = name if found.annotator in (path.stem, None) else found.annotator
                 if found.annotator is not None:
                     known.add(str(annotator))
@@ -106,6 +118,14 @@ class Plan:
         self._database.close()
         with suppress(OSError):
             self._spool.close()
+        self._workspace.close()
+
+
+def _no_room(error: sqlite3.Error | OSError) -> str:
+    return (
+        f"{tempfile.gettempdir()}: cannot write the plan of the corpus there ({error}): make room, or name "
+        "another folder for temporary files by TMPDIR"
+    )
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

@@ -18,7 +18,7 @@ from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
 from caspr.corpus.writer import Writer, Written
 from caspr.errors import InputError, OutputError
-from caspr.files import write_stream
+from caspr.files import remove_temporary, write_stream
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,18 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
     """
     _refuse_overlap(request)
     _make(request.output)
-    with (
-        closing(_plan(request)) as plan,
-        closing(Journal(request.output)) as journal,
-        closing(Writer(request.output)) as writer,
-    ):
+    with closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+        if journal.broken_off:
+            remove_temporary(request.output)
         run = _Run(request, plan, journal, listener)
-        with closing(_performed(run.jobs(), request)) as outcomes:
-            for outcome in outcomes:
-                run.keep(outcome, writer)
-        run.record(writer.finish())
+        writer = Writer(request.output)
+        try:
+            with closing(_performed(run.jobs(), request)) as outcomes:
+                for outcome in outcomes:
+                    run.keep(outcome, writer)
+            run.record(writer.finish())
+        finally:
+            run.record(writer.stop())
         _sum_up(request, journal, run.totals)
         return run.totals, sum(1 for _ in journal.forgotten())
 

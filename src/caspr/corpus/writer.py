@@ -42,6 +42,10 @@ class Writer:
             for task in wait(self._waiting, return_when=FIRST_COMPLETED).done:
                 yield self._waiting.pop(task), task.result()
 
-    def close(self) -> None:
-        """Let the threads end what they are at, and begin nothing more."""
+    def stop(self) -> Iterator[Written]:
+        """Let the threads end what they are at, and begin nothing more; yield what is in place."""
         self._threads.shutdown(wait=True, cancel_futures=True)
+        for task, outcome in self._waiting.items():
+            if not task.cancelled() and task.exception() is None:
+                yield outcome, task.result()
+        self._waiting.clear()
