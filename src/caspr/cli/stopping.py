@@ -19,7 +19,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stopped_once() -> Iterator[None]:
-    """Raise `Stopped` on the first Ctrl-C, SIGTERM or SIGHUP in the block, and ignore all others from then on.
+    """Raise `Stopped` on the first Ctrl-C, SIGTERM or SIGHUP in the block, and ignore all that follow.
 
     A signal that is ignored already stays so: it was meant for others.
     """

@@ -16,7 +16,7 @@ import pickle
 import secrets
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,15 +64,32 @@ def _connect(address: str) -> "Client":
         raise InputError(f"--cluster {address}: found no Dask scheduler there: {error}") from error
 
 
-def _allow_failures(client: "Client", most: int) -> int:
-    """Let the scheduler give a job up after so many deaths and one more; return what it allowed before."""
+def _give_up_soon(client: "Client", most: int) -> None:
+    """Have the scheduler give a job of this client up after so many deaths and one more.
 
-    # A function inside a function travels whole: CaspR need not be installed where the scheduler is.
-    def allow(dask_scheduler: Any) -> Any:
-        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, most
-        return before
+    What it allows is one number for everybody, and stays as it is; our jobs begin with as many deaths against
+    them as leave the right number. Who does this for them on the scheduler goes away with the client.
+    """
+    from distributed.diagnostics.plugin import SchedulerPlugin
 
-    return int(client.run_on_scheduler(allow))
+    name = f"caspr-{client.id}"
+
+    # A class inside a function travels whole: CaspR need not be installed where the scheduler is.
+    class Impatience(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
+        """Count deaths against the jobs of one client before they begin."""
+
+        def __init__(self, client: str, name: str) -> None:
+            self.client, self.name = client, name
+
+        def update_graph(self, scheduler: Any, *, client: str, keys: Iterable[Any], **_: Any) -> None:
+            for key in keys if client == self.client else ():
+                scheduler.tasks[key].suspicious = scheduler.allowed_failures - most
+
+        def remove_client(self, scheduler: Any, client: str) -> None:
+            if client == self.client:
+                scheduler.remove_plugin(self.name)
+
+    client.register_plugin(Impatience(client.id, name), name)
 
 
 class _Attempt(NamedTuple):
@@ -85,12 +102,11 @@ class _Attempt(NamedTuple):
 
 
 def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
-    before = _allow_failures(client, AMONG_OTHERS)
+    _give_up_soon(client, AMONG_OTHERS)
     suspects: list[_Attempt] = []
     yield from _run(client, map(_Attempt, jobs), _Window(client).size, suspects)
     while suspects:
         yield from _run(client, iter([suspects.pop(0)]), lambda: 1, suspects)
-    _allow_failures(client, before)
 
 
 def _run(
@@ -140,15 +156,16 @@ class _Window:
 
 def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt:
     """Return what came back; a job that the cluster could not do has failed, or may be tried again."""
+    if future.status not in ("finished", "error"):
+        raise CasprError("the Dask scheduler is gone; run the same command again to go on")
     document = attempt.job.document
-    if future.status == "finished":
+    try:
         outcome: Outcome = pickle.loads(future.result())
         return outcome
-    if future.status != "error":
-        raise CasprError("the Dask scheduler is gone; run the same command again to go on")
-    error: Any = future.exception()
-    if type(error).__name__ != "KilledWorker":
-        return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
+    except Exception as error:
+        # Also of a job that was finished: a result that is lost with its worker is made again.
+        if type(error).__name__ != "KilledWorker":
+            return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
     runs = attempt.runs + AMONG_OTHERS + 1
     if runs < 1 + AGAIN:
         return attempt._replace(runs=runs)

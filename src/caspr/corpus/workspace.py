@@ -3,7 +3,7 @@
     TMPDIR/caspr-xxxxxxxx/owner    a locked file that names the machine
     TMPDIR/caspr-xxxxxxxx/files    what is in use
 
-1. Who makes a folder holds the lock of its `owner` file and removes the folder when done, also on the way out.
+1. Who makes a folder holds the lock of its `owner` file, and removes the folder on the way out at the latest.
 2. A process that is killed cannot do that, but its lock goes with it. So whoever makes a folder first removes
    those of the same machine whose lock nobody holds.
 3. The lock is held before the file is called `owner`, and the file is the last that is removed: no folder in
