@@ -5,11 +5,11 @@
     file         IN/annotator.ext              one file for each annotator, with many documents in it
 
 Deeper folders are part of the document's name. Where the layout is not said, it is found by looking into
-some files: those of one document have the same words.
+some files: those of one document have the same words. An MMAX2 project may be a folder in place of a file.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
@@ -19,8 +19,12 @@ from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
 from caspr.formats.annotators import read_one
 
-_ASIDE = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf", "typesystem.xml")
-"""Settings that brat and UIMA put beside documents."""
+_ASIDE = (
+    *("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf", "typesystem.xml"),
+    *("thumbs.db", "desktop.ini", "*~", "*.bak", "#*#"),
+)
+"""What brat and UIMA, desktops and editors put beside documents, in small letters."""
+_MMAX = ".mmax"
 _PROJECT = (".xml", ".dtd", ".xsl")
 """What the files of an MMAX2 project beside its `.mmax` are called."""
 LAYOUTS = ("document", "annotator", "file")
@@ -31,6 +35,8 @@ _FILES = 200
 """How many files of each are looked for."""
 _ENTRIES = 10_000
 """How many entries of the corpus folder are looked at."""
+_Samples = Mapping[str, Mapping[str, str]]
+"""Paths of files in each folder, by what they would be called as files."""
 
 
 def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
@@ -56,7 +62,7 @@ def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
 
 def _has_project(folder: Path) -> bool:
     with _opened(folder) as entries:
-        return any(entry.name.endswith(".mmax") for entry in entries)
+        return any(entry.name.endswith(_MMAX) for entry in entries)
 
 
 def _is_part(path: Path, *, project: bool) -> bool:
@@ -95,10 +101,38 @@ def place(path: str, layout: str) -> tuple[str, str]:
     return "/".join(parts[1:]), parts[0]
 
 
+def are_in_folders(paths: Iterable[str]) -> bool:
+    """Tell whether the MMAX2 projects among the paths of a corpus are folders in place of files.
+
+    They are if each is alone in its folder, and that is not a folder of the corpus folder itself. The paths
+    must come folder by folder.
+
+    >>> are_in_folders(["d1/ann/x.mmax", "d1/bob/x.mmax"]), are_in_folders(["d1/ann.mmax", "d1/bob.mmax"])
+    (True, False)
+    """
+    last = None
+    for path in paths:
+        if path.endswith(_MMAX):
+            folder = path.rpartition("/")[0]
+            if folder == last or "/" not in folder:
+                return False
+            last = folder
+    return last is not None
+
+
+def as_file(path: str) -> str:
+    """Return what a project that is a folder would be called as a file; any other path as it is.
+
+    >>> as_file("d1/ann/x.mmax"), as_file("d1/ann.conll")
+    ('d1/ann.mmax', 'd1/ann.conll')
+    """
+    return f"{path.rpartition('/')[0]}{_MMAX}" if path.endswith(_MMAX) else path
+
+
 def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> str:
     """Find the layout of a corpus by looking."""
     folders, files = _entries(folder, pattern)
-    if any(file.endswith(".mmax") for file in files):
+    if any(file.endswith(_MMAX) for file in files):
         return "file"
     if not folders:
         if not files:
@@ -109,7 +143,9 @@ def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> 
             f"{folder / files[0]}: found a file beside folders, expected files in one folder for each "
             "document or annotator; move it away, or leave it out by --files"
         )
-    samples = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
+    found = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
+    called = as_file if are_in_folders(f"{name}/{path}" for name in found for path in found[name]) else str
+    samples = {name: {called(path): path for path in paths} for name, paths in found.items()}
     words = partial(_words, reading=reading or Reading())
     inside, across = _inside(folder, samples, words), _across(folder, samples, words)
     if inside == across:
@@ -135,26 +171,26 @@ def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
     return folders[:_SAMPLES], files
 
 
-def _inside(folder: Path, samples: Mapping[str, list[str]], words: Callable[[Path], object]) -> int:
+def _inside(folder: Path, samples: _Samples, words: Callable[[Path], object]) -> int:
     """Count how often two files of one folder have the same words."""
     same = 0
     for name, paths in samples.items():
-        groups: dict[PurePosixPath, list[str]] = {}
-        for path in sorted(paths):
-            groups.setdefault(PurePosixPath(path).parent, []).append(path)
+        groups: dict[PurePosixPath, list[Path]] = {}
+        for called in sorted(paths):
+            groups.setdefault(PurePosixPath(called).parent, []).append(folder / name / paths[called])
         pair = next((group[:2] for group in groups.values() if len(group) > 1), None)
-        same += pair is not None and words(folder / name / pair[0]) == words(folder / name / pair[1])
+        same += pair is not None and words(pair[0]) == words(pair[1])
     return same
 
 
-def _across(folder: Path, samples: Mapping[str, list[str]], words: Callable[[Path], object]) -> int:
+def _across(folder: Path, samples: _Samples, words: Callable[[Path], object]) -> int:
     """Count how often two files of one name in two folders have the same words."""
     first, *others = samples
     found = (
-        (folder / first / path, folder / other / path)
-        for other in others
-        for path in sorted(samples[first])
-        if (folder / other / path).is_file()
+        (folder / first / path, other)
+        for name in others
+        for called, path in sorted(samples[first].items())
+        if (other := folder / name / samples[name].get(called, path)).is_file()
     )
     return sum(words(one) == words(other) for one, other in islice(found, _SAMPLES))
 

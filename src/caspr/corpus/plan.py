@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 from caspr.corpus.index import index
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
-from caspr.corpus.layouts import detect, place, walk
+from caspr.corpus.layouts import are_in_folders, as_file, detect, place, walk
 from caspr.corpus.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
@@ -26,6 +26,7 @@ CREATE TABLE source (
     document TEXT, annotator TEXT, path TEXT, piece TEXT, number INTEGER PRIMARY KEY
 );
 """
+_WALKED = "SELECT path FROM source ORDER BY number"
 
 
 class Plan:
@@ -83,6 +84,12 @@ class Plan:
         self._database.executemany(
             "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)", rows
         )
+        if are_in_folders(path for (path,) in self._database.execute(_WALKED)):
+            for number, column in enumerate(("document", "annotator")):
+                self._database.create_function(
+                    column, 1, lambda path, number=number: place(as_file(path), self.by)[number]
+                )
+            self._database.execute("UPDATE source SET document = document(path), annotator = annotator(path)")
 
     def _add_files(self, paths: Sequence[Path]) -> None:
         _refuse_twice([self.root / path for path in paths])
