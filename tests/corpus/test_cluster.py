@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from caspr.corpus import cluster as module
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_in, write_project
 from tests.corpus.processes import alive, all_gone, start, until
@@ -193,6 +194,39 @@ def test_a_worker_that_dies_has_its_documents_run_elsewhere(tmp_path: Path, clus
     here = start("corpus", corpus, "-o", tmp_path / "here", *BRUTE)
     assert here.wait(60) == 0
     assert golds(tmp_path / "here") == golds(tmp_path / "out")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_result_that_is_lost_with_its_worker_is_made_again(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Kill the worker that has a result before the client fetches it; the client may know, or not yet."""
+    real = module._outcome
+    killed: list[int] = []
+
+    def outcome(future: Any, attempt: Any) -> Any:
+        if not killed and future.status == "finished":
+            [[address]] = future.client.who_has([future]).values()
+            killed.append(future.client.run(os.getpid)[address])
+            os.kill(killed[0], signal.SIGKILL)
+            until(lambda: when == "after" or future.status != "finished")
+        return real(future, attempt)
+
+    monkeypatch.setattr(module, "_outcome", outcome)
+    corpus = write_corpus(tmp_path / "in", ["a", "b"])
+    with running(tmp_path, 2) as cluster:
+        told = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+    assert (told.code, len(killed)) == (0, 1), told
+    assert set(golds(tmp_path / "out")) == {"a.conll", "b.conll"}
+
+
+def test_no_more_when_the_scheduler_is_gone(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["sleepy"])
+    with running(tmp_path, 1) as cluster:
+        run = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+        until(lambda: len(list(cluster.pids.iterdir())) == 2)
+    assert run.wait(60) == 2
+    assert "the Dask scheduler is gone" in (run.stderr.read() if run.stderr else "")
 
 
 def test_a_document_that_kills_every_worker_is_given_up(caspr: Caller, tmp_path: Path) -> None:

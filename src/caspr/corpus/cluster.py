@@ -6,7 +6,8 @@
 4. A Dask worker that dies has its jobs run again elsewhere, at most `AGAIN` times: first by the scheduler,
    among other jobs. It counts a death against all jobs that the worker had, so that those which it gives
    up are suspects only: they are run again at the end, one at a time with nothing beside them, and only
-   what kills its worker then, too, has failed. Only the client writes, and each outcome once.
+   what kills its worker then, too, has failed. A result that is lost with its worker is made again; that
+   is no death of its own. Only the client writes, and each outcome once.
 5. When the client goes away, the jobs of its documents are given up within a second.
 """
 
@@ -34,6 +35,8 @@ AMONG_OTHERS = 1
 """How often the scheduler does so; it is then run twice more at most, by itself."""
 _TIMEOUT = 30
 """Seconds to wait for a scheduler to answer."""
+_ARRIVAL = (2, 10, 60, 600)
+"""Seconds to wait for a result to arrive, the first time it is asked for and so on."""
 _AHEAD = 3
 """How many jobs are under way for each thread of the cluster."""
 _SECONDS = 2.0
@@ -127,7 +130,11 @@ def _run(
     completed = as_completed(first, loop=client.loop, raise_errors=False)
     del first
     for future in completed:
-        outcome = _outcome(future, under_way.pop(future.key))
+        outcome = _outcome(future, under_way[future.key])
+        if outcome is None:
+            completed.add(future)
+            continue
+        del under_way[future.key]
         future.release()
         for attempt in islice(attempts, max(0, size() - len(under_way))):
             completed.add(submit(attempt))
@@ -154,16 +161,35 @@ class _Window:
         return self._size
 
 
-def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt:
-    """Return what came back; a job that the cluster could not do has failed, or may be tried again."""
-    if future.status not in ("finished", "error"):
-        raise CasprError("the Dask scheduler is gone; run the same command again to go on")
+def _fetched(future: "Future") -> bytes | None:
+    """Fetch a result; `None` if it was lost meanwhile.
+
+    Dask may wait for ever if the worker dies while it fetches a result; asked again, it has the new one.
+    """
+    for seconds in _ARRIVAL:
+        with contextlib.suppress(TimeoutError):
+            packed: bytes = future.result(timeout=seconds)
+            return packed
+        if future.status in ("lost", "pending"):
+            return None
+    raise TimeoutError("its result did not arrive")
+
+
+def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt | None:
+    """Return what came back; a job that the cluster could not do has failed, or may be tried again.
+
+    `None` if there is nothing yet: a result that is lost with its worker is made again by the scheduler.
+    """
+    if future.status in ("lost", "pending"):
+        return None
     document = attempt.job.document
     try:
-        outcome: Outcome = pickle.loads(future.result())
+        packed = _fetched(future)
+        outcome: Outcome | None = None if packed is None else pickle.loads(packed)
         return outcome
     except Exception as error:
-        # Also of a job that was finished: a result that is lost with its worker is made again.
+        if future.status == "cancelled":
+            raise CasprError("the Dask scheduler is gone; run the same command again to go on") from error
         if type(error).__name__ != "KilledWorker":
             return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
     runs = attempt.runs + AMONG_OTHERS + 1
