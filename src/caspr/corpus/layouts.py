@@ -45,19 +45,48 @@ def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
     Hidden files are left out, and files that only belong to others: texts beside annotations, parts of
     MMAX2 projects, settings of annotation tools.
     """
-    waiting = [("", False)]
+    waiting: list[tuple[str, bool, tuple[str, ...]]] = [("", False, ())]
     while waiting:
-        here, project = waiting.pop()
+        here, project, links = waiting.pop()
         project = project or _has_project(folder / here)
         with _opened(folder / here) as entries:
             for entry in entries:
                 path = f"{here}/{entry.name}" if here else entry.name
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir():
-                    waiting.append((path, project))
-                elif fnmatchcase(entry.name, pattern) and not _is_part(folder / path, project=project):
-                    yield _checked(path)
+                if _is_folder(entry):
+                    if (followed := _followed(entry, links)) is not None:
+                        waiting.append((path, project, followed))
+                elif _is_taken(entry, pattern) and not _is_part(folder / path, project=project):
+                    yield path
+
+
+def _followed(entry: "os.DirEntry[str]", links: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the folders that links led to, with this one; `None` if it leads back to where we come from."""
+    if not entry.is_symlink():
+        return links
+    real = os.path.realpath(entry.path)
+    above = os.path.realpath(Path(entry.path).parent)
+    back = real in links or Path(above).is_relative_to(real)
+    return None if back else (*links, real)
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link that leads to itself is a file that cannot be read.
+        return False
+
+
+def _is_taken(entry: "os.DirEntry[str]", pattern: str) -> bool:
+    """Tell whether an entry that is no folder matches, and is no pipe or device, which might never end."""
+    if not fnmatchcase(entry.name, pattern):
+        return False
+    try:
+        return entry.is_file() or not Path(entry.path).exists()
+    except OSError:
+        return True
 
 
 def _has_project(folder: Path) -> bool:
@@ -81,12 +110,19 @@ def _opened(folder: Path) -> "os._ScandirIterator[str]":
         raise InputError(f"{folder}: cannot read: {error.strerror}") from error
 
 
-def _checked(path: str) -> str:
+def is_text(path: str) -> bool:
+    """Tell whether the name of a file is UTF-8."""
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{path!r}: found a file name that is not UTF-8, expected one that is") from None
-    return path
+        return False
+    return True
+
+
+def refused_name(path: str) -> tuple[str, str]:
+    """Return a name that can be shown in place of one that is not UTF-8, and what is wrong with it."""
+    shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return shown, f"{shown}: found a file name that is not UTF-8, expected one that is: rename it"
 
 
 def place(path: str, layout: str) -> tuple[str, str]:
@@ -160,12 +196,12 @@ def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
     """Return some folders in a folder, and some files."""
     with _opened(folder) as entries:
         shown = [entry for entry in islice(entries, _ENTRIES) if not entry.name.startswith(".")]
-    folders = sorted(entry.name for entry in shown if entry.is_dir())
+    folders = sorted(entry.name for entry in shown if _is_folder(entry))
     files = sorted(
         entry.name
         for entry in shown
-        if not entry.is_dir()
-        and fnmatchcase(entry.name, pattern)
+        if not _is_folder(entry)
+        and _is_taken(entry, pattern)
         and not _is_part(folder / entry.name, project=False)
     )
     return folders[:_SAMPLES], files

@@ -13,9 +13,9 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePath
 
-from caspr.corpus.index import index
+from caspr.corpus.index import index, spool_fault
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
-from caspr.corpus.layouts import are_in_folders, as_file, detect, place, walk
+from caspr.corpus.layouts import are_in_folders, as_file, detect, is_text, place, refused_name, walk
 from caspr.corpus.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
@@ -26,6 +26,7 @@ CREATE TABLE source (
     document TEXT, annotator TEXT, path TEXT, piece TEXT, number INTEGER PRIMARY KEY
 );
 """
+_INSERT = "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)"
 _WALKED = "SELECT path FROM source ORDER BY number"
 
 
@@ -43,6 +44,8 @@ class Plan:
         """Look through a folder, or through files with many documents in them."""
         self._reading = reading or Reading()
         self.annotators = 0
+        self.beside: list[str] = []
+        """Files beside the folders of documents or annotators, which belong to none."""
         self._walked = len(inputs) == 1 and inputs[0].is_dir()
         self._workspace = Workspace()
         self._spool = (self._workspace.path / "spool").open("wb")
@@ -61,7 +64,7 @@ class Plan:
         if self._walked:
             self.root = inputs[0].resolve()
             self.by = by or detect(inputs[0], files, self._reading)
-            paths = [Path(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
+            paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
             self.by = "file"
             self.root, paths = _rooted(inputs)
@@ -80,10 +83,16 @@ class Plan:
         return int(self._database.execute(query).fetchone()[0])
 
     def _add_folder(self, files: str) -> None:
-        rows = ((*place(path, self.by), path, None) for path in walk(self.root, files) if "/" in path)
-        self._database.executemany(
-            "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)", rows
-        )
+        for path in walk(self.root, files):
+            if "/" not in path:
+                self.beside.append(path)
+            elif is_text(path):
+                self._database.execute(_INSERT, (*place(path, self.by), path, None))
+            else:
+                shown, reason = refused_name(path)
+                piece = json.dumps(spool_fault(reason, self._spool))
+                self._database.execute(_INSERT, (*place(shown, self.by), shown, piece))
+        self._spool.flush()
         if are_in_folders(path for (path,) in self._database.execute(_WALKED)):
             for number, column in enumerate(("document", "annotator")):
                 self._database.create_function(
@@ -101,10 +110,8 @@ class Plan:
                 if found.annotator is not None:
                     known.add(str(annotator))
                 piece = None if found.piece is None else json.dumps(found.piece)
-                self._database.execute(
-                    "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)",
-                    (own if found.document is None else found.document, annotator, str(path), piece),
-                )
+                document = own if found.document is None else found.document
+                self._database.execute(_INSERT, (document, annotator, str(path), piece))
         self.annotators = len(known)
         self._spool.flush()
 
@@ -133,6 +140,12 @@ def _no_room(error: sqlite3.Error | OSError) -> str:
         f"{tempfile.gettempdir()}: cannot write the plan of the corpus there ({error}): make room, or name "
         "another folder for temporary files by TMPDIR"
     )
+
+
+def _checked(path: str) -> Path:
+    if not is_text(path):
+        raise InputError(refused_name(path)[1])
+    return Path(path)
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

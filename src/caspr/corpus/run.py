@@ -12,13 +12,14 @@ from caspr.corpus.golds import SUMMARIES
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
 from caspr.corpus.journal import Entry, Journal
-from caspr.corpus.names import file_name
+from caspr.corpus.names import file_name, shown
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
 from caspr.corpus.writer import Writer, Written
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
+from caspr.findings import times
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ def silent(totals: Totals, planned: int) -> None:
     """Ignore all progress."""
 
 
-def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, int]:
-    """Adjudicate a corpus; return the totals, and how many files of documents that left it are there.
+def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
+    """Adjudicate a corpus; return the totals, and what else the user should know.
 
     Whatever is wrong with a document is told in the summary, and the others are done.
     """
@@ -74,7 +75,18 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, i
         finally:
             run.record(writer.stop())
         _sum_up(request, journal, run.totals)
-        return run.totals, sum(1 for _ in journal.forgotten())
+        return run.totals, list(_notes(plan, run, journal))
+
+
+def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
+    if run.first_kept is not None:
+        files = times(run.kept, "file")
+        yield f"kept as backup, because not as an earlier run left it: {files} (first: {run.first_kept})"
+    if plan.beside:
+        files = times(len(plan.beside), "file")
+        yield f"not read: {files} beside the folders of each {plan.by} (first: {shown(min(plan.beside))})"
+    if forgotten := sum(1 for _ in journal.forgotten()):
+        yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
 
 
 def _plan(request: Request) -> Plan:
@@ -86,12 +98,14 @@ class _Run:
 
     def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
         self.totals = Totals()
+        self.kept = 0
+        self.first_kept: Path | None = None
         self._request = request
         self._plan = plan
         self._journal = journal
         self._listener = listener
         self._under_way: dict[str, str] = {}
-        self._written: dict[str, str | None] = {}
+        self._written: dict[str, str] = {}
 
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
@@ -115,15 +129,18 @@ class _Run:
         mark = self._under_way.pop(outcome.document, None)
         if mark is None:
             return
-        self._written[outcome.document] = None if outcome.failed else mark
+        self._written[outcome.document] = mark
         entry = self._journal.entry(outcome.document)
         self.record(writer.put(outcome, entry.files if entry else {}))
 
     def record(self, written: Iterable[Written]) -> None:
         """Note documents whose files are in place."""
-        for outcome, files in written:
+        for outcome, placed in written:
             mark = self._written.pop(outcome.document)
-            self._journal.record(outcome.document, mark, outcome.rows, files)
+            done = None if outcome.failed else mark
+            self._journal.record(outcome.document, done, outcome.rows, placed.hashes)
+            self.kept += len(placed.kept)
+            self.first_kept = self.first_kept or next(iter(placed.kept), None)
             self._count(totals_of(outcome.rows))
 
     def _count(self, totals: Totals) -> None:
@@ -149,12 +166,12 @@ def processors() -> int:
 
 
 def failures(output: Path) -> Iterator[tuple[str, str]]:
-    """Yield the documents of the last run that failed, each with its reason."""
+    """Yield the documents of the last run that failed, each with its reason, as they can be shown."""
     with closing(Journal(output)) as journal:
         journal.run -= 1
         for row in journal.rows():
             if row["status"] == FAILED:
-                yield row["document"], row["reason"]
+                yield shown(row["document"]), shown(row["reason"])
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
