@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,23 @@ def test_kill_of_the_whole_run_and_resume(caspr: Caller, tmp_path: Path, pids: P
     assert run(caspr, tmp_path).code == 0
     assert len([name for name in golds(tmp_path / "out") if name.endswith(".conll")]) == 12
     assert not list((tmp_path / "out").glob("*.bak"))
+
+
+def test_kill_while_others_take_long_loses_nothing(caspr: Caller, tmp_path: Path, pids: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["done", "sleepy1", "sleepy2"])
+    process = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--processes", 2)
+    until(lambda: len(golds(tmp_path / "out")) == 1 and len(list(pids.iterdir())) == 4)
+    # The journal is locked, so that nobody can see when it is written.
+    time.sleep(3)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    for path in pids.iterdir():
+        with suppress(ProcessLookupError):
+            os.kill(int(path.name), signal.SIGKILL)
+    for name in ("sleepy1", "sleepy2"):
+        shutil.rmtree(corpus / name)
+    assert run(caspr, tmp_path).code == 0
+    assert taken_over(tmp_path / "out") == 1
 
 
 def test_two_runs_do_not_meet_in_one_folder(caspr: Caller, tmp_path: Path, pids: Path) -> None:

@@ -4,13 +4,14 @@ import errno
 import json
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from caspr.corpus.layouts import walk
+from caspr.corpus.folders import walk
 from tests.cli.caller import Caller
-from tests.corpus.corpora import golds, write_corpus
+from tests.corpus.corpora import golds, write_corpus, write_project
 
 BRUTE = ("--engine", "brute", "--processes", "1")
 GOOD = ["a", "b", "c"]
@@ -85,6 +86,25 @@ def test_odd_names_stay_themselves(caspr: Caller, tmp_path: Path) -> None:
     assert len(golds(tmp_path / "out")) == len(names)
     assert "failed: new\\nline: new\\nline/bob.conll:1: " in outcome.err
     assert "\x1b" not in outcome.err
+
+
+def test_names_that_one_disk_does_not_tell_apart_are_refused(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "Ärger", "ärger"])
+    output = tmp_path / "out"
+    output.mkdir()
+    # As on a disk that takes large and small letters for the same.
+    (output / ".CASPR-JOURNAL.SQLITE").touch()
+    line = caspr.fails("corpus", corpus, "-o", output)
+    assert "found documents 'Ärger' and 'ärger', which are one file on this disk" in line
+    shutil.rmtree(corpus / "Ärger")
+    assert caspr("corpus", corpus, "-o", output, *BRUTE).code == 0
+
+
+def test_an_unpacked_project_is_refused(caspr: Caller, tmp_path: Path) -> None:
+    with zipfile.ZipFile(write_project(tmp_path / "project.zip")) as archive:
+        archive.extractall(tmp_path / "in")
+    line = caspr.fails("corpus", tmp_path / "in", "-o", tmp_path / "out")
+    assert "found an INCEpTION project that was unpacked, expected its archive" in line
 
 
 def test_a_second_file_of_an_annotator_is_told(caspr: Caller, tmp_path: Path) -> None:

@@ -41,12 +41,19 @@ _AHEAD = 3
 """How many jobs are under way for each thread of the cluster."""
 _SECONDS = 2.0
 """Seconds between two questions how large the cluster is."""
+_GLANCE = 0.5
+"""Seconds without a result after which the caller is told so."""
+_NAP = 0.02
+"""Seconds between two looks for results."""
 _LEAST = 32
 """How many jobs are under way at least: waiting jobs make an adaptive cluster grow."""
 
 
-def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome, None, None]:
-    """Do all jobs on the cluster of a scheduler and yield outcomes as they come."""
+def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome | None, None, None]:
+    """Do all jobs on the cluster of a scheduler and yield outcomes as they come.
+
+    Now and then `None` is yielded, so that the caller can do what it has put off.
+    """
     client = _connect(address)
     try:
         yield from _attend(client, jobs)
@@ -104,7 +111,7 @@ class _Attempt(NamedTuple):
     """How many workers may have died of it."""
 
 
-def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
+def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome | None]:
     _give_up_soon(client, AMONG_OTHERS)
     suspects: list[_Attempt] = []
     yield from _run(client, map(_Attempt, jobs), _Window(client).size, suspects)
@@ -114,7 +121,7 @@ def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
 
 def _run(
     client: "Client", attempts: Iterator[_Attempt], size: Callable[[], int], suspects: list[_Attempt]
-) -> Iterator[Outcome]:
+) -> Iterator[Outcome | None]:
     """Run jobs, no more than some at a time; keep those that the scheduler gave up apart."""
     from distributed import as_completed
 
@@ -129,7 +136,10 @@ def _run(
     first = [submit(attempt) for attempt in islice(attempts, size())]
     completed = as_completed(first, loop=client.loop, raise_errors=False)
     del first
-    for future in completed:
+    for future in _as_they_come(completed):
+        if future is None:
+            yield None
+            continue
         outcome = _outcome(future, under_way[future.key])
         if outcome is None:
             completed.add(future)
@@ -142,6 +152,19 @@ def _run(
             suspects.append(outcome)
         else:
             yield outcome
+
+
+def _as_they_come(completed: Any) -> "Iterator[Future | None]":
+    """Yield futures that are done, and `None` when there was none for a while."""
+    glance = time.monotonic()
+    while not completed.is_empty():
+        if completed.has_ready():
+            yield next(completed)
+        elif time.monotonic() - glance > _GLANCE:
+            yield None
+            glance = time.monotonic()
+        else:
+            time.sleep(_NAP)
 
 
 class _Window:

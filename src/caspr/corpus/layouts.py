@@ -9,24 +9,16 @@ some files: those of one document have the same words. An MMAX2 project may be a
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from caspr.corpus.folders import MMAX, is_folder, is_part, is_taken, opened, walk
 from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
 from caspr.formats.annotators import read_one
 
-_ASIDE = (
-    *("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf", "typesystem.xml"),
-    *("thumbs.db", "desktop.ini", "*~", "*.bak", "#*#"),
-)
-"""What brat and UIMA, desktops and editors put beside documents, in small letters."""
-_MMAX = ".mmax"
-_PROJECT = (".xml", ".dtd", ".xsl")
-"""What the files of an MMAX2 project beside its `.mmax` are called."""
 LAYOUTS = ("document", "annotator", "file")
 """All layouts by name."""
 _SAMPLES = 6
@@ -37,77 +29,6 @@ _ENTRIES = 10_000
 """How many entries of the corpus folder are looked at."""
 _Samples = Mapping[str, Mapping[str, str]]
 """Paths of files in each folder, by what they would be called as files."""
-
-
-def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
-    """Yield the paths below a folder of all documents that match, in no order.
-
-    Hidden files are left out, and files that only belong to others: texts beside annotations, parts of
-    MMAX2 projects, settings of annotation tools.
-    """
-    waiting: list[tuple[str, bool, tuple[str, ...]]] = [("", False, ())]
-    while waiting:
-        here, project, links = waiting.pop()
-        project = project or _has_project(folder / here)
-        with _opened(folder / here) as entries:
-            for entry in entries:
-                path = f"{here}/{entry.name}" if here else entry.name
-                if entry.name.startswith("."):
-                    continue
-                if _is_folder(entry):
-                    if (followed := _followed(entry, links)) is not None:
-                        waiting.append((path, project, followed))
-                elif _is_taken(entry, pattern) and not _is_part(folder / path, project=project):
-                    yield path
-
-
-def _followed(entry: "os.DirEntry[str]", links: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the folders that links led to, with this one; `None` if it leads back to where we come from."""
-    if not entry.is_symlink():
-        return links
-    real = os.path.realpath(entry.path)
-    above = os.path.realpath(Path(entry.path).parent)
-    back = real in links or Path(above).is_relative_to(real)
-    return None if back else (*links, real)
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        # A link that leads to itself is a file that cannot be read.
-        return False
-
-
-def _is_taken(entry: "os.DirEntry[str]", pattern: str) -> bool:
-    """Tell whether an entry that is no folder matches, and is no pipe or device, which might never end."""
-    if not fnmatchcase(entry.name, pattern):
-        return False
-    try:
-        return entry.is_file() or not Path(entry.path).exists()
-    except OSError:
-        return True
-
-
-def _has_project(folder: Path) -> bool:
-    with _opened(folder) as entries:
-        return any(entry.name.endswith(_MMAX) for entry in entries)
-
-
-def _is_part(path: Path, *, project: bool) -> bool:
-    """Tell whether a file only belongs to others, such as those of an MMAX2 project in its folder."""
-    if any(fnmatchcase(path.name.lower(), pattern) for pattern in _ASIDE):
-        return True
-    if path.suffix == ".txt" and path.with_suffix(".ann").is_file():
-        return True
-    return project and path.suffix in _PROJECT
-
-
-def _opened(folder: Path) -> "os._ScandirIterator[str]":
-    try:
-        return os.scandir(folder)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot read: {error.strerror}") from error
 
 
 def is_text(path: str) -> bool:
@@ -148,7 +69,7 @@ def are_in_folders(paths: Iterable[str]) -> bool:
     """
     last = None
     for path in paths:
-        if path.endswith(_MMAX):
+        if path.endswith(MMAX):
             folder = path.rpartition("/")[0]
             if folder == last or "/" not in folder:
                 return False
@@ -162,13 +83,22 @@ def as_file(path: str) -> str:
     >>> as_file("d1/ann/x.mmax"), as_file("d1/ann.conll")
     ('d1/ann.mmax', 'd1/ann.conll')
     """
-    return f"{path.rpartition('/')[0]}{_MMAX}" if path.endswith(_MMAX) else path
+    return f"{path.rpartition('/')[0]}{MMAX}" if path.endswith(MMAX) else path
+
+
+def refuse_unpacked(folder: Path) -> None:
+    """Refuse the folder of an INCEpTION project, in which it is not told who finished what."""
+    for file in folder.glob("exportedproject*.json"):
+        raise InputError(
+            f"{file}: found an INCEpTION project that was unpacked, expected its archive: give the .zip file "
+            "as it was exported, or pack the content of this folder again"
+        )
 
 
 def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> str:
     """Find the layout of a corpus by looking."""
     folders, files = _entries(folder, pattern)
-    if any(file.endswith(_MMAX) for file in files):
+    if any(file.endswith(MMAX) for file in files):
         return "file"
     if not folders:
         if not files:
@@ -194,15 +124,15 @@ def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> 
 
 def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
     """Return some folders in a folder, and some files."""
-    with _opened(folder) as entries:
+    with opened(folder) as entries:
         shown = [entry for entry in islice(entries, _ENTRIES) if not entry.name.startswith(".")]
-    folders = sorted(entry.name for entry in shown if _is_folder(entry))
+    folders = sorted(entry.name for entry in shown if is_folder(entry))
     files = sorted(
         entry.name
         for entry in shown
-        if not _is_folder(entry)
-        and _is_taken(entry, pattern)
-        and not _is_part(folder / entry.name, project=False)
+        if not is_folder(entry)
+        and is_taken(entry, pattern)
+        and not is_part(folder / entry.name, project=False)
     )
     return folders[:_SAMPLES], files
 

@@ -13,9 +13,18 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePath
 
+from caspr.corpus.folders import walk
 from caspr.corpus.index import index, spool_fault
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
-from caspr.corpus.layouts import are_in_folders, as_file, detect, is_text, place, refused_name, walk
+from caspr.corpus.layouts import (
+    are_in_folders,
+    as_file,
+    detect,
+    is_text,
+    place,
+    refuse_unpacked,
+    refused_name,
+)
 from caspr.corpus.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
@@ -63,6 +72,7 @@ class Plan:
         self._database.executescript(_TABLE)
         if self._walked:
             self.root = inputs[0].resolve()
+            refuse_unpacked(inputs[0])
             self.by = by or detect(inputs[0], files, self._reading)
             paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
@@ -114,6 +124,15 @@ class Plan:
                 self._database.execute(_INSERT, (document, annotator, str(path), piece))
         self.annotators = len(known)
         self._spool.flush()
+
+    def twins(self) -> tuple[str, str] | None:
+        """Return two documents whose names differ only in large and small letters, if there are any."""
+        self._database.create_function("folded", 1, str.casefold)
+        found: tuple[str, str] | None = self._database.execute(
+            "SELECT min(document), max(document) FROM source GROUP BY folded(document) "
+            "HAVING min(document) < max(document) LIMIT 1"
+        ).fetchone()
+        return found
 
     def jobs(self, options: Options) -> Iterator[Job]:
         """Yield a job for each document."""

@@ -11,7 +11,7 @@ from caspr import __version__
 from caspr.corpus.golds import SUMMARIES
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
-from caspr.corpus.journal import Entry, Journal
+from caspr.corpus.journal import NAME, Entry, Journal
 from caspr.corpus.names import file_name, shown
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
@@ -63,6 +63,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
     _refuse_overlap(request)
     _make(request.output)
     with closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+        _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
         run = _Run(request, plan, journal, listener)
@@ -71,6 +72,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
             with closing(_performed(run.jobs(), request)) as outcomes:
                 for outcome in outcomes:
                     run.keep(outcome, writer)
+                    run.record(writer.written())
             run.record(writer.finish())
         finally:
             run.record(writer.stop())
@@ -124,14 +126,17 @@ class _Run:
             return False
         return all((self._request.output / name).is_file() for name in entry.files)
 
-    def keep(self, outcome: Outcome, writer: Writer) -> None:
+    def keep(self, outcome: Outcome | None, writer: Writer) -> None:
         """Write what came of a document; a second outcome of the same document is left."""
+        if outcome is None:
+            self._journal.commit_now_and_then()
+            return
         mark = self._under_way.pop(outcome.document, None)
         if mark is None:
             return
         self._written[outcome.document] = mark
         entry = self._journal.entry(outcome.document)
-        self.record(writer.put(outcome, entry.files if entry else {}))
+        writer.put(outcome, entry.files if entry else {})
 
     def record(self, written: Iterable[Written]) -> None:
         """Note documents whose files are in place."""
@@ -148,7 +153,7 @@ class _Run:
         self._listener(self.totals, self._plan.documents)
 
 
-def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome, None, None]:
+def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome | None, None, None]:
     if request.cluster is not None:
         from caspr.corpus.cluster import perform_on_cluster
 
@@ -197,6 +202,16 @@ def _refuse_overlap(request: Request) -> None:
             raise InputError(
                 f"{request.output}: found input and output in one folder, expected an output folder apart"
             )
+
+
+def _refuse_twins(plan: Plan, output: Path) -> None:
+    """Refuse documents that would share a file on a disk to which large and small letters are the same."""
+    if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
+        one, other = map(shown, twins)
+        raise InputError(
+            f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
+            "or write to a disk that tells large letters from small ones"
+        )
 
 
 def _make(folder: Path) -> None:

@@ -34,10 +34,12 @@ class Writer:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="caspr-writer")
         self._waiting: set[Future[Written]] = set()
 
-    def put(self, outcome: Outcome, earlier: Mapping[str, str]) -> Iterator[Written]:
-        """Begin to write a document; yield those that are written by now."""
-        task = self._threads.submit(_write, self._folder, outcome, earlier)
-        self._waiting.add(task)
+    def put(self, outcome: Outcome, earlier: Mapping[str, str]) -> None:
+        """Begin to write a document."""
+        self._waiting.add(self._threads.submit(_write, self._folder, outcome, earlier))
+
+    def written(self) -> Iterator[Written]:
+        """Yield what is written by now; wait if too much is under way."""
         done = {task for task in self._waiting if task.done()}
         if not done and len(self._waiting) >= _MOST:
             done = wait(self._waiting, return_when=FIRST_COMPLETED).done
