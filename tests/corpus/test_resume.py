@@ -87,7 +87,8 @@ def test_what_somebody_edited_is_kept(caspr: Caller, tmp_path: Path) -> None:
     assert "# mine" not in edited.read_text()
     assert (tmp_path / "out/d3.conll.1.bak").read_text().endswith("# mine\n")
     assert len(list((tmp_path / "out").glob("*.bak"))) == 1
-    assert f"earlier run left it: 1 file (first: {tmp_path / 'out/d3.conll.1.bak'})" in told
+    assert "kept as a backup: 1 file changed by hand" in told
+    assert f"(first: {tmp_path / 'out/d3.conll.1.bak'})" in told
     edited.write_text("all mine\n")
     told = run(caspr, tmp_path, "--layout", "review", "--objective", "u", "--force").err
     assert (tmp_path / "out/d3.conll.2.bak").read_text() == "all mine\n"

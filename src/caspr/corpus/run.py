@@ -82,8 +82,8 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
 
 def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
     if run.first_kept is not None:
-        files = times(run.kept, "file")
-        yield f"kept as backup, because not as an earlier run left it: {files} (first: {run.first_kept})"
+        why = "changed by hand, or of documents that now fail"
+        yield f"kept as a backup: {times(run.kept, 'file')} {why} (first: {run.first_kept})"
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {shown(min(plan.beside))})"
