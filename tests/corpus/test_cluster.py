@@ -230,6 +230,11 @@ def test_no_more_when_the_scheduler_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_document_that_kills_every_worker_is_given_up(caspr: Caller, tmp_path: Path) -> None:
+    """Count its runs: two among others, then two by itself; what it took with it is done again and is no run.
+
+    Results of its neighbours may be lost with a worker before they are fetched: whether that happens is up
+    to the load of the machine, and must make no difference.
+    """
     corpus = write_corpus(tmp_path / "in", ["a", "b", "deadly", "x", "y", "z"])
     with running(tmp_path, 5) as cluster:
         outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
