@@ -10,6 +10,7 @@ Every failure is one line, and leaves no temporary file behind.
 import codecs
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ _MARKS = {
     b"\xfe\xff": "UTF-16",
 }
 """Byte order marks of encodings that are not read; the longer first, because one begins with another."""
+_TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
+"""What files are called on their way."""
 
 
 @dataclass
@@ -120,7 +123,7 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
     """Replace a file at once by text that comes in parts, without keeping it in memory."""
     with _explained(path, ()):
         target = Path(os.path.realpath(path))
-        temporary = target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
+        temporary = _temporary(target)
         try:
             with temporary.open("x", encoding="utf-8", newline="") as file:
                 file.writelines(parts)
@@ -130,6 +133,14 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         _sync_folder(target.parent)
+
+
+def remove_temporary(folder: Path) -> None:
+    """Remove what processes that were killed left below a folder; nobody may be writing there."""
+    for path in folder.rglob(".caspr-*.tmp"):
+        if _TEMPORARY.fullmatch(path.name):
+            with suppress(OSError):
+                path.unlink()
 
 
 def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
@@ -171,6 +182,10 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
             _sync_folder(copy.parent)
             return copy
     raise AssertionError("numbers do not end")
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
 
 
 def _make_folders(folder: Path, below: Path | None) -> list[Path]:
@@ -231,7 +246,7 @@ def _prepare(file: _Pending) -> None:
         mode: int | None = stat.S_IMODE(file.target.stat().st_mode)
     except FileNotFoundError:
         mode = None
-    file.temporary = file.target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
+    file.temporary = _temporary(file.target)
     _create(file.temporary, file.data, mode)
 
 

@@ -76,18 +76,6 @@ def test_a_thousand_documents_with_one_in_a_hundred_malformed(caspr: Caller, tmp
     assert (totals["documents"], totals["proven"], totals["failed"]) == (1000, 990, 10)
 
 
-def test_a_full_disk_ends_the_run_in_one_line(caspr: Caller, tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "in", GOOD)
-    output = tmp_path / "out"
-    output.mkdir()
-    (output / "good3.conll").mkdir()
-    line = caspr.fails("corpus", corpus, "-o", output, *BRUTE)
-    assert "good3.conll: cannot write: " in line
-    (output / "good3.conll").rmdir()
-    assert caspr("corpus", corpus, "-o", output, *BRUTE).code == 0
-    assert len(golds(output)) == len(GOOD)
-
-
 def test_strict_makes_documents_with_warnings_fail(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", GOOD, by="annotator")
     (corpus / "eve/good1.conll").unlink()

@@ -10,7 +10,7 @@ from caspr.document import Annotation
 from caspr.formats.annotators import read_one
 from caspr.formats.table import NAMED
 from tests.cli.caller import Caller
-from tests.corpus.corpora import annotation, golds, write_corpus, write_in, write_project
+from tests.corpus.corpora import annotation, golds, place, write_corpus, write_in, write_project
 from tests.formats.everywhere import SUFFIX, assert_same, save
 
 BRUTE = ("--engine", "brute", "--processes", 1)
@@ -58,6 +58,29 @@ def test_every_format_in_every_layout(
         check(tmp_path / f"out-{by}", format, suffix, expected)
         found.append({name for name in golds(tmp_path / f"out-{by}") if "/Basedata/" not in name})
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("by", ["document", "annotator"])
+@pytest.mark.parametrize("named", ["project", "{who}", "{name}"])
+def test_projects_that_are_folders(
+    caspr: Caller, tmp_path: Path, expected: dict[str, Annotation], by: str, named: str
+) -> None:
+    corpus = tmp_path / "in"
+    for name in NAMES:
+        for who in ANNOTATORS:
+            folder = place(corpus, name, who, by=by)
+            folder.mkdir(parents=True)
+            project = folder / f"{named.format(who=who, name=Path(name).name)}.mmax"
+            save([annotation(tmp_path / "conll", name, who)], project, "mmax")
+            (folder / "Markables/old_coref_level.xml.bak").write_text("as MMAX2 leaves it")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert outcome.code == 0, outcome
+    assert outcome.err.startswith("2 documents\n  2 proven optimal")
+    check(tmp_path / "out", "mmax", ".mmax", expected)
+    (place(corpus, "one", "bob", by=by) / "Basedata").rename(tmp_path / "away")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--by", by)
+    assert outcome.err.startswith("2 documents, 1 taken over")
+    assert "failed: one: " in outcome.err
 
 
 @pytest.mark.parametrize("format", sorted(NAMED - {"inception"}))

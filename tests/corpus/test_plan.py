@@ -9,7 +9,6 @@ import pytest
 from caspr.corpus.job import Options
 from caspr.corpus.names import file_name
 from caspr.corpus.plan import Plan
-from caspr.errors import InputError
 from tests.cli.caller import PAPER, Caller
 from tests.corpus.corpora import document_text, golds, write_corpus
 
@@ -125,10 +124,3 @@ def test_parts_of_a_document_share_a_file(caspr: Caller, tmp_path: Path) -> None
     assert (tmp_path / "out/a.conll").read_text().count("#begin document (a); part 00") == 2
     rows = json.loads((tmp_path / "out/summary.json").read_text())["documents"]
     assert [row["part"] for row in rows] == ["000", "001"]
-
-
-def test_file_names_that_are_not_text_are_refused(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "in", ["a", "b"])
-    (corpus / "a" / b"x\xff.conll".decode("utf-8", "surrogateescape")).touch()
-    with pytest.raises(InputError, match="not UTF-8"):
-        Plan([corpus], by="document")

@@ -2,11 +2,21 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
+from caspr.corpus.inputs import fingerprint
+from caspr.corpus.job import Job, Options
+from caspr.instance import Singletons
+from caspr.objectives import OBJECTIVES
 from tests.cli.caller import Caller, Outcome
 from tests.corpus.corpora import golds, write_corpus
 from tests.corpus.processes import all_gone, start, until
@@ -73,10 +83,52 @@ def test_what_somebody_edited_is_kept(caspr: Caller, tmp_path: Path) -> None:
     edited.write_text(edited.read_text() + "# mine\n")
     run(caspr, tmp_path, "--layout", "review")
     assert edited.read_text().endswith("# mine\n"), "an unchanged document is left alone"
-    run(caspr, tmp_path, "--layout", "review", "--objective", "u")
+    told = run(caspr, tmp_path, "--layout", "review", "--objective", "u").err
     assert "# mine" not in edited.read_text()
     assert (tmp_path / "out/d3.conll.1.bak").read_text().endswith("# mine\n")
     assert len(list((tmp_path / "out").glob("*.bak"))) == 1
+    assert "kept as a backup: 1 file changed by hand" in told
+    assert f"(first: {tmp_path / 'out/d3.conll.1.bak'})" in told
+    edited.write_text("all mine\n")
+    told = run(caspr, tmp_path, "--layout", "review", "--objective", "u", "--force").err
+    assert (tmp_path / "out/d3.conll.2.bak").read_text() == "all mine\n"
+    assert "d3.conll.2.bak" in told
+    assert "backup" not in run(caspr, tmp_path, "--layout", "review", "--force").err
+
+
+def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
+    """Change every option there is; those that change no result are named here."""
+    whole = Options()
+    free = {"kill_after", "settings", "reading", "choices", "limits", "jobs", "interruptible", "cancelled"}
+    others = {
+        "singletons": max(Singletons, key=lambda one: one != Singletons.DROP),
+        "objective": OBJECTIVES["ua"],
+        "format": "conll",
+        "target": "conll",
+        "seconds": 1.0,
+        "megabytes": 1,
+        "relations": ("x",),
+    }
+
+    def changed(one: Any) -> Iterator[Any]:
+        for field in fields(one):
+            if field.name not in free:
+                now = getattr(one, field.name)
+                other = {bool: True, int: 7, float: 7.0, str: "x", type(None): "x"}.get(type(now))
+                yield replace(one, **{field.name: others.get(field.name, other)})
+
+    settings, reading = whole.settings, whole.reading
+    ways = [
+        *changed(whole),
+        *(replace(whole, settings=one) for one in changed(settings)),
+        *(replace(whole, settings=replace(settings, limits=one)) for one in changed(settings.limits)),
+        *(replace(whole, reading=one) for one in changed(reading)),
+        *(replace(whole, reading=replace(reading, choices=one)) for one in changed(reading.choices)),
+    ]
+    jobs = [Job("d", (), "/", options) for options in (whole, *ways)]
+    jobs += [replace(jobs[0], version="0.0"), replace(jobs[0], annotators=3), replace(jobs[0], document="e")]
+    marks = [fingerprint(job, {}) for job in jobs] + [fingerprint(jobs[0], {("a", 0): b"x"})]
+    assert len(set(marks)) == len(marks) > 20
 
 
 def test_documents_that_are_gone_are_named(caspr: Caller, tmp_path: Path) -> None:
@@ -124,6 +176,23 @@ def test_kill_of_the_whole_run_and_resume(caspr: Caller, tmp_path: Path, pids: P
     assert run(caspr, tmp_path).code == 0
     assert len([name for name in golds(tmp_path / "out") if name.endswith(".conll")]) == 12
     assert not list((tmp_path / "out").glob("*.bak"))
+
+
+def test_kill_while_others_take_long_loses_nothing(caspr: Caller, tmp_path: Path, pids: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["done", "sleepy1", "sleepy2"])
+    process = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--processes", 2)
+    until(lambda: len(golds(tmp_path / "out")) == 1 and len(list(pids.iterdir())) == 4)
+    # The journal is locked, so that nobody can see when it is written.
+    time.sleep(3)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    for path in pids.iterdir():
+        with suppress(ProcessLookupError):
+            os.kill(int(path.name), signal.SIGKILL)
+    for name in ("sleepy1", "sleepy2"):
+        shutil.rmtree(corpus / name)
+    assert run(caspr, tmp_path).code == 0
+    assert taken_over(tmp_path / "out") == 1
 
 
 def test_two_runs_do_not_meet_in_one_folder(caspr: Caller, tmp_path: Path, pids: Path) -> None:

@@ -67,7 +67,9 @@ def main() -> None:
     # Several threads only slow the small matrix products of the native engine down.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+        # Under `nohup`, the terminal may go.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _terminate)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)

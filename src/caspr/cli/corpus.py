@@ -21,6 +21,7 @@ from caspr.cli.options import (
     wants_all,
 )
 from caspr.cli.run import tell
+from caspr.cli.stopping import Stopped, stopped_once
 from caspr.corpus.job import Options, Reading
 from caspr.corpus.layouts import LAYOUTS
 from caspr.corpus.run import Request, failures, run_corpus
@@ -114,16 +115,15 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
 
 
 def _deliver(request: Request, *, quiet: bool) -> None:
-    with corpus_bar(quiet=quiet) as bar:
+    with stopped_once(), corpus_bar(quiet=quiet) as bar:
         try:
-            totals, forgotten = run_corpus(request, bar)
-        except KeyboardInterrupt:
+            totals, notes = run_corpus(request, bar)
+        except Stopped as stop:
             tell([f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"])
-            sys.exit(130)
+            sys.exit(stop.code)
     if not quiet:
         tell(_told(totals))
-        if forgotten:
-            tell([f"warning: {times(forgotten, 'file')} of documents that are not in the corpus any more"])
+        tell(f"warning: {note}" for note in notes)
     if totals.failed:
         tell(_failed(request.output, totals.failed))
         sys.exit(1)

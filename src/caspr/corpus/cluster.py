@@ -6,7 +6,8 @@
 4. A Dask worker that dies has its jobs run again elsewhere, at most `AGAIN` times: first by the scheduler,
    among other jobs. It counts a death against all jobs that the worker had, so that those which it gives
    up are suspects only: they are run again at the end, one at a time with nothing beside them, and only
-   what kills its worker then, too, has failed. Only the client writes, and each outcome once.
+   what kills its worker then, too, has failed. A result that is lost with its worker is made again; that
+   is no death of its own. Only the client writes, and each outcome once.
 5. When the client goes away, the jobs of its documents are given up within a second.
 """
 
@@ -16,7 +17,7 @@ import pickle
 import secrets
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,16 +35,25 @@ AMONG_OTHERS = 1
 """How often the scheduler does so; it is then run twice more at most, by itself."""
 _TIMEOUT = 30
 """Seconds to wait for a scheduler to answer."""
+_ARRIVAL = (2, 10, 60, 600)
+"""Seconds to wait for a result to arrive, the first time it is asked for and so on."""
 _AHEAD = 3
 """How many jobs are under way for each thread of the cluster."""
 _SECONDS = 2.0
 """Seconds between two questions how large the cluster is."""
+_GLANCE = 0.5
+"""Seconds without a result after which the caller is told so."""
+_NAP = 0.02
+"""Seconds between two looks for results."""
 _LEAST = 32
 """How many jobs are under way at least: waiting jobs make an adaptive cluster grow."""
 
 
-def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome, None, None]:
-    """Do all jobs on the cluster of a scheduler and yield outcomes as they come."""
+def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome | None, None, None]:
+    """Do all jobs on the cluster of a scheduler and yield outcomes as they come.
+
+    Now and then `None` is yielded, so that the caller can do what it has put off.
+    """
     client = _connect(address)
     try:
         yield from _attend(client, jobs)
@@ -64,15 +74,32 @@ def _connect(address: str) -> "Client":
         raise InputError(f"--cluster {address}: found no Dask scheduler there: {error}") from error
 
 
-def _allow_failures(client: "Client", most: int) -> int:
-    """Let the scheduler give a job up after so many deaths and one more; return what it allowed before."""
+def _give_up_soon(client: "Client", most: int) -> None:
+    """Have the scheduler give a job of this client up after so many deaths and one more.
 
-    # A function inside a function travels whole: CaspR need not be installed where the scheduler is.
-    def allow(dask_scheduler: Any) -> Any:
-        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, most
-        return before
+    What it allows is one number for everybody, and stays as it is; our jobs begin with as many deaths against
+    them as leave the right number. Who does this for them on the scheduler goes away with the client.
+    """
+    from distributed.diagnostics.plugin import SchedulerPlugin
 
-    return int(client.run_on_scheduler(allow))
+    name = f"caspr-{client.id}"
+
+    # A class inside a function travels whole: CaspR need not be installed where the scheduler is.
+    class Impatience(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
+        """Count deaths against the jobs of one client before they begin."""
+
+        def __init__(self, client: str, name: str) -> None:
+            self.client, self.name = client, name
+
+        def update_graph(self, scheduler: Any, *, client: str, keys: Iterable[Any], **_: Any) -> None:
+            for key in keys if client == self.client else ():
+                scheduler.tasks[key].suspicious = scheduler.allowed_failures - most
+
+        def remove_client(self, scheduler: Any, client: str) -> None:
+            if client == self.client:
+                scheduler.remove_plugin(self.name)
+
+    client.register_plugin(Impatience(client.id, name), name)
 
 
 class _Attempt(NamedTuple):
@@ -84,18 +111,17 @@ class _Attempt(NamedTuple):
     """How many workers may have died of it."""
 
 
-def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome]:
-    before = _allow_failures(client, AMONG_OTHERS)
+def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome | None]:
+    _give_up_soon(client, AMONG_OTHERS)
     suspects: list[_Attempt] = []
     yield from _run(client, map(_Attempt, jobs), _Window(client).size, suspects)
     while suspects:
         yield from _run(client, iter([suspects.pop(0)]), lambda: 1, suspects)
-    _allow_failures(client, before)
 
 
 def _run(
     client: "Client", attempts: Iterator[_Attempt], size: Callable[[], int], suspects: list[_Attempt]
-) -> Iterator[Outcome]:
+) -> Iterator[Outcome | None]:
     """Run jobs, no more than some at a time; keep those that the scheduler gave up apart."""
     from distributed import as_completed
 
@@ -110,8 +136,15 @@ def _run(
     first = [submit(attempt) for attempt in islice(attempts, size())]
     completed = as_completed(first, loop=client.loop, raise_errors=False)
     del first
-    for future in completed:
-        outcome = _outcome(future, under_way.pop(future.key))
+    for future in _as_they_come(completed):
+        if future is None:
+            yield None
+            continue
+        outcome = _outcome(future, under_way[future.key])
+        if outcome is None:
+            completed.add(future)
+            continue
+        del under_way[future.key]
         future.release()
         for attempt in islice(attempts, max(0, size() - len(under_way))):
             completed.add(submit(attempt))
@@ -119,6 +152,19 @@ def _run(
             suspects.append(outcome)
         else:
             yield outcome
+
+
+def _as_they_come(completed: Any) -> "Iterator[Future | None]":
+    """Yield futures that are done, and `None` when there was none for a while."""
+    glance = time.monotonic()
+    while not completed.is_empty():
+        if completed.has_ready():
+            yield next(completed)
+        elif time.monotonic() - glance > _GLANCE:
+            yield None
+            glance = time.monotonic()
+        else:
+            time.sleep(_NAP)
 
 
 class _Window:
@@ -138,17 +184,37 @@ class _Window:
         return self._size
 
 
-def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt:
-    """Return what came back; a job that the cluster could not do has failed, or may be tried again."""
+def _fetched(future: "Future") -> bytes | None:
+    """Fetch a result; `None` if it was lost meanwhile.
+
+    Dask may wait for ever if the worker dies while it fetches a result; asked again, it has the new one.
+    """
+    for seconds in _ARRIVAL:
+        with contextlib.suppress(TimeoutError):
+            packed: bytes = future.result(timeout=seconds)
+            return packed
+        if future.status in ("lost", "pending"):
+            return None
+    raise TimeoutError("its result did not arrive")
+
+
+def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt | None:
+    """Return what came back; a job that the cluster could not do has failed, or may be tried again.
+
+    `None` if there is nothing yet: a result that is lost with its worker is made again by the scheduler.
+    """
+    if future.status in ("lost", "pending"):
+        return None
     document = attempt.job.document
-    if future.status == "finished":
-        outcome: Outcome = pickle.loads(future.result())
+    try:
+        packed = _fetched(future)
+        outcome: Outcome | None = None if packed is None else pickle.loads(packed)
         return outcome
-    if future.status != "error":
-        raise CasprError("the Dask scheduler is gone; run the same command again to go on")
-    error: Any = future.exception()
-    if type(error).__name__ != "KilledWorker":
-        return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
+    except Exception as error:
+        if future.status == "cancelled":
+            raise CasprError("the Dask scheduler is gone; run the same command again to go on") from error
+        if type(error).__name__ != "KilledWorker":
+            return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
     runs = attempt.runs + AMONG_OTHERS + 1
     if runs < 1 + AGAIN:
         return attempt._replace(runs=runs)

@@ -72,6 +72,11 @@ def _seen_from_the_corpus(one: Annotation | FormatError, shown: str) -> Annotati
     return replace(one, document=replace(one.document, source=shown))
 
 
+def spool_fault(reason: str, spool: IO[bytes]) -> Piece:
+    """Put what is wrong with a document into the spool, in place of the document."""
+    return _spooled(pickle.dumps(reason), spool, PICKLED)
+
+
 def _spooled(data: bytes, spool: IO[bytes], kind: int) -> Piece:
     offset = spool.tell()
     spool.write(data)

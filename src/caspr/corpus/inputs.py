@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pickle
+import platform
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -86,10 +87,10 @@ def input_folder(job: Job) -> Iterator[None]:
         os.chdir(job.root)
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="caspr-") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        _unpack(job)
         try:
+            _unpack(job)
             yield
         finally:
             os.chdir("/")
@@ -102,8 +103,16 @@ def _unpack(job: Job) -> None:
         for path in (source.path, *source.companions):
             data = (job.contents or {}).get((path, 0))
             if data is not None and not (Path(path).is_absolute() or ".." in Path(path).parts):
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-                Path(path).write_bytes(data)
+                _write(Path(path), data)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        place = f"the folder for temporary files on {platform.node()}"
+        raise InputError(f"{path}: cannot be put into {place}: {error.strerror}; make room there") from error
 
 
 def _read(job: Job, source: Source) -> list[Annotation]:

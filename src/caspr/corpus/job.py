@@ -97,6 +97,7 @@ class Options:
         return {
             **write_settings(self.settings),
             "solutions": self.settings.limits.solutions,
+            "certainty": self.settings.certainty,
             "reading": asdict(self.reading),
             "target": self.target,
             "layout": self.layout,

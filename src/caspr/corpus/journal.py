@@ -47,6 +47,9 @@ class Journal:
             # An entry may get lost with the power, never without: its document is then done again.
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLE)
+            self.broken_off = bool(self._database.execute("PRAGMA user_version").fetchone()[0])
+            """Whether the run before this one was killed."""
+            self._database.execute("PRAGMA user_version = 1")
             self._database.execute("BEGIN IMMEDIATE")
             last = self._database.execute("SELECT max(run) FROM entry").fetchone()[0]
         except sqlite3.Error as error:
@@ -54,7 +57,7 @@ class Journal:
         self.run = 1 + (last or 0)
         self._committed = time.monotonic()
 
-    def _commit_now_and_then(self) -> None:
+    def commit_now_and_then(self) -> None:
         """Commit what is older than half a second: what is lost with this process is done again."""
         if time.monotonic() - self._committed > _SECONDS:
             self._change("COMMIT")
@@ -91,12 +94,12 @@ class Journal:
         """Keep what came of a document in this run."""
         values = (document, fingerprint, self.run, json.dumps(rows, ensure_ascii=False), json.dumps(files))
         self._change("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
-        self._commit_now_and_then()
+        self.commit_now_and_then()
 
     def confirm(self, document: str) -> tuple[Mapping[str, Any], ...]:
         """Take a document over from an earlier run, and return its rows."""
         self._change("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
-        self._commit_now_and_then()
+        self.commit_now_and_then()
         row = self._database.execute("SELECT rows FROM entry WHERE document = ?", (document,)).fetchone()
         return tuple(json.loads(row[0]))
 
@@ -118,5 +121,6 @@ class Journal:
         try:
             if self._database.in_transaction:
                 self._change("COMMIT")
+            self._change("PRAGMA user_version = 0")
         finally:
             self._database.close()

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from caspr.errors import OutputError
 from caspr.files import back_up, write_all
@@ -13,29 +14,38 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def put(folder: Path, files: Mapping[str, str | bytes], earlier: Mapping[str, str]) -> dict[str, str]:
-    """Write the files of one document and return their hashes.
+class Placed(NamedTuple):
+    """The files of one document."""
+
+    hashes: Mapping[str, str]
+    """The hash of each, by path below the output folder."""
+    kept: tuple[Path, ...] = ()
+    """Backups of what was there before and is not as it was left."""
+
+
+def put(folder: Path, files: Mapping[str, str | bytes], earlier: Mapping[str, str]) -> Placed:
+    """Write the files of one document.
 
     `earlier` has the hashes of what was written before. A file that is not as it was left is kept as a
     backup, and so are all files of a document for which there are none now.
     """
     hashes = {name: digest(_encoded(content)) for name, content in files.items()}
-    changed = {}
+    kept, changed = [], {}
     for name, content in files.items():
         there = _there(folder / name)
         if there is not None and there not in (hashes[name], earlier.get(name)):
-            back_up(folder / name)
+            kept.append(back_up(folder / name))
         if there != hashes[name]:
             _make(folder / name)
             changed[folder / name] = content
     write_all(changed)
-    for name in earlier.keys() - files.keys():
+    for name in sorted(earlier.keys() - files.keys()):
         there = _there(folder / name)
         if there is not None:
             if not files or there != earlier[name]:
-                back_up(folder / name)
-            (folder / name).unlink()
-    return hashes
+                kept.append(back_up(folder / name))
+            _remove(folder / name)
+    return Placed(hashes, tuple(kept))
 
 
 def _encoded(content: str | bytes) -> bytes:
@@ -54,3 +64,10 @@ def _make(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{path.parent}: cannot make this folder: {error.strerror}") from error
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot remove: {error.strerror}") from error

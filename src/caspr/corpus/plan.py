@@ -13,10 +13,20 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePath
 
-from caspr.corpus.index import index
+from caspr.corpus.folders import walk
+from caspr.corpus.index import index, spool_fault
 from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
-from caspr.corpus.layouts import detect, place, walk
-from caspr.errors import InputError
+from caspr.corpus.layouts import (
+    are_in_folders,
+    as_file,
+    detect,
+    is_text,
+    place,
+    refuse_unpacked,
+    refused_name,
+)
+from caspr.corpus.workspace import Workspace
+from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
 from caspr.formats.table import companions
 
@@ -25,6 +35,8 @@ CREATE TABLE source (
     document TEXT, annotator TEXT, path TEXT, piece TEXT, number INTEGER PRIMARY KEY
 );
 """
+_INSERT = "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)"
+_WALKED = "SELECT path FROM source ORDER BY number"
 
 
 class Plan:
@@ -40,15 +52,29 @@ class Plan:
     ) -> None:
         """Look through a folder, or through files with many documents in them."""
         self._reading = reading or Reading()
-        self._database = sqlite3.connect("")
-        self._database.executescript(_TABLE)
-        self._spool = tempfile.NamedTemporaryFile(prefix="caspr-", suffix=".spool")  # noqa: SIM115
         self.annotators = 0
+        self.beside: list[str] = []
+        """Files beside the folders of documents or annotators, which belong to none."""
         self._walked = len(inputs) == 1 and inputs[0].is_dir()
+        self._workspace = Workspace()
+        self._spool = (self._workspace.path / "spool").open("wb")
+        self._database = sqlite3.connect("")
+        try:
+            self._fill(inputs, by, files)
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            raise OutputError(_no_room(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self, inputs: Sequence[Path], by: str | None, files: str) -> None:
+        self._database.executescript(_TABLE)
         if self._walked:
             self.root = inputs[0].resolve()
+            refuse_unpacked(inputs[0])
             self.by = by or detect(inputs[0], files, self._reading)
-            paths = [Path(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
+            paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
             self.by = "file"
             self.root, paths = _rooted(inputs)
@@ -67,27 +93,46 @@ class Plan:
         return int(self._database.execute(query).fetchone()[0])
 
     def _add_folder(self, files: str) -> None:
-        rows = ((*place(path, self.by), path, None) for path in walk(self.root, files) if "/" in path)
-        self._database.executemany(
-            "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)", rows
-        )
+        for path in walk(self.root, files):
+            if "/" not in path:
+                self.beside.append(path)
+            elif is_text(path):
+                self._database.execute(_INSERT, (*place(path, self.by), path, None))
+            else:
+                shown, reason = refused_name(path)
+                piece = json.dumps(spool_fault(reason, self._spool))
+                self._database.execute(_INSERT, (*place(shown, self.by), shown, piece))
+        self._spool.flush()
+        if are_in_folders(path for (path,) in self._database.execute(_WALKED)):
+            for number, column in enumerate(("document", "annotator")):
+                self._database.create_function(
+                    column, 1, lambda path, number=number: place(as_file(path), self.by)[number]
+                )
+            self._database.execute("UPDATE source SET document = document(path), annotator = annotator(path)")
 
     def _add_files(self, paths: Sequence[Path]) -> None:
         _refuse_twice([self.root / path for path in paths])
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
             own = path.with_suffix("").as_posix() if self._walked else path.stem
-            for found in index(self.root / path, str(path), self._spool.file, self._reading):
+            for found in index(self.root / path, str(path), self._spool, self._reading):
                 annotator = name if found.annotator in (path.stem, None) else found.annotator
                 if found.annotator is not None:
                     known.add(str(annotator))
                 piece = None if found.piece is None else json.dumps(found.piece)
-                self._database.execute(
-                    "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)",
-                    (own if found.document is None else found.document, annotator, str(path), piece),
-                )
+                document = own if found.document is None else found.document
+                self._database.execute(_INSERT, (document, annotator, str(path), piece))
         self.annotators = len(known)
         self._spool.flush()
+
+    def twins(self) -> tuple[str, str] | None:
+        """Return two documents whose names differ only in large and small letters, if there are any."""
+        self._database.create_function("folded", 1, str.casefold)
+        found: tuple[str, str] | None = self._database.execute(
+            "SELECT min(document), max(document) FROM source GROUP BY folded(document) "
+            "HAVING min(document) < max(document) LIMIT 1"
+        ).fetchone()
+        return found
 
     def jobs(self, options: Options) -> Iterator[Job]:
         """Yield a job for each document."""
@@ -106,6 +151,20 @@ class Plan:
         self._database.close()
         with suppress(OSError):
             self._spool.close()
+        self._workspace.close()
+
+
+def _no_room(error: sqlite3.Error | OSError) -> str:
+    return (
+        f"{tempfile.gettempdir()}: cannot write the plan of the corpus there ({error}): make room, or name "
+        "another folder for temporary files by TMPDIR"
+    )
+
+
+def _checked(path: str) -> Path:
+    if not is_text(path):
+        raise InputError(refused_name(path)[1])
+    return Path(path)
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

@@ -7,11 +7,15 @@ from multiprocessing.connection import wait
 from caspr.corpus.job import Job, Outcome
 from caspr.corpus.supervision import Worker, end
 
+_GLANCE = 0.5
+"""Seconds without an outcome after which the caller is told so."""
 
-def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome, None, None]:
+
+def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome | None, None, None]:
     """Do all jobs in some processes and yield outcomes as they come; jobs are asked for one by one.
 
-    However the iteration ends, no process is left.
+    Now and then `None` is yielded, so that the caller can do what it has put off. However the iteration ends,
+    no process is left.
     """
     workers: list[Worker] = []
     try:
@@ -22,7 +26,10 @@ def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome, None
         # passed on: neither reading nor writing keeps it waiting.
         following = next(jobs, None)
         while any(worker.job is not None for worker in workers):
-            for place, outcome in _outcomes(workers):
+            found = list(_outcomes(workers))
+            if not found:
+                yield None
+            for place, outcome in found:
                 if outcome.spent:
                     workers[place].kill()
                 if following is not None:
@@ -37,10 +44,10 @@ def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome, None
 
 
 def _outcomes(workers: Sequence[Worker]) -> Iterator[tuple[int, Outcome]]:
-    """Wait for answers, ends or deadlines, and yield each outcome with the place of its worker."""
+    """Wait a while for answers, ends or deadlines, and yield each outcome with the place of its worker."""
     busy = [(place, worker) for place, worker in enumerate(workers) if worker.job is not None]
     nearest = min(worker.deadline for _, worker in busy) - time.monotonic()
-    ready = set(wait([worker.fileno() for _, worker in busy], max(0.0, nearest)))
+    ready = set(wait([worker.fileno() for _, worker in busy], min(_GLANCE, max(0.0, nearest))))
     for place, worker in busy:
         outcome = None
         if worker.fileno() in ready:

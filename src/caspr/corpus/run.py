@@ -11,14 +11,15 @@ from caspr import __version__
 from caspr.corpus.golds import SUMMARIES
 from caspr.corpus.inputs import contents, fingerprint
 from caspr.corpus.job import FAILED, Job, Options, Outcome
-from caspr.corpus.journal import Entry, Journal
-from caspr.corpus.names import file_name
+from caspr.corpus.journal import NAME, Entry, Journal
+from caspr.corpus.names import file_name, shown
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import csv_lines, flat, json_lines
 from caspr.corpus.totals import Totals, totals_of
 from caspr.corpus.writer import Writer, Written
 from caspr.errors import InputError, OutputError
-from caspr.files import write_stream
+from caspr.files import remove_temporary, write_stream
+from caspr.findings import times
 
 
 @dataclass(frozen=True)
@@ -54,25 +55,40 @@ def silent(totals: Totals, planned: int) -> None:
     """Ignore all progress."""
 
 
-def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, int]:
-    """Adjudicate a corpus; return the totals, and how many files of documents that left it are there.
+def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
+    """Adjudicate a corpus; return the totals, and what else the user should know.
 
     Whatever is wrong with a document is told in the summary, and the others are done.
     """
     _refuse_overlap(request)
     _make(request.output)
-    with (
-        closing(_plan(request)) as plan,
-        closing(Journal(request.output)) as journal,
-        closing(Writer(request.output)) as writer,
-    ):
+    with closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+        _refuse_twins(plan, request.output)
+        if journal.broken_off:
+            remove_temporary(request.output)
         run = _Run(request, plan, journal, listener)
-        with closing(_performed(run.jobs(), request)) as outcomes:
-            for outcome in outcomes:
-                run.keep(outcome, writer)
-        run.record(writer.finish())
+        writer = Writer(request.output)
+        try:
+            with closing(_performed(run.jobs(), request)) as outcomes:
+                for outcome in outcomes:
+                    run.keep(outcome, writer)
+                    run.record(writer.written())
+            run.record(writer.finish())
+        finally:
+            run.record(writer.stop())
         _sum_up(request, journal, run.totals)
-        return run.totals, sum(1 for _ in journal.forgotten())
+        return run.totals, list(_notes(plan, run, journal))
+
+
+def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
+    if run.first_kept is not None:
+        why = "changed by hand, or of documents that now fail"
+        yield f"kept as a backup: {times(run.kept, 'file')} {why} (first: {run.first_kept})"
+    if plan.beside:
+        files = times(len(plan.beside), "file")
+        yield f"not read: {files} beside the folders of each {plan.by} (first: {shown(min(plan.beside))})"
+    if forgotten := sum(1 for _ in journal.forgotten()):
+        yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
 
 
 def _plan(request: Request) -> Plan:
@@ -84,12 +100,14 @@ class _Run:
 
     def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
         self.totals = Totals()
+        self.kept = 0
+        self.first_kept: Path | None = None
         self._request = request
         self._plan = plan
         self._journal = journal
         self._listener = listener
         self._under_way: dict[str, str] = {}
-        self._written: dict[str, str | None] = {}
+        self._written: dict[str, str] = {}
 
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
@@ -108,20 +126,26 @@ class _Run:
             return False
         return all((self._request.output / name).is_file() for name in entry.files)
 
-    def keep(self, outcome: Outcome, writer: Writer) -> None:
+    def keep(self, outcome: Outcome | None, writer: Writer) -> None:
         """Write what came of a document; a second outcome of the same document is left."""
+        if outcome is None:
+            self._journal.commit_now_and_then()
+            return
         mark = self._under_way.pop(outcome.document, None)
         if mark is None:
             return
-        self._written[outcome.document] = None if outcome.failed else mark
+        self._written[outcome.document] = mark
         entry = self._journal.entry(outcome.document)
-        self.record(writer.put(outcome, entry.files if entry else {}))
+        writer.put(outcome, entry.files if entry else {})
 
     def record(self, written: Iterable[Written]) -> None:
         """Note documents whose files are in place."""
-        for outcome, files in written:
+        for outcome, placed in written:
             mark = self._written.pop(outcome.document)
-            self._journal.record(outcome.document, mark, outcome.rows, files)
+            done = None if outcome.failed else mark
+            self._journal.record(outcome.document, done, outcome.rows, placed.hashes)
+            self.kept += len(placed.kept)
+            self.first_kept = self.first_kept or next(iter(placed.kept), None)
             self._count(totals_of(outcome.rows))
 
     def _count(self, totals: Totals) -> None:
@@ -129,7 +153,7 @@ class _Run:
         self._listener(self.totals, self._plan.documents)
 
 
-def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome, None, None]:
+def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome | None, None, None]:
     if request.cluster is not None:
         from caspr.corpus.cluster import perform_on_cluster
 
@@ -147,12 +171,12 @@ def processors() -> int:
 
 
 def failures(output: Path) -> Iterator[tuple[str, str]]:
-    """Yield the documents of the last run that failed, each with its reason."""
+    """Yield the documents of the last run that failed, each with its reason, as they can be shown."""
     with closing(Journal(output)) as journal:
         journal.run -= 1
         for row in journal.rows():
             if row["status"] == FAILED:
-                yield row["document"], row["reason"]
+                yield shown(row["document"]), shown(row["reason"])
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
@@ -178,6 +202,16 @@ def _refuse_overlap(request: Request) -> None:
             raise InputError(
                 f"{request.output}: found input and output in one folder, expected an output folder apart"
             )
+
+
+def _refuse_twins(plan: Plan, output: Path) -> None:
+    """Refuse documents that would share a file on a disk to which large and small letters are the same."""
+    if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
+        one, other = map(shown, twins)
+        raise InputError(
+            f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
+            "or write to a disk that tells large letters from small ones"
+        )
 
 
 def _make(folder: Path) -> None:

@@ -3,7 +3,7 @@
 A worker that ends, is killed or takes too long gives the outcome `failed` with the reason, and nothing of
 it goes on running. Solvers may be processes in sessions of their own, out of reach of a group's signal; so
 every worker has a mark in its environment, which its solvers inherit, and who bears the mark of a dead
-worker is killed.
+worker is killed. Its temporary files are in a folder that is removed with it.
 """
 
 import contextlib
@@ -21,6 +21,7 @@ from typing import IO
 
 from caspr.corpus.channel import Mailbox, send
 from caspr.corpus.job import Job, Outcome, failure
+from caspr.corpus.workspace import Workspace
 
 _MARK = "CASPR_WORKER"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -39,6 +40,7 @@ class Worker:
         self.job: Job | None = None
         self.deadline = float("inf")
         self._mailbox = Mailbox()
+        self._workspace = Workspace()
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "caspr.corpus.worker"],
@@ -51,7 +53,8 @@ class Worker:
 
     def _environment(self) -> dict[str, str]:
         name, _, value = self.mark.partition("=")
-        return {**dict.fromkeys(_THREADS, "1"), **os.environ, name: value}
+        given = {**dict.fromkeys(_THREADS, "1"), **os.environ}
+        return {**given, name: value, "TMPDIR": str(self._workspace.path)}
 
     @property
     def ended(self) -> bool:
@@ -136,6 +139,7 @@ class Worker:
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
+        self._workspace.close()
 
     def _signal(self) -> None:
         if self._process.poll() is None:

@@ -5,7 +5,7 @@ import resource
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caspr import __version__
@@ -55,7 +55,7 @@ def _outcome(job: Job) -> Outcome:
     documents, findings = by_document(files)
     results = [_result(job, one) for one in documents]
     proofs, unproven = _proofs(job, results)
-    findings = (*findings, *_missing(job, files), *unproven)
+    findings = (*findings, *_missing(job, files), *_twice(job), *unproven)
     if job.options.strict:
         _refuse_warnings([*findings, *(finding for result in results for finding in result.findings)])
     main, golds = gold_content(job, results)
@@ -87,6 +87,16 @@ def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
         f"({names}); it is adjudicated among them"
     )
     return [warning("missing-annotation", message, where=job.document)]
+
+
+def _twice(job: Job) -> Iterator[Finding]:
+    """Name files that are not read, because an annotator has the document in another one."""
+    for source in job.sources:
+        own = PurePosixPath(source.path).with_suffix("")
+        for other in map(PurePosixPath, source.companions):
+            if other.with_suffix("") == own and other.suffix.lower() != ".txt":
+                message = f"{source.annotator} has two files: {source.path} is read, {other} is not"
+                yield warning("second-file", message, where=str(other))
 
 
 def _refuse_warnings(findings: Sequence[Finding]) -> None:

@@ -1,0 +1,90 @@
+"""Temporary folders that do not heap up, however a process ends.
+
+    TMPDIR/caspr-xxxxxxxx/owner    a locked file that names the machine
+    TMPDIR/caspr-xxxxxxxx/files    what is in use
+
+1. Who makes a folder holds the lock of its `owner` file, and removes the folder on the way out at the latest.
+2. A process that is killed cannot do that, but its lock goes with it. So whoever makes a folder first removes
+   those of the same machine whose lock nobody holds.
+3. The lock is held before the file is called `owner`, and the file is the last that is removed: no folder in
+   use is ever taken for one left behind, and none left behind is overlooked.
+"""
+
+import fcntl
+import os
+import platform
+import shutil
+import tempfile
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+_PREFIX = "caspr-"
+_OWNER = "owner"
+_FILES = "files"
+
+
+class Workspace:
+    """A temporary folder of this process."""
+
+    def __init__(self) -> None:
+        """Make the folder, and remove those that killed processes left."""
+        _sweep(Path(tempfile.gettempdir()))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._finish = weakref.finalize(self, _remove, folder, _claim(folder))
+        self._folder = folder
+        self.path.mkdir()
+
+    @property
+    def path(self) -> Path:
+        """Where files can be put."""
+        return self._folder / _FILES
+
+    def close(self) -> None:
+        """Remove the folder with all that is in it."""
+        self._finish()
+
+
+def _claim(folder: Path) -> int:
+    """Say that a new folder is in use, until the descriptor that is returned gets closed."""
+    unnamed = folder / "new"
+    descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    # A file system without locks has folders without owner, which nobody sweeps.
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.write(descriptor, platform.node().encode())
+        unnamed.rename(folder / _OWNER)
+    return descriptor
+
+
+def _remove(folder: Path, descriptor: int) -> None:
+    try:
+        shutil.rmtree(folder / _FILES, ignore_errors=True)
+        if not (folder / _FILES).exists():
+            with suppress(OSError):
+                (folder / "new").unlink(missing_ok=True)
+                (folder / _OWNER).unlink(missing_ok=True)
+                folder.rmdir()
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(place: Path) -> None:
+    """Remove the folders of processes that are gone; what cannot be removed is left."""
+    for owner in place.glob(f"{_PREFIX}*/{_OWNER}"):
+        with suppress(OSError):
+            descriptor = os.open(owner, os.O_RDWR | os.O_NOFOLLOW)
+            if _is_abandoned(descriptor):
+                _remove(owner.parent, descriptor)
+            else:
+                os.close(descriptor)
+
+
+def _is_abandoned(descriptor: int) -> bool:
+    """Tell whether a folder is of this user and machine, and of a process that is gone."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    told = os.read(descriptor, 1000)
+    return os.fstat(descriptor).st_uid == os.getuid() and told == platform.node().encode()

@@ -1,0 +1,164 @@
+"""What lies about in folders of real people harms no document, and is told where it matters."""
+
+import errno
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from caspr.corpus.folders import walk
+from tests.cli.caller import Caller
+from tests.corpus.corpora import golds, write_corpus, write_project
+
+BRUTE = ("--engine", "brute", "--processes", "1")
+GOOD = ["a", "b", "c"]
+
+
+def reason(output: Path, document: str) -> str:
+    """Return why a document failed."""
+    rows = json.loads((output / "summary.json").read_text())["documents"]
+    return str(next(row["reason"] for row in rows if row["document"] == document))
+
+
+def test_what_desktops_and_editors_leave_is_no_document(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    for name in (".DS_Store", "Thumbs.db", "a/._ann.conll", "a/desktop.ini", "__MACOSX/a/._ann.conll"):
+        (corpus / name).parent.mkdir(parents=True, exist_ok=True)
+        (corpus / name).write_bytes(b"\0\1")
+    for name in ("a/ann.conll~", "a/bob.conll.bak", "a/#eve.conll#"):
+        shutil.copy(corpus / "a/ann.conll", corpus / name)
+    (corpus / "empty/below").mkdir(parents=True)
+    os.mkfifo(corpus / "b/pipe.conll")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert outcome.code == 0, outcome
+    assert outcome.err.startswith("3 documents\n  3 proven optimal")
+    shutil.rmtree(corpus)
+    write_corpus(corpus, GOOD)
+    assert caspr("corpus", corpus, "-o", tmp_path / "clean", *BRUTE).code == 0
+    assert golds(tmp_path / "out") == golds(tmp_path / "clean")
+
+
+def test_links_that_lead_back_are_not_followed(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    elsewhere = write_corpus(tmp_path / "elsewhere", ["linked"])
+    (corpus / "linked").symlink_to(elsewhere / "linked")
+    (corpus / "a/up").symlink_to(corpus)
+    (corpus / "a/here").symlink_to(".")
+    (corpus / "b/gone.conll").symlink_to("nowhere")
+    (corpus / "c/self.conll").symlink_to("self.conll")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert outcome.code == 1, outcome
+    assert set(golds(tmp_path / "out")) == {"a.conll", "linked.conll"}
+    assert reason(tmp_path / "out", "b").startswith("b/gone.conll: cannot read: No such file")
+    assert reason(tmp_path / "out", "c").startswith("c/self.conll: cannot read: Too many levels")
+
+
+def test_folders_that_link_to_each_other_come_to_an_end(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    (corpus / "a/x").symlink_to(corpus / "b")
+    (corpus / "b/y").symlink_to(corpus / "a")
+    assert len(list(walk(corpus))) == 9 + 4 * 3
+
+
+def test_names_that_are_not_text_fail_alone(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    bad = corpus / os.fsdecode(b"d\xff")
+    shutil.copytree(corpus / "a", bad)
+    (corpus / "c" / os.fsdecode(b"\xe4nn.conll")).touch()
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert outcome.code == 1, outcome
+    assert set(golds(tmp_path / "out")) == {"a.conll", "b.conll"}
+    expected = "found a file name that is not UTF-8, expected one that is: rename it"
+    assert reason(tmp_path / "out", "d\\xff") == f"d\\xff/ann.conll: {expected}"
+    assert reason(tmp_path / "out", "c") == f"c/\\xe4nn.conll: {expected}"
+    assert expected in caspr.fails("corpus", corpus / "c", "-o", tmp_path / "other", "--by", "file")
+
+
+def test_odd_names_stay_themselves(caspr: Caller, tmp_path: Path) -> None:
+    names = ["with space", "tab\there", "quote'\"", "-dash", "Bär", "e\u0301", "%41", "Doc", "doc", "DOC"]
+    corpus = write_corpus(tmp_path / "in", names)
+    shutil.copytree(corpus / "doc", corpus / "new\nline")
+    (corpus / "new\nline/bob.conll").write_text("nonsense \x1b[2J\n")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert len(golds(tmp_path / "out")) == len(names)
+    assert "failed: new\\nline: new\\nline/bob.conll:1: " in outcome.err
+    assert "\x1b" not in outcome.err
+
+
+def test_names_that_one_disk_does_not_tell_apart_are_refused(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "Ärger", "ärger"])
+    output = tmp_path / "out"
+    output.mkdir()
+    # As on a disk that takes large and small letters for the same.
+    (output / ".CASPR-JOURNAL.SQLITE").touch()
+    line = caspr.fails("corpus", corpus, "-o", output)
+    assert "found documents 'Ärger' and 'ärger', which are one file on this disk" in line
+    shutil.rmtree(corpus / "Ärger")
+    assert caspr("corpus", corpus, "-o", output, *BRUTE).code == 0
+
+
+def test_an_unpacked_project_is_refused(caspr: Caller, tmp_path: Path) -> None:
+    with zipfile.ZipFile(write_project(tmp_path / "project.zip")) as archive:
+        archive.extractall(tmp_path / "in")
+    line = caspr.fails("corpus", tmp_path / "in", "-o", tmp_path / "out")
+    assert "found an INCEpTION project that was unpacked, expected its archive" in line
+
+
+def test_a_second_file_of_an_annotator_is_told(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    (corpus / "a/ann.conllu").write_text("another format\n")
+    (corpus / "b/ann.txt").write_text("only the text\n")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert outcome.code == 0
+    assert "; 1 warning\n" in outcome.err
+    assert "ann has two files: a/ann.conll is read, a/ann.conllu is not" in (
+        tmp_path / "out/summary.json"
+    ).read_text(encoding="utf-8")
+    assert caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--strict").code == 1
+
+
+def test_files_beside_the_folders_are_told(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+    (corpus / "README").write_text("about this corpus")
+    assert "found a file beside folders" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--by", "document")
+    assert outcome.code == 0
+    assert "warning: not read: 1 file beside the folders of each document (first: README)" in outcome.err
+
+
+@pytest.mark.parametrize("document", ["good", "news/good"])
+def test_a_file_that_cannot_be_written_fails_alone(caspr: Caller, tmp_path: Path, document: str) -> None:
+    corpus = write_corpus(tmp_path / "in", [*GOOD, document])
+    output = tmp_path / "out"
+    output.mkdir()
+    if "/" in document:
+        (output / "news").write_text("in the way")
+    else:
+        (output / "good.conll").mkdir()
+    outcome = caspr("corpus", corpus, "-o", output, *BRUTE)
+    assert outcome.code == 1, outcome
+    assert f"failed: {document}: {output}" in outcome.err
+    assert {"a.conll", "b.conll", "c.conll"} <= set(golds(output))
+    (output / "news").unlink() if "/" in document else (output / "good.conll").rmdir()
+    outcome = caspr("corpus", corpus, "-o", output, *BRUTE)
+    assert outcome.err.startswith("4 documents, 3 taken over")
+    assert f"{document}.conll" in golds(output)
+
+
+def test_a_full_disk_ends_the_run_in_one_line(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        line = caspr.fails("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
+    assert "cannot write: No space left on device" in line
+    assert caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE).code == 0
+    assert len(golds(tmp_path / "out")) == 3
