@@ -14,10 +14,11 @@ from math import prod
 import numpy as np
 
 from caspr.document import Span
-from caspr.engines.native.demands import Node, children, find_offence
+from caspr.engines.native.demands import Node, ways
 from caspr.engines.native.lazy import relax_exactly
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Session, solve_exactly
+from caspr.engines.native.settling import offending
 from caspr.engines.native.ties import Budget, Ties, all_optima
 from caspr.engines.native.translate import Bundles, Part, conflicts
 from caspr.solution import Partition, canonical
@@ -60,10 +61,10 @@ def _leaves(session: Session, node: Node, optimum: int) -> Iterator[Node | None]
     elif cost == optimum:
         yield node
     else:
-        offence = find_offence(session, node, relaxed.partition)
+        offence = offending(session, node, relaxed, None)
         assert offence is not None  # otherwise this would be better than the optimum
-        for child in children(session, node, *offence, ties=True):
-            yield from _leaves(session, child, optimum)
+        for way in ways(session, node, offence, ties=True):
+            yield from _leaves(session, way.node, optimum)
 
 
 def _in_leaf(session: Session, node: Node, limit: int) -> Alternatives:

@@ -4,9 +4,9 @@ from contextlib import suppress
 
 from caspr.document import Span
 from caspr.engines.native.alternatives import Alternatives, list_optima
-from caspr.engines.native.demands import settle
 from caspr.engines.native.pieces import contradicts
 from caspr.engines.native.session import Memory, Pair, Session
+from caspr.engines.native.settling import settle
 from caspr.engines.native.translate import Bundles, enforced_bundles
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
