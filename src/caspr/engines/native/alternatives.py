@@ -7,7 +7,7 @@ seen chain by chain, so also part by part, and the product stays a product.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
@@ -37,6 +37,17 @@ class Alternatives:
     """As many as were asked for."""
     count: int | None
     """How many there are; `None` if that was not found out."""
+    least: int = 1
+    """There are at least so many."""
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """The same for one part."""
+
+    chains: list[Chains]
+    count: int | None
+    least: int
 
 
 def list_optima(session: Session, bundles: Bundles, optimum: int, limit: int) -> Alternatives:
@@ -44,10 +55,11 @@ def list_optima(session: Session, bundles: Bundles, optimum: int, limit: int) ->
     leaves = list(_leaves(session, Node(bundles), optimum))
     found = [_in_leaf(session, leaf, limit) for leaf in leaves if leaf is not None]
     if len(found) == 1 and len(leaves) == 1:
-        return Alternatives(tuple(sorted(found[0].partitions)), found[0].count)
+        return replace(found[0], partitions=tuple(sorted(found[0].partitions)))
     partitions = sorted({partition for each in found for partition in each.partitions})
     known = None not in leaves and all(each.count == len(each.partitions) for each in found)
-    return Alternatives(tuple(partitions[:limit]), len(partitions) if known else None)
+    least = max([len(partitions), *(each.least for each in found)])
+    return Alternatives(tuple(partitions[:limit]), len(partitions) if known else None, least)
 
 
 def _leaves(session: Session, node: Node, optimum: int) -> Iterator[Node | None]:
@@ -71,23 +83,25 @@ def _in_leaf(session: Session, node: Node, limit: int) -> Alternatives:
     forbidden = conflicts(session.instance, all_pairs=True) | session.apart
     parts = session.translator.translate(node.bundles, forbidden, ties=True)
     found = [_in_part(session, node, part, limit) for part in parts]
-    counts = [count for _, count in found]
+    counts = [choices.count for choices in found]
     count = None if None in counts else prod(c for c in counts if c is not None)
-    chosen = islice(product(*(alternatives for alternatives, _ in found)), limit)
-    listed = (canonical(chain for chains in choice for chain in chains) for choice in chosen)
-    return Alternatives(tuple(listed), count)
+    chosen = islice(product(*(choices.chains for choices in found)), limit)
+    listed = tuple(canonical(chain for chains in choice for chain in chains) for choice in chosen)
+    return Alternatives(listed, count, max(prod(choices.least for choices in found), len(listed), 1))
 
 
-def _in_part(session: Session, node: Node, part: Part, limit: int) -> tuple[list[Chains], int | None]:
+def _in_part(session: Session, node: Node, part: Part, limit: int) -> _Choices:
     """Return the alternatives of one part and their number."""
-    checked = bool(node.bundles) or session.instance.objective.invent == 0
+    bundled = {mention for bundle in node.bundles for mention in bundle}
+    enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
+    checked = enforced or session.instance.objective.invent == 0
     budget = Budget(session.watch, CHECKED if checked else limit)
     ties = _ties(session, part, budget)
     alternatives = [part.chains(np.array(labels, dtype=np.intp)) for labels in ties.clusterings]
     if not checked:
-        return alternatives, ties.count
+        return _Choices(alternatives, ties.count, ties.least)
     alternatives = [chains for chains in alternatives if _holds(session, node, part, chains)]
-    return alternatives, len(alternatives) if ties.complete else None
+    return _Choices(alternatives, len(alternatives) if ties.complete else None, len(alternatives))
 
 
 def _ties(session: Session, part: Part, budget: Budget) -> Ties:

@@ -70,7 +70,8 @@ def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
         alternatives = list_optima(session, bundles, session.value, limit)
     partitions, count = alternatives.partitions or (session.best,), alternatives.count
     complete = count == len(partitions)
-    return found(session.value, session.value, partitions, complete=complete, count=count)
+    least = max(alternatives.least, len(partitions))
+    return found(session.value, session.value, partitions, complete=complete, count=count, at_least=least)
 
 
 def merged(bundles: Bundles) -> Bundles:
