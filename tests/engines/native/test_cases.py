@@ -194,8 +194,10 @@ def test_demands_far_from_each_other_do_not_multiply() -> None:
     mentions = [(1 + 8 * copy, 1 + 8 * copy) for copy in range(20)]
     decisions = Decisions.of(statements=[Statement.of(Kind.EXISTS, mentions)])
     instance = Instance(annotations, OBJECTIVES["va"], decisions)
-    alone = brute.solve(told_to_exist("va"), Limits()).value
-    assert verify(proven(instance), instance) == solve(instance, Limits()).value == 20 * alone
+    alone = brute.solve(told_to_exist("va"), Limits(solutions=100))
+    solution = solve(instance, Limits(solutions=3))
+    assert verify(proven(instance), instance) == solution.value == 20 * alone.value
+    assert solution.count == len(alone.partitions) ** 20
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -67,7 +67,7 @@ def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
     assert session.value is not None and session.best is not None
     alternatives = Alternatives((), None)
     with suppress(KeyboardInterrupt):
-        alternatives = list_optima(session, bundles, session.value, limit)
+        alternatives = list_optima(session, bundles, limit)
     partitions, count = alternatives.partitions or (session.best,), alternatives.count
     complete = count == len(partitions)
     least = max(alternatives.least, len(partitions))

@@ -76,10 +76,15 @@ class Session:
         return conflicts(self.instance, all_pairs=False) | self.apart
 
     @cached_property
+    def conflicts(self) -> frozenset[Pair]:
+        """All pairs that a chain must not hold, also those that are seldom together."""
+        return conflicts(self.instance, all_pairs=True) | self.apart
+
+    @cached_property
     def told_apart(self) -> frozenset[Span]:
         """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
-        pairs = conflicts(self.instance, all_pairs=True) | self.eager
-        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.group_of.keys()
+        told = frozenset(span for pair in self.conflicts for span in pair)
+        return told | self.instance.decisions.group_of.keys()
 
     @cached_property
     def held(self) -> frozenset[tuple[Span, ...]]:
