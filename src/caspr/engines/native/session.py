@@ -139,6 +139,8 @@ def _cuts_from_before(session: Session, part: Part) -> Cuts:
     if part.first not in session.cuts:
         return NONE
     before, cuts = session.cuts[part.first]
+    if before.mentions != part.mentions:
+        return NONE
     return cuts.rename(part.places(before), part.problem)
 
 

@@ -63,6 +63,11 @@ class Part:
         """The first of all mentions."""
         return min(node[0] for node in self.nodes)
 
+    @cached_property
+    def mentions(self) -> frozenset[Span]:
+        """All mentions of the part; other bundles may make other parts."""
+        return frozenset(mention for node in self.nodes for mention in node)
+
     def places(self, other: "Part") -> Labels:
         """Return, for each node of a part with the same mentions, the node here that shares most of them."""
         home = {mention: number for number, node in enumerate(self.nodes) for mention in node}
