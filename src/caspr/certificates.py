@@ -31,8 +31,8 @@ def certify_results(
         proof = certificate(result.instance, result.solution, limits)
         title = result.document.title
         if proof is None:
-            message = f"no certificate for document '{title}': not proven optimal, no time, or not of a kind"
-            findings.append(warning("no-certificate", f"{message} that certificates cover", where=title))
+            message = f"no certificate for document '{title}': not proven optimal, or no time for a proof"
+            findings.append(warning("no-certificate", message, where=title))
             continue
         documents.append(
             {

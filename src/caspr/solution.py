@@ -95,6 +95,8 @@ class Solution:
     """What the engine wants said, such as a limit of its own."""
     count: int | None = None
     """How many optimal solutions there are, also where not all are listed; `None` if not known."""
+    at_least: int = 0
+    """There are at least so many optimal solutions, also where it is not known how many; 0 if unproven."""
     statistics: Statistics | None = None
     """What an answer set solver told of its work; `None` from other engines."""
 
@@ -120,16 +122,19 @@ def found(
     complete: bool = False,
     stop: Stop | None = None,
     count: int | None = None,
+    at_least: int = 1,
 ) -> Solution:
     """Make a solution whose status follows from value and bound."""
     proven = value <= bound
     status = Status.OPTIMAL if proven else Status.FEASIBLE
+    partitions = tuple(partitions)
     return Solution(
-        tuple(partitions),
+        partitions,
         value,
         min(value, bound),
         status,
         complete and proven,
         stop,
         count=count if proven else None,
+        at_least=max(at_least, count or 0, len(partitions)) if proven else 0,
     )

@@ -20,28 +20,33 @@ LARGEST = 9
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Try every partition of the mentions and return the cheapest, or all of them."""
-    mentions = instance.mentions
-    if len(mentions) > LARGEST:
+    if len(instance.mentions) > LARGEST:
         raise EngineError(
-            f"engine brute: found {len(mentions)} mentions, expected at most {LARGEST}; "
+            f"engine brute: found {len(instance.mentions)} mentions, expected at most {LARGEST}; "
             "choose another engine with --engine"
         )
     best: list[Partition] = []
     value: int | None = None
-    for chains in _partitions(instance, mentions):
-        if not _respects_decisions(instance, chains):
-            continue
-        cost = _cost(instance, chains)
-        if cost is not None and (value is None or cost <= value):
+    for cost, partition in every_solution(instance):
+        if value is None or cost <= value:
             if cost != value:
                 best.clear()
             value = cost
-            best.append(canonical(chains))
+            best.append(partition)
     if value is None:
         return INFEASIBLE
     progress(value, value)
     chosen = sorted(best)[: limits.solutions]
     return found(value, value, chosen, complete=len(chosen) == len(best))
+
+
+def every_solution(instance: Instance) -> Iterator[tuple[int, Partition]]:
+    """Yield every partition that respects rules and decisions, with what it costs."""
+    for chains in _partitions(instance, instance.mentions):
+        if _respects_decisions(instance, chains):
+            cost = _cost(instance, chains)
+            if cost is not None:
+                yield cost, canonical(chains)
 
 
 def _partitions(instance: Instance, mentions: tuple[Span, ...]) -> Iterator[list[list[Span]]]:

@@ -38,11 +38,19 @@ def document_summary(result: Result) -> dict[str, Any]:
         "annotator_names": [annotation.annotator for annotation in result.instance.annotations],
         "solutions": len(result.golds),
         "all_solutions": result.solution.complete,
+        "optimal_solutions": _optimal_solutions(result),
         "objective": asdict(result.instance.objective),
         "engine": result.engine,
         "seconds": round(result.seconds, 3),
         "findings": [asdict(finding) for finding in result.findings],
     }
+
+
+def _optimal_solutions(result: Result) -> dict[str, Any]:
+    """Say how many optimal solutions there are, as far as that was asked for and found out."""
+    listed = len(result.golds) if result.status is Status.OPTIMAL else 0
+    count = listed if result.solution.complete else result.solution.count
+    return {"count": count, "at_least": max(listed, result.solution.at_least)}
 
 
 def infeasible_summary(document: Document, annotators: Sequence[str], reason: str) -> dict[str, Any]:

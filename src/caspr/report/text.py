@@ -40,14 +40,29 @@ def outcome(result: Result) -> str:
     else:
         gap = f", gap {(result.value - result.bound) / result.bound:.1%}" if result.bound else ""
         found = f"cost {result.value:,}, bound {result.bound:,}{gap}"
-    count = len(result.golds)
-    if result.solution.complete and count > 1:
-        ties = f"; {count} optimal solutions"
-    elif count > 1:
-        ties = f"; at least {count} solutions of this cost"
-    else:
-        ties = "; the only optimal solution" if result.solution.complete else ""
-    return f"{found} ({_kinds(result.costs)}){ties}"
+    return f"{found} ({_kinds(result.costs)}){_ties(result)}"
+
+
+def _ties(result: Result) -> str:
+    """Say how many solutions cost the same, as far as that was asked for and found out."""
+    solution, listed = result.solution, len(result.golds)
+    if solution.complete:
+        return f"; {listed:,} optimal solutions" if listed > 1 else "; the only optimal solution"
+    if solution.count is not None:
+        return f"; {rounded(solution.count)} optimal solutions, {listed:,} of them listed"
+    known = max(listed, solution.at_least)
+    kind = "optimal solutions" if result.status is Status.OPTIMAL else "solutions of this cost"
+    return f"; at least {rounded(known)} {kind}" if known > 1 else ""
+
+
+def rounded(count: int) -> str:
+    """Write a number that may be very large, rounded down.
+
+    >>> rounded(171360), rounded(10**40 * 6 // 7)
+    ('171,360', '8.5 x 10^39')
+    """
+    digits = str(count)
+    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]} x 10^{len(digits) - 1}"
 
 
 def _kinds(costs: Costs) -> str:

@@ -4,17 +4,20 @@ The way of an instance, module by module:
 
     translate      mentions become nodes; twins are one node; independent parts
     lazy           nested pairs are forbidden when a solution breaks them
-    demands        enforced mentions that may not stay alone, links that must be used
+    demands        enforced mentions that may not stay alone, links that must be used: the ways out
+    regions        which demands compete with each other
+    settling       the search for the best ways out, region by region
     search         reductions and components, then for each component
     rounds         relaxation, cuts, fixing, branching
-    alternatives   all optima, as a product over parts (ties: over the components of a part)
+    alternatives   all optima, as a product over regions and parts (ties: over the components of a part;
+                   counting: where there are too many to list)
 
 Around it: `adjudicator` keeps solved parts from decision to decision, `certainty` prices the opposite
 of what a result says, `certificate` writes a proof that `caspr.verify` checks without a solver.
 """
 
 from caspr.engines.native.adjudicator import Adjudicator
-from caspr.engines.native.certainty import Certainty, certainties, spanning_links
+from caspr.engines.native.certainty import Certainty, certainties
 from caspr.engines.native.certificate import certificate
 from caspr.engines.native.engine import solve, solve_with
 from caspr.engines.native.session import Memory
@@ -27,5 +30,4 @@ __all__ = [
     "certificate",
     "solve",
     "solve_with",
-    "spanning_links",
 ]

@@ -8,14 +8,13 @@ not touch are remembered, so a price costs as much as solving one part.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from caspr.document import Span
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.session import Memory
 from caspr.instance import Instance
 from caspr.limits import Limits
-from caspr.solution import Partition, Solution, Status
+from caspr.solution import Solution, Status
 
 Pair = tuple[Span, Span]
 
@@ -60,9 +59,3 @@ def certainties(
         )
         price = None if flipped.status is Status.INFEASIBLE else max(0, flipped.bound - solution.value)
         yield Certainty(first, second, together, price, flipped.status is not Status.FEASIBLE)
-
-
-def spanning_links(partition: Partition) -> Iterator[Pair]:
-    """Yield for each chain the links between mentions that follow each other in the text."""
-    for chain in partition:
-        yield from pairwise(chain)

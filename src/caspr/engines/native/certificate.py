@@ -2,19 +2,24 @@
 
 The search proves optimality through reductions and fixing, whose steps would be long to retell. Knowing
 the optimum, a shorter proof is made afresh, on the parts as translated: star inequalities with
-multipliers whose bound meets the optimum, and a pair to branch on where no such list is found.
+multipliers whose bound meets the optimum, and a pair to branch on where no such list is found. A region
+whose demands cost something (`regions`, `settling`) is one part that is proven by cases: its ways out.
 """
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from caspr.document import Span
+from caspr.engines.native.demands import Node, ways
 from caspr.engines.native.engine import merged
 from caspr.engines.native.lazy import relax_exactly
 from caspr.engines.native.problem import Labels, Problem, joined
+from caspr.engines.native.regions import Region, region
 from caspr.engines.native.session import Memory, Session, solve_exactly
-from caspr.engines.native.translate import enforced_bundles
+from caspr.engines.native.settling import offending, settle_region
+from caspr.engines.native.translate import Part, enforced_bundles
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
 from caspr.limits import Limits
@@ -25,42 +30,97 @@ PATIENCE = 4
 """After this many rounds without a lower bound, branch."""
 
 
+class _UnprovenError(Exception):
+    """There was no time to prove what is true."""
+
+
 def certificate(
     instance: Instance, solution: Solution, limits: Limits, memory: Memory | None = None
 ) -> dict[str, Any] | None:
-    """Write a certificate for an optimal solution.
-
-    `None` if there was no time for it, or if the optimum rests on what certificates do not cover: an
-    enforced mention that would rather stay alone, or links used only to hold a chain together.
-    """
+    """Write a certificate for an optimal solution; `None` if it is not optimal or there was no time."""
     if solution.status is not Status.OPTIMAL:
         return None
-    session = Session(instance, Watch.of(limits), memory or Memory())
-    bundles = merged(enforced_bundles(instance))
-    relaxed = relax_exactly(session, bundles)
-    if relaxed.bound != solution.value:
+    prover = _Prover(Session(instance, Watch.of(limits), memory or Memory()))
+    try:
+        proof = prover.prove(Node(merged(enforced_bundles(instance))), None, solution.value)
+    except _UnprovenError:
         return None
-    conflicts = sorted(session.eager | session.nested)
-    parts = session.translator.translate(bundles, conflicts)
-    proofs = []
-    for part in parts:
-        value = solve_exactly(session, part).value
-        proof = prove(part.problem, np.arange(part.problem.size), value, session.watch)
-        if proof is None:
-            return None
-        proofs.append({"nodes": [_plain(node) for node in part.nodes], "proof": proof})
-    home = {mention: n for n, part in enumerate(parts) for node in part.nodes for mention in node}
-    conflicts = [(one, two) for one, two in conflicts if one in home and home[one] == home.get(two)]
-    return {
-        "value": solution.value,
-        "chains": [_plain(chain) for chain in solution.partitions[0]],
-        "conflicts": [_plain(pair) for pair in conflicts],
-        "parts": proofs,
-    }
+    chains = [_plain(chain) for chain in solution.partitions[0]]
+    return {"value": solution.value, "chains": chains, **proof}
 
 
-def _plain(mentions: tuple[Span, ...]) -> list[list[int]]:
-    return [list(mention) for mention in mentions]
+def _plain(mentions: Region | tuple[Span, ...]) -> list[list[int]]:
+    return [list(mention) for mention in sorted(mentions)]
+
+
+@dataclass
+class _Prover:
+    """Proves what solutions cost at least, remembering the proofs of parts by content."""
+
+    session: Session
+    proofs: dict[tuple[bytes, int], Proof] = field(default_factory=dict)
+
+    def prove(self, node: Node, reach: Region | None, goal: int) -> Proof:
+        """Prove that solutions below a node cost no less than a goal, by what happens in a region."""
+        regions: dict[Region, Proof] = {}
+        there, cost = node, self._cost(node)
+        while cost < goal:
+            there, cost = self._one_region(there, reach, regions)
+        return self._proof(node, reach, regions, cost - goal)
+
+    def _cost(self, node: Node) -> int:
+        relaxed = relax_exactly(self.session, node.bundles)
+        if relaxed.bound < relaxed.cost:
+            raise _UnprovenError
+        return relaxed.bound + node.penalty
+
+    def _one_region(self, node: Node, reach: Region | None, regions: dict[Region, Proof]) -> tuple[Node, int]:
+        """Prove one more region by cases, if its demands cost anything; return where they are met."""
+        session, cost = self.session, self._cost(node)
+        offence = offending(session, node, relax_exactly(session, node.bundles), reach)
+        if offence is None:
+            raise _UnprovenError
+        here = region(session, node, offence.bundle)
+        settled = settle_region(session, node, here)
+        if session.watch.over():
+            raise _UnprovenError
+        if settled.bound > cost:
+            cases = [
+                {"with": _plain(way.others), **self.prove(way.node, here, settled.bound)}
+                for way in ways(session, node, offence)
+            ]
+            regions[here] = {"mentions": _plain(here), "piece": _plain(offence.piece), "cases": cases}
+        return settled.node or node, settled.bound
+
+    def _proof(self, node: Node, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
+        """Write down the regions that are proven by cases, and prove all other parts.
+
+        The largest of these may gain more by some slack: that is easier to prove.
+        """
+        conflicts = sorted(self.session.eager | self.session.nested)
+        parts = [
+            part
+            for part in self.session.translator.translate(node.bundles, conflicts)
+            if (reach is None or part.nodes[0][0] in reach)
+            and not any(part.nodes[0][0] in here for here in regions)
+        ]
+        slacks = [0] * (len(parts) - 1) + [slack]
+        proofs = [
+            {"nodes": [_plain(node) for node in part.nodes], "proof": self._part(part, more)}
+            for part, more in zip(parts, slacks, strict=False)
+        ]
+        home = {mention: n for n, part in enumerate(parts) for node in part.nodes for mention in node}
+        conflicts = [(one, two) for one, two in conflicts if one in home and home[one] == home.get(two)]
+        return {"conflicts": [_plain(pair) for pair in conflicts], "parts": [*regions.values(), *proofs]}
+
+    def _part(self, part: Part, slack: int) -> Proof:
+        if (part.key, slack) not in self.proofs:
+            value = solve_exactly(self.session, part).value + slack
+            proof = prove(part.problem, np.arange(part.problem.size), value, self.session.watch)
+            if proof is None:
+                raise _UnprovenError
+            self.proofs[part.key, slack] = proof
+        return self.proofs[part.key, slack]
 
 
 def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:

@@ -4,9 +4,10 @@ from contextlib import suppress
 
 from caspr.document import Span
 from caspr.engines.native.alternatives import Alternatives, list_optima
-from caspr.engines.native.demands import settle
+from caspr.engines.native.outcome import unheard
 from caspr.engines.native.pieces import contradicts
 from caspr.engines.native.session import Memory, Pair, Session
+from caspr.engines.native.settling import settle
 from caspr.engines.native.translate import Bundles, enforced_bundles
 from caspr.engines.native.watch import Watch
 from caspr.instance import Instance
@@ -33,23 +34,32 @@ def solve_with(
 
     With several `jobs`, large parts are searched in processes of their own; the answer is the same.
     """
-    bundles = merged((*enforced_bundles(instance), *joined))
-    if any(contradicts(instance, bundle, apart) for bundle in bundles):
-        return INFEASIBLE
     session = Session(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
     try:
-        finished = settle(session, bundles)
+        return _solved(session, joined, limits.solutions)
     except KeyboardInterrupt:
         session.watch.stop = Stop.INTERRUPT
-        finished = session.value is not None and session.bound == session.value
-        if session.value is None:
-            finished = settle(session, bundles)
+        session.tell = unheard
+    try:
+        # Time is over now, so this only puts together the best that is known of every part.
+        return _solved(session, joined, limits.solutions)
+    except KeyboardInterrupt:
+        if session.value is None or session.best is None:
+            raise
+        return found(session.value, session.bound or 0, [session.best], stop=Stop.INTERRUPT)
+
+
+def _solved(session: Session, joined: Bundles, solutions: int) -> Solution:
+    bundles = merged((*enforced_bundles(session.instance), *joined))
+    if any(contradicts(session.instance, bundle, session.apart) for bundle in bundles):
+        return INFEASIBLE
+    settle(session, bundles)
     if session.value is None or session.best is None:
         return INFEASIBLE
-    bound = session.value if finished else min(session.bound or 0, session.value)
-    if limits.solutions == 1 or bound < session.value:
+    bound = session.bound or 0
+    if solutions == 1 or bound < session.value:
         return found(session.value, bound, [session.best], stop=session.watch.stop)
-    return _all_optima(session, bundles, limits.solutions)
+    return _all_optima(session, bundles, solutions)
 
 
 def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
@@ -57,10 +67,11 @@ def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
     assert session.value is not None and session.best is not None
     alternatives = Alternatives((), None)
     with suppress(KeyboardInterrupt):
-        alternatives = list_optima(session, bundles, session.value, limit)
+        alternatives = list_optima(session, bundles, limit)
     partitions, count = alternatives.partitions or (session.best,), alternatives.count
     complete = count == len(partitions)
-    return found(session.value, session.value, partitions, complete=complete, count=count)
+    least = max(alternatives.least, len(partitions))
+    return found(session.value, session.value, partitions, complete=complete, count=count, at_least=least)
 
 
 def merged(bundles: Bundles) -> Bundles:

@@ -10,7 +10,7 @@ the parts they touch are solved again, first by heuristics alone, then to the en
 from dataclasses import dataclass
 
 from caspr.document import Span
-from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.outcome import Outcome, Tell, unheard
 from caspr.engines.native.pieces import pieces
 from caspr.engines.native.session import Pair, Session, Solver, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Bundles, Part, gain_table, inside
@@ -48,7 +48,10 @@ def relax_exactly(session: Session, bundles: Bundles, first: Relaxed | None = No
         proven = _until_respected(session, bundles, solve_exactly, root=first is not None)
     if proven is not None and (first is None or proven.cost <= first.cost):
         return proven
-    first = first or relax_quickly(session, bundles)
+    if first is None or proven is None:
+        # The search may have left better clusterings behind, also where it was not finished.
+        found = relax_quickly(session, bundles)
+        first = found if first is None or found.cost < first.cost else first
     return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
@@ -92,12 +95,20 @@ def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, r
     if solver is solve_exactly:
         solve_ahead(session, parts)
     for part in parts:
+        if root:
+            session.tell = _telling(session, total - at_most + part.problem.ceiling)
         outcome = solver(session, part)
         outcomes.append(outcome)
         at_most += outcome.bound - part.problem.ceiling
         if root and part.problem.size > 1:
             session.raise_bound(total - at_most)
+    session.tell = unheard
     return outcomes
+
+
+def _telling(session: Session, least: int) -> Tell:
+    """Return who hears what one part gains at most, if all costs so much where that part gains nothing."""
+    return lambda bound: session.raise_bound(least - bound)
 
 
 def _connected(session: Session, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:

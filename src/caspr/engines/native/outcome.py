@@ -1,5 +1,9 @@
-"""Outcomes: what a search knows about a problem. Value and bound are always both there."""
+"""Outcomes: what a search knows about a problem. Value and bound are always both there.
 
+A search tells every better bound it proves while it runs, so that nothing is lost if it is interrupted.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from caspr.engines.native.problem import Labels
@@ -23,3 +27,16 @@ class Outcome:
     def proven(self) -> bool:
         """Whether the clustering is an optimum, if no floor was given."""
         return self.bound <= self.value
+
+
+Tell = Callable[[int], None]
+"""Somebody who wants to hear of every bound: that no clustering of a problem gains more."""
+
+
+def unheard(bound: int) -> None:
+    """Ignore all bounds."""
+
+
+def adding(tell: Tell, constant: int) -> Tell:
+    """Return who hears the bounds of a problem that gains so much less."""
+    return lambda bound: tell(bound + constant)

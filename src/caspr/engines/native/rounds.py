@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from caspr.engines.native import incumbent
-from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.outcome import Outcome, Tell, adding, unheard
 from caspr.engines.native.problem import Bools, Labels, Problem, firsts, joined
 from caspr.engines.native.relaxation import Point, decided, relax
 from caspr.engines.native.stars import NONE, Cuts, Floats, lifted, violated_stars, violated_triangles
@@ -46,20 +46,23 @@ SHRINKAGE = 0.1
 class Deeper(Protocol):
     """The search that fixing and branching hand their smaller problems to."""
 
-    def __call__(self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts) -> Outcome:
-        """Search a problem for a clustering above the floor."""
+    def __call__(self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
+        """Search a problem for a clustering above the floor, telling bounds that allow for the floor."""
 
 
 class Rounds:
     """One run of the loop."""
 
-    def __init__(self, problem: Problem, watch: Watch, floor: int, deeper: Deeper) -> None:
-        self.problem, self.watch, self.floor, self.deeper = problem, watch, floor, deeper
+    def __init__(
+        self, problem: Problem, watch: Watch, floor: int, deeper: Deeper, tell: Tell = unheard
+    ) -> None:
+        self.problem, self.watch, self.floor, self.deeper, self.tell = problem, watch, floor, deeper, tell
         self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
         self.stalled = 0
         self.first = floor < 0
         self.shaken = not self.first
+        self.cuts = NONE
         self.near: Floats = (problem.gains > 0).astype(np.float64)
 
     @property
@@ -74,14 +77,22 @@ class Rounds:
 
     def run(self, labels: Labels, cuts: Cuts) -> Outcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
+        try:
+            self._cut(labels, cuts)
+        except KeyboardInterrupt:
+            self.watch.stop = Stop.INTERRUPT
+        bound = max(self.best.bound, self.best.value)
+        return replace(self.best, bound=bound, cuts=self.cuts if self.first else NONE)
+
+    def _cut(self, labels: Labels, cuts: Cuts) -> None:
         self._offer(labels)
-        cuts = cuts | first_cuts(self.problem)
+        self.cuts = cuts = cuts | first_cuts(self.problem)
         while not self.closed and not self.watch.over():
             point = self._relaxed(cuts)
             if point is None or self.closed:
                 break
             new = new_cuts(self.problem, point.x)
-            cuts = self._kept(point) | new
+            self.cuts = cuts = self._kept(point) | new
             together, apart = decided(point, self.in_hand + self.step)
             groups = joined(self.problem.size, *np.nonzero(together))
             if self._separated(apart).breaks(groups):
@@ -96,8 +107,6 @@ class Rounds:
                 self.problem = self._separated(apart)
                 continue
             break
-        bound = max(self.best.bound, self.best.value)
-        return replace(self.best, bound=bound, cuts=cuts if self.first else NONE)
 
     def _shaken(self) -> bool:
         """Before the first branching of all, look harder for a clustering; tell whether that helped."""
@@ -109,13 +118,7 @@ class Rounds:
 
     def _relaxed(self, cuts: Cuts) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
-        try:
-            point = relax(
-                self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near
-            )
-        except KeyboardInterrupt:
-            self.watch.stop = Stop.INTERRUPT
-            return None
+        point = relax(self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near)
         if point is not None:
             self.near = point.x
             gap = self.best.bound - self.in_hand
@@ -138,7 +141,9 @@ class Rounds:
             self.best = replace(self.best, labels=labels, value=value)
 
     def _lower(self, bound: int) -> None:
-        self.best = replace(self.best, bound=min(bound, self.best.bound))
+        if bound < self.best.bound:
+            self.best = replace(self.best, bound=bound)
+            self.tell(max(bound, self.in_hand))
 
     def _kept(self, point: Point) -> Cuts:
         """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
@@ -154,7 +159,7 @@ class Rounds:
         if groups.max() + 1 == self.problem.size:
             self._branch(groups, apart, x, cuts)
         else:
-            self._lower(self._below(self._separated(apart), groups, cuts))
+            self._lower(self._below(self._separated(apart), groups, cuts, self._lower))
 
     def _branch(self, groups: Labels, apart: Bools, x: Floats, cuts: Cuts) -> None:
         """Decide one pair both ways."""
@@ -165,17 +170,26 @@ class Rounds:
         )
         cut = np.zeros_like(apart)
         cut[first, second] = cut[second, first] = True
-        bound = self._below(problem, joined_groups, cuts)
-        bound = max(bound, self._below(problem.separate(cut), groups, cuts))
-        self._lower(bound)
+        together = self._below(problem, joined_groups, cuts, unheard)
+        apart_too = self._below(
+            problem.separate(cut), groups, cuts, lambda bound: self._lower(max(together, bound))
+        )
+        self._lower(max(together, apart_too))
 
-    def _below(self, problem: Problem, groups: Labels, cuts: Cuts) -> int:
-        """Search with some nodes contracted; return a bound for all clusterings that do so."""
+    def _below(self, problem: Problem, groups: Labels, cuts: Cuts, tell: Tell) -> int:
+        """Search with some nodes contracted; return a bound for all clusterings that do so.
+
+        Bounds that are proven on the way are told.
+        """
         if problem.breaks(groups):
             return self.in_hand
         small, constant = problem.contract(groups)
         outcome = self.deeper(
-            small, self.watch, floor=self.in_hand - constant, cuts=cuts.rename(groups, small)
+            small,
+            self.watch,
+            floor=self.in_hand - constant,
+            cuts=cuts.rename(groups, small),
+            tell=adding(tell, constant),
         )
         bound = max(outcome.bound + constant, self.in_hand)
         self._offer(outcome.labels[groups])

@@ -8,7 +8,7 @@ import numpy as np
 
 from caspr.engines.native import incumbent
 from caspr.engines.native.exhaustive import enumerate_optima
-from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.outcome import Outcome, Tell, adding, unheard
 from caspr.engines.native.problem import Problem, components, firsts, renumber
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.stars import NONE, Cuts
@@ -30,16 +30,20 @@ def quick(reduced: Reduced) -> Outcome:
     return Outcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
 
 
-def search(problem: Problem, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
+def search(
+    problem: Problem, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE, tell: Tell = unheard
+) -> Outcome:
     """Find an optimum if it exceeds the floor, or the best that the limits allow."""
-    return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts)
+    return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts, tell=tell)
 
 
-def search_reduced(reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE) -> Outcome:
+def search_reduced(
+    reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE, tell: Tell = unheard
+) -> Outcome:
     """Search a problem that is reduced already."""
     constant = reduced.constant
     renamed = cuts.rename(reduced.labels, reduced.problem)
-    inner = _by_components(reduced.problem, watch, floor - constant, renamed)
+    inner = _by_components(reduced.problem, watch, floor - constant, renamed, adding(tell, constant))
     return Outcome(
         reduced.lift(inner.labels),
         inner.value + constant,
@@ -48,7 +52,7 @@ def search_reduced(reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts:
     )
 
 
-def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:
+def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
     """Search each component on its own, small ones first."""
     parts = components(problem.gains > 0)
     groups = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
@@ -60,14 +64,16 @@ def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Ou
         others = ceiling - piece.ceiling
         place = np.full(problem.size, -1, dtype=np.intp)
         place[group] = np.arange(len(group))
-        outcome = _connected(piece, watch, floor - others, cuts.within(place, piece))
+        inside = cuts.within(place, piece)
+        outcome = _connected(piece, watch, floor - others, inside, adding(tell, others))
         labels[group] = group[outcome.labels]
         value, held = value + outcome.value, held | outcome.cuts.named(group)
         ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
+        tell(ceiling)
     return Outcome(renumber(labels), value, ceiling, held)
 
 
-def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcome:
+def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
     """Search one component."""
     if problem.size <= TINY:
         optima = enumerate_optima(problem)
@@ -78,4 +84,4 @@ def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts) -> Outcom
     from caspr.engines.native.rounds import Rounds
 
     labels = incumbent.start(problem, kicks=KICKS if floor < 0 else 0)
-    return Rounds(problem, watch, floor, search).run(labels, cuts)
+    return Rounds(problem, watch, floor, search, tell).run(labels, cuts)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from caspr.document import Span
 from caspr.engines.native.links import Links
-from caspr.engines.native.outcome import Outcome
+from caspr.engines.native.outcome import Outcome, Tell, unheard
 from caspr.engines.native.reductions import Reduced, reduce
 from caspr.engines.native.search import quick, search_reduced
 from caspr.engines.native.stars import NONE, Cuts
@@ -49,7 +49,7 @@ class Session:
     reduced: dict[bytes, Reduced] = field(default_factory=dict)
     """Reductions made for a first look, kept for the search."""
     looks: dict[bytes, Outcome] = field(default_factory=dict)
-    """What that first look found."""
+    """What that first look found, or a search that was not finished."""
     jobs: int = 1
     """How many processes may work at the same time."""
     cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
@@ -62,6 +62,8 @@ class Session:
     """What it costs."""
     bound: int | None = None
     """No solution costs less."""
+    tell: Tell = unheard
+    """Hears what the part that is searched gains at most."""
 
     @cached_property
     def translator(self) -> Translator:
@@ -74,10 +76,15 @@ class Session:
         return conflicts(self.instance, all_pairs=False) | self.apart
 
     @cached_property
+    def conflicts(self) -> frozenset[Pair]:
+        """All pairs that a chain must not hold, also those that are seldom together."""
+        return conflicts(self.instance, all_pairs=True) | self.apart
+
+    @cached_property
     def told_apart(self) -> frozenset[Span]:
         """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
-        pairs = conflicts(self.instance, all_pairs=True) | self.eager
-        return frozenset(span for pair in pairs for span in pair) | self.instance.decisions.group_of.keys()
+        told = frozenset(span for pair in self.conflicts for span in pair)
+        return told | self.instance.decisions.group_of.keys()
 
     @cached_property
     def held(self) -> frozenset[tuple[Span, ...]]:
@@ -93,9 +100,10 @@ class Session:
             self.progress(self.value, self.bound)
 
     def raise_bound(self, bound: int) -> None:
-        """Take a bound on the whole instance, if it is better."""
+        """Take a bound on the whole instance, if it is better; nothing costs less than 0."""
+        bound = max(bound, 0) if self.value is None else min(max(bound, 0), self.value)
         if self.bound is None or bound > self.bound:
-            self.bound = bound if self.value is None else min(bound, self.value)
+            self.bound = bound
             self.progress(self.value, self.bound)
 
 
@@ -120,7 +128,8 @@ def solve_exactly(session: Session, part: Part) -> Outcome:
     if key in session.memory.outcomes:
         return session.memory.outcomes[key]
     reduced = session.reduced.pop(key, None) or reduce(part.problem)
-    outcome = search_reduced(reduced, session.watch, cuts=_cuts_from_before(session, part))
+    cuts = _cuts_from_before(session, part)
+    outcome = search_reduced(reduced, session.watch, cuts=cuts, tell=session.tell)
     session.cuts[part.first] = part, outcome.cuts
     return _remembered(session, key, outcome)
 
@@ -152,4 +161,6 @@ def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
 def _remembered(session: Session, key: bytes, outcome: Outcome) -> Outcome:
     if outcome.proven:
         session.memory.outcomes[key] = replace(outcome, cuts=NONE)
+    elif key not in session.looks or session.looks[key].value <= outcome.value:
+        session.looks[key] = outcome
     return outcome

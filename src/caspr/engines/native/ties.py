@@ -3,8 +3,9 @@
 Strict reductions and strict fixing by reduced gains keep every optimum. What they leave undecided falls
 into components; here gains of 0 connect as well, since joining two clusters at gain 0 ties. The optima
 of a problem are the product of those of its components, and their number the product of the numbers:
-nothing is expanded to be counted. A small component is searched exhaustively; a large one is branched
-on a pair, whose two sides share no clustering, so their numbers add up.
+nothing is expanded to be counted. A small component is searched exhaustively, one without negative gains
+is counted (`counting`); any other is branched on a pair, whose two sides share no clustering, so their
+numbers add up.
 """
 
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from math import prod
 
 import numpy as np
 
+from caspr.engines.native.counting import Census, Clusters, GaveUpError
 from caspr.engines.native.exhaustive import enumerate_optima
 from caspr.engines.native.problem import Bools, Labels, Problem, components, joined, renumber
 from caspr.engines.native.reductions import reduce
@@ -22,6 +24,8 @@ from caspr.engines.native.watch import Watch
 
 SMALL = 9
 """Components up to this size are searched exhaustively."""
+HOPELESS = 12
+"""How many branchings are left when counting took too long: for a few clusterings, not for all."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,13 @@ class Ties:
     """Labels in the order of first nodes, as many as were asked for."""
     count: int | None
     """How many there are; `None` if that was not found out."""
+    known: int = 0
+    """There are at least so many, where they were not counted."""
+
+    @property
+    def least(self) -> int:
+        """There are at least so many."""
+        return max(self.known, len(self.clusterings)) if self.count is None else self.count
 
     @property
     def complete(self) -> bool:
@@ -52,6 +63,8 @@ class Budget:
     """How many clusterings to list."""
     branchings: int = 60
     """How many branchings are left."""
+    steps: int = 30_000
+    """How many clusters may be tried in counting."""
 
 
 def all_optima(problem: Problem, value: int, budget: Budget) -> Ties:
@@ -63,7 +76,7 @@ def all_optima(problem: Problem, value: int, budget: Budget) -> Ties:
 
 def _renamed(ties: Ties, labels: Labels) -> Ties:
     arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in ties.clusterings)
-    return Ties(tuple(tuple(renumber(array).tolist()) for array in arrays), ties.count)
+    return Ties(tuple(tuple(renumber(array).tolist()) for array in arrays), ties.count, ties.known)
 
 
 def _by_components(problem: Problem, value: int, budget: Budget) -> Ties:
@@ -93,13 +106,18 @@ def _product(size: int, groups: list[Labels], found: list[Ties], budget: Budget)
         for group, clustering in zip(groups, chosen, strict=True):
             labels[group] = group[np.array(clustering, dtype=np.intp)]
         listed.append(tuple(renumber(labels).tolist()))
-    return Ties(tuple(listed), count)
+    return Ties(tuple(listed), count, prod(ties.least for ties in found))
 
 
 def _connected(problem: Problem, value: int, budget: Budget) -> Ties:
     if problem.size <= SMALL:
         optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit))
         return NONE if optima is None else Ties(optima.clusterings[: budget.limit], optima.count)
+    if (problem.gains >= 0).all():
+        counted = _counted(problem, value, budget)
+        if counted is not None:
+            return counted
+        budget.branchings = min(budget.branchings, HOPELESS)
     budget.branchings -= 1
     if budget.branchings < 0 or budget.watch.over():
         # Give up counting, but not the one optimum that is easily had.
@@ -107,6 +125,27 @@ def _connected(problem: Problem, value: int, budget: Budget) -> Ties:
         labels = renumber(outcome.labels).tolist()
         return Ties((tuple(labels),) if outcome.value == value else (), None)
     return _fixed_or_branched(problem, value, budget)
+
+
+def _counted(problem: Problem, value: int, budget: Budget) -> Ties | None:
+    """Count the clusterings of a value; `None` if that takes too long."""
+    census = Census(problem, budget.steps, budget.watch)
+    try:
+        best = census.best(census.full)
+        chosen = list(islice(census.clusterings(), budget.limit)) if best.value == value else []
+    except GaveUpError:
+        budget.steps = 0
+        return None
+    budget.steps = census.steps
+    listed = sorted(_labels(problem.size, clusters) for clusters in chosen)
+    return Ties(tuple(listed), best.ways if best.value == value else 0)
+
+
+def _labels(size: int, clusters: Clusters) -> tuple[int, ...]:
+    labels = np.arange(size)
+    for cluster in clusters:
+        labels[list(cluster)] = cluster[0]
+    return tuple(renumber(labels).tolist())
 
 
 def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> Ties:
@@ -149,4 +188,4 @@ def _united(sides: Iterable[Ties], budget: Budget) -> Ties:
     listed = sorted(clustering for side in sides for clustering in side.clusterings)
     counts = [side.count for side in sides]
     count = None if None in counts else sum(c for c in counts if c is not None)
-    return Ties(tuple(listed[: budget.limit]), count)
+    return Ties(tuple(listed[: budget.limit]), count, sum(side.least for side in sides))
