@@ -23,21 +23,19 @@ from caspr.engines.native.stars import NONE, Cuts, Floats, lifted, violated_star
 from caspr.engines.native.watch import Watch
 from caspr.solution import Stop
 
+PROGRESS = 0.1
+"""The share of the gap a round must close; one that closes less is followed by branching."""
 PATIENCE = 3
-"""After this many rounds that closed little of the gap, branch."""
-PROGRESS = 0.03
-"""The share of the gap a round must close not to count as little."""
+"""Where nothing is branched, stop after so many rounds without any progress."""
 LIMIT = 4000
 """How many triangles a round adds at most."""
 CROWD = 3
 """How many of them may lean on one pair."""
 TOLERANCE = 0.2
 """The share of the gap by which a relaxation may be wrong."""
-FINER = 0.5
-"""By how much this shrinks with every round that closed little of it."""
 ROUGH = 2e-2
 """The relative error that is always small enough."""
-KICKS = 400
+KICKS = 100
 """How often the best clustering is shaken before the first branching."""
 SHRINKAGE = 0.1
 """The share of nodes that fixing must remove before everything starts again on the rest."""
@@ -59,7 +57,7 @@ class Rounds:
         self.problem, self.watch, self.floor, self.deeper, self.tell = problem, watch, floor, deeper, tell
         self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
-        self.stalled = 0
+        self.stalled = False
         self.first = floor < 0
         self.shaken = not self.first
         self.cuts = NONE
@@ -99,9 +97,9 @@ class Rounds:
                 self._lower(self.in_hand)
             elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
                 self._descend(groups, apart, cuts, point.x)
-            elif self.stalled >= PATIENCE and self._shaken():
+            elif self.stalled and self._shaken():
                 continue
-            elif self.stalled >= PATIENCE:
+            elif self.stalled:
                 self._branch(groups, apart, point.x, cuts)
             else:
                 self.problem = self._separated(apart)
@@ -125,15 +123,14 @@ class Rounds:
             self._lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x))
             progress = gap - (self.best.bound - self.in_hand)
-            self.stalled = 0 if progress > PROGRESS * gap else self.stalled + 1
+            self.stalled = progress <= PROGRESS * gap
         return point
 
     @property
     def _tolerance(self) -> float:
-        """The relative error that does not matter yet: the less, the longer the bound has not moved."""
+        """The relative error that does not matter yet."""
         gap = self.best.bound - self.in_hand
-        share = TOLERANCE * FINER**self.stalled
-        return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
         value = self.problem.value(labels)
@@ -197,8 +194,10 @@ class Rounds:
 
 
 def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
-    """Choose the pair to branch on: far from decided, and with much at stake."""
-    stake = np.minimum(x, 1 - x) * (1 + np.abs(problem.gains))
+    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain."""
+    unclear = np.minimum(x, 1 - x)
+    around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)
+    stake = unclear * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
     stake[problem.forbidden] = -1.0
     np.fill_diagonal(stake, -1.0)
     first, second = divmod(int(stake.argmax()), problem.size)
