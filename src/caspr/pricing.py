@@ -10,8 +10,8 @@ question, so taking them by extra cost, cheapest first (Kruskal), is exact.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 from caspr.document import Span
 from caspr.instance import Instance
@@ -22,8 +22,7 @@ Class = tuple[Signature, Span | None]
 """A signature and the enforced group, which together decide every pair."""
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """All pairs between two classes of one chain: alike in everything."""
 
     first: Class
@@ -104,6 +103,8 @@ class Connection:
 
     def connect(self, first: Class, second: Class) -> int:
         """Link every mention of one class with every one of the other; return how many links it took."""
+        if first in self.component and self.component[first] == self.component.get(second):
+            return 0
         sides = {first, second}
         known = {self.component[side] for side in sides if side in self.component}
         alone = sum(self.sizes[side] for side in sides if side not in self.component)

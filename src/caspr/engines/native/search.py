@@ -18,13 +18,15 @@ TINY = 8
 """Problems up to this size are searched exhaustively, without a linear program."""
 LOWEST = -(1 << 62)
 """No floor at all."""
-KICKS = 20
+KICKS = 5
 """How often a first clustering is shaken before the first relaxation."""
 
 
 def quick(reduced: Reduced) -> Outcome:
     """Return a first clustering and the bound that every positive gain gives."""
     small = reduced.problem
+    if not small.ceiling:
+        return Outcome(reduced.labels, reduced.constant, reduced.constant)
     labels = incumbent.polish(small, incumbent.greedy(small))
     value = (small.value(labels) or 0) + reduced.constant
     return Outcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
