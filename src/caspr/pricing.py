@@ -27,7 +27,7 @@ class Pairs(NamedTuple):
 
     first: Class
     second: Class
-    count: int
+    number: int
     """How many pairs of mentions."""
     evidence: int
     """K of each pair."""
@@ -62,11 +62,11 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     open_choices: list[tuple[int, Pairs]] = []
     for pairs in pairs_of(classes):
         if pairs.free or objective.prefers_use(pairs.evidence, n):
-            kept += pairs.count * pairs.evidence
-            used += 0 if pairs.free else pairs.count * (n - pairs.evidence)
+            kept += pairs.number * pairs.evidence
+            used += 0 if pairs.free else pairs.number * (n - pairs.evidence)
             joined.connect(pairs.first, pairs.second)
         else:
-            unused += pairs.count
+            unused += pairs.number
             if pairs.evidence:
                 extra = objective.use * (n - pairs.evidence) - objective.omit * pairs.evidence
                 open_choices.append((extra, pairs))

@@ -42,7 +42,7 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
         if pairs.free or pairs.evidence:
             joined.connect(pairs.first, pairs.second)
         elif instance.objective.invent is None:
-            yield f"has {pairs.count} pairs that nobody linked"
+            yield f"has {pairs.number} pairs that nobody linked"
     if joined.parts > 1:
         yield "does not hang together by links"
 

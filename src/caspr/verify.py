@@ -280,7 +280,7 @@ def _part_bound(
 ) -> int:
     omit = task.instance.objective.omit
     inside = sum(
-        pairs.count * (omit * pairs.evidence if pairs.free else task.gain[pairs.evidence])
+        pairs.number * (omit * pairs.evidence if pairs.free else task.gain[pairs.evidence])
         for node in nodes
         for pairs in pairs_of(classes_of(task.instance, node))
     )

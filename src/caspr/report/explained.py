@@ -97,9 +97,9 @@ def link_shares(result: Result) -> list[LinkShare]:
     total = 0
     for chain in result.gold.chains:
         for pairs in pairs_of(classes_of(result.instance, chain.mentions)):
-            total += pairs.count
+            total += pairs.number
             for annotator in {annotator for annotator, _ in pairs.first[0] & pairs.second[0]}:
-                kept[annotator] += pairs.count
+                kept[annotator] += pairs.number
     return [
         LinkShare(one.annotator, count_links(one.chains), kept[number], total - kept[number])
         for number, one in enumerate(result.instance.annotations)

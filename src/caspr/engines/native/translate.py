@@ -312,6 +312,6 @@ def inside(instance: Instance, gains: Ints, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
     omit = instance.objective.omit
     return sum(
-        pairs.count * (omit * pairs.evidence if pairs.free else int(gains[pairs.evidence]))
+        pairs.number * (omit * pairs.evidence if pairs.free else int(gains[pairs.evidence]))
         for pairs in pairs_of(classes_of(instance, mentions))
     )
