@@ -43,9 +43,12 @@ class Limits:
 class Progress(Protocol):
     """A listener told of every better value or bound."""
 
-    def __call__(self, value: int | None, bound: int | None) -> None:
-        """Take the best value and bound known; `None` while there is none."""
+    def __call__(self, value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        """Take the best value and bound known; `None` while there is none.
+
+        Where the work falls into independent parts, so many of them are done.
+        """
 
 
-def silent(value: int | None, bound: int | None) -> None:
+def silent(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
     """Ignore all progress."""

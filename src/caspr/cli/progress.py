@@ -10,7 +10,7 @@ from caspr.limits import Progress, silent
 
 @contextmanager
 def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
-    """Show cost so far, bound, gap and elapsed time while the block runs."""
+    """Show cost so far, bound, gap, parts done and elapsed time while the block runs."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
@@ -20,15 +20,15 @@ def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
     from rich.text import Text
 
     started = time.monotonic()
-    known: dict[str, int | None] = {"value": None, "bound": None}
+    told = describe(None, None)
 
     def line() -> Spinner:
-        text = describe(title, known["value"], known["bound"], time.monotonic() - started)
-        spinner.update(text=Text(text))
+        spinner.update(text=Text(f"{title}  {told}  {time.monotonic() - started:.0f} s"))
         return spinner
 
-    def progress(value: int | None, bound: int | None) -> None:
-        known.update(value=value, bound=bound)
+    def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        nonlocal told
+        told = describe(value, bound, done, parts)
 
     spinner = Spinner("dots")
     console = Console(stderr=True)
@@ -36,15 +36,16 @@ def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
         yield progress
 
 
-def describe(title: str, value: int | None, bound: int | None, seconds: float) -> str:
+def describe(value: int | None, bound: int | None, done: int = 0, parts: int = 0) -> str:
     """Say how far a search is.
 
-    >>> describe("doc", 12, 10, 3.21)
-    'doc  cost 12  bound 10  gap 20.0%  3 s'
-    >>> describe("doc", None, None, 0.5)
-    'doc  cost ?  bound ?  0 s'
+    >>> describe(12, 10, 7, 8)
+    'cost 12  bound 10  gap 20.0%  7 of 8 parts'
+    >>> describe(None, None)
+    'cost ?  bound ?'
     """
     gap = "" if value is None or not bound else f"  gap {(value - bound) / bound:.1%}"
     cost = "?" if value is None else f"{value:,}"
     lower = "?" if bound is None else f"{bound:,}"
-    return f"{title}  cost {cost}  bound {lower}{gap}  {seconds:.0f} s"
+    share = f"  {done:,} of {parts:,} parts" if parts else ""
+    return f"cost {cost}  bound {lower}{gap}{share}"

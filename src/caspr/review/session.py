@@ -237,7 +237,7 @@ class Session:
         before = case.position
         limits = replace(case.board.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
 
-        def progress(value: int | None, bound: int | None) -> None:
+        def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
             self._publish(number, "progress", {"value": value, "bound": bound})
 
         after = case.board.solve(before.entries, before.notes, before, limits, progress)

@@ -45,7 +45,7 @@ class Interrupting:
                 sys.setprofile(None)
                 raise KeyboardInterrupt
 
-    def _listen(self, value: int | None, bound: int | None) -> None:
+    def _listen(self, value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
         if value is not None:
             self.values.append(value)
         if bound is not None:

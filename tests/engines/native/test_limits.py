@@ -65,11 +65,23 @@ def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_progress_is_told_values_that_fall_and_bounds_that_rise() -> None:
     told: list[tuple[int | None, int | None]] = []
-    solution = solve(noisy("ua"), Limits(seconds=60), lambda value, bound: told.append((value, bound)))
+    solution = solve(noisy("ua"), Limits(seconds=60), lambda value, bound, **_: told.append((value, bound)))
     values = [value for value, _ in told if value is not None]
     bounds = [bound for _, bound in told if bound is not None]
     assert values == sorted(values, reverse=True) and values[-1] == solution.value
     assert bounds == sorted(bounds)
+
+
+def test_progress_is_told_how_many_parts_are_done() -> None:
+    told: list[tuple[int, int]] = []
+
+    def listen(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        told.append((done, parts))
+
+    solve(noisy("ua"), Limits(seconds=60), listen)
+    counted = [done for done, parts in told if parts]
+    assert counted == sorted(counted) and len({parts for _, parts in told} - {0}) == 1
+    assert all(done < parts for done, parts in told if parts)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

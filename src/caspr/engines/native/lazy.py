@@ -94,8 +94,9 @@ def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, r
     outcomes = []
     if solver is solve_exactly:
         solve_ahead(session, parts)
-    for part in parts:
+    for number, part in enumerate(parts):
         if root:
+            session.done, session.parts = (number, len(parts)) if solver is solve_exactly else (0, 0)
             session.tell = _telling(session, total - at_most + part.problem.ceiling)
         outcome = solver(session, part)
         outcomes.append(outcome)

@@ -56,6 +56,10 @@ class Session:
     """What helped to solve a part, by its first mention: where it starts when it is solved again."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
+    done: int = 0
+    """How many parts of the work are solved."""
+    parts: int = 0
+    """How many there are."""
     best: Partition | None = None
     """The cheapest partition that respects everything."""
     value: int | None = None
@@ -97,14 +101,14 @@ class Session:
         """Take a partition that respects everything, if it is better."""
         if self.value is None or cost < self.value:
             self.best, self.value = partition, cost
-            self.progress(self.value, self.bound)
+            self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
     def raise_bound(self, bound: int) -> None:
         """Take a bound on the whole instance, if it is better; nothing costs less than 0."""
         bound = max(bound, 0) if self.value is None else min(max(bound, 0), self.value)
         if self.bound is None or bound > self.bound:
             self.bound = bound
-            self.progress(self.value, self.bound)
+            self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
 Solver = Callable[[Session, Part], Outcome]
