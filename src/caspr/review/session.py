@@ -238,7 +238,8 @@ class Session:
         limits = replace(case.board.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
 
         def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
-            self._publish(number, "progress", {"value": value, "bound": bound})
+            told = {"value": value, "bound": bound, "done": done, "parts": parts}
+            self._publish(number, "progress", told)
 
         after = case.board.solve(before.entries, before.notes, before, limits, progress)
         with self.lock:

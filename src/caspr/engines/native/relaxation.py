@@ -132,7 +132,7 @@ def certified(problem: Problem, program: Program, values: Floats, duals: Floats)
 def program_of(problem: Problem, cuts: Cuts) -> Program:
     """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts."""
     needed = problem.gains > 0
-    for _, stars in cuts.by_size():
+    for _, stars in cuts.by_size:
         for one, two in _sides(stars.shape[1]):
             needed[stars[:, one], stars[:, two]] = True
     needed = np.triu(needed | needed.T, 1) & ~problem.forbidden
@@ -153,7 +153,7 @@ def _sides(size: int) -> Iterator[tuple[Labels, Labels]]:
 def _rows(cuts: Cuts, numbers: Labels) -> Rows:
     """Write the cuts as sparse rows, leaving out pairs without a column."""
     row, column, sign = [], [], []
-    for positions, stars in cuts.by_size():
+    for positions, stars in cuts.by_size:
         for (one, two), value in zip(_sides(stars.shape[1]), (1, -1), strict=True):
             entries = numbers[stars[:, one], stars[:, two]]
             line, place = np.nonzero(entries >= 0)

@@ -23,13 +23,13 @@ from caspr.engines.native.stars import NONE, Cuts, Floats, lifted, violated_star
 from caspr.engines.native.watch import Watch
 from caspr.solution import Stop
 
-PROGRESS = 0.1
+PROGRESS = 0.05
 """The share of the gap a round must close; one that closes less is followed by branching."""
 PATIENCE = 3
 """Where nothing is branched, stop after so many rounds without any progress."""
-LIMIT = 4000
+LIMIT = 8000
 """How many triangles a round adds at most."""
-CROWD = 3
+CROWD = 12
 """How many of them may lean on one pair."""
 TOLERANCE = 0.2
 """The share of the gap by which a relaxation may be wrong."""

@@ -17,6 +17,7 @@ as much of the gap as the formulation over whole clusters does.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ class Cuts:
     def rename(self, labels: Labels, problem: Problem) -> "Cuts":
         """Express the cuts in the nodes of a contracted problem, dropping those that say nothing."""
         stars: list[Star] = [()] * len(self.stars)
-        for positions, array in self.by_size():
+        for positions, array in self.by_size:
             if array.shape[1] > 3:
                 named = _sorted(labels[array])
                 clean = _is_clean(named, problem)
@@ -91,17 +92,22 @@ class Cuts:
         stars = (tuple(listed[node] for node in star) for star in self.stars)
         return Cuts(names[self.triangles], tuple(stars), self.weights)
 
-    def by_size(self) -> Iterator[tuple[Labels, Labels]]:
-        """Yield all cuts of one size as the rows of an array, with their positions, size by size."""
-        yield np.arange(len(self.triangles)), self.triangles
+    @cached_property
+    def by_size(self) -> Sequence[tuple[Labels, Labels]]:
+        """All cuts of one size as the rows of an array, with their positions, size by size."""
         positions: dict[int, list[int]] = {}
         for position, star in enumerate(self.stars):
             positions.setdefault(len(star), []).append(position)
-        for chosen in positions.values():
-            yield (
-                np.array(chosen, dtype=np.intp) + len(self.triangles),
-                np.array([self.stars[position] for position in chosen], dtype=np.intp),
-            )
+        return [
+            (np.arange(len(self.triangles)), self.triangles),
+            *(
+                (
+                    np.array(chosen, dtype=np.intp) + len(self.triangles),
+                    np.array([self.stars[position] for position in chosen], dtype=np.intp),
+                )
+                for chosen in positions.values()
+            ),
+        ]
 
 
 NONE = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
@@ -172,21 +178,28 @@ def lifted(cuts: Cuts, problem: Problem) -> Cuts:
         return cuts
     _, one, other = cuts.triangles.T
     blocked = problem.forbidden[one, other]
-    stars = (*map(tuple, cuts.triangles[blocked].tolist()), *cuts.stars)
-    grown = dict.fromkeys(_lift(star, problem) for star in stars)
+    grown: dict[Star, None] = {}
+    for _, stars in cuts.keep(np.append(blocked, np.ones(len(cuts.stars), dtype=bool))).by_size:
+        grown |= dict.fromkeys(_lift(stars, problem))
     return cuts_of(grown, cuts.triangles[~blocked], problem)
 
 
-def _lift(star: Star, problem: Problem) -> Star:
-    centre, leaves = star[0], list(star[1:])
-    forbidden, gains = problem.forbidden, problem.gains[centre]
-    free = np.flatnonzero(forbidden[leaves].all(axis=0) & (gains > 0))
-    added = []
-    while len(free):
-        best = int(free[gains[free].argmax()])
-        added.append(best)
-        free = free[forbidden[best, free]]
-    return (centre, *sorted(leaves + added)) if added else star
+def _lift(stars: Labels, problem: Problem) -> Iterator[Star]:
+    """Grow stars of one size, all at the same time."""
+    gains = problem.gains[stars[:, 0]]
+    free = gains > 0
+    for leaf in stars[:, 1:].T:
+        free &= problem.forbidden[leaf]
+    added: list[list[int]] = [[] for _ in stars]
+    rows = np.flatnonzero(free.any(axis=1))
+    while len(rows):
+        best = np.where(free[rows], gains[rows], 0).argmax(axis=1)
+        for row, leaf in zip(rows.tolist(), best.tolist(), strict=True):
+            added[row].append(leaf)
+        free[rows] &= problem.forbidden[best]
+        rows = rows[free[rows].any(axis=1)]
+    for (centre, *leaves), more in zip(stars.tolist(), added, strict=True):
+        yield (centre, *sorted(leaves + more)) if more else (centre, *leaves)
 
 
 def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
