@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from caspr.engines.native import incumbent
+from caspr.engines.native import rounds as cutting
 from caspr.engines.native import search as searching
 from caspr.engines.native import ties as tying
 from caspr.engines.native.exhaustive import enumerate_optima
 from caspr.engines.native.incumbent import start
+from caspr.engines.native.problem import Problem
 from caspr.engines.native.search import search
 from caspr.engines.native.ties import Budget, all_optima
 from caspr.engines.native.watch import Watch
@@ -22,6 +25,48 @@ def test_relaxation_and_branching_prove_the_optimum(seed: int, monkeypatch: pyte
     value, best = optima(problem)
     assert (outcome.value, outcome.bound) == (value, value)
     assert tuple(outcome.labels.tolist()) in best
+
+
+def uneven_problem(seed: int) -> Problem:
+    """Make a problem whose gains are mostly multiples of one number, so that parts have a common divisor."""
+    random = np.random.default_rng(seed)
+    size, divisor = int(random.integers(6, 10)), int(random.choice([2, 3, 4]))
+    gains = random.integers(-3, 4, (size, size)) * divisor
+    uneven = random.random((size, size)) < random.choice([0.0, 0.03, 0.08, 0.2])
+    gains = np.triu(np.where(uneven, random.integers(-3 * divisor, 3 * divisor + 1, gains.shape), gains), 1)
+    forbidden = np.triu(random.random((size, size)) < random.choice([0, 0.1, 0.3]), 1)
+    forbidden = forbidden | forbidden.T
+    return Problem(np.where(forbidden, 0, gains + gains.T), forbidden)
+
+
+@pytest.fixture
+def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have heuristics find nothing, and small problems searched by relaxation."""
+    monkeypatch.setattr(searching, "TINY", 3)
+    monkeypatch.setattr(incumbent, "start", lambda problem, **_: np.arange(problem.size))
+    monkeypatch.setattr(incumbent, "kick", lambda problem, labels, **_: labels)
+    monkeypatch.setattr(cutting, "rounded", lambda problem, _: np.arange(problem.size))
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("batch", range(8))
+def test_the_proof_does_not_rest_on_heuristics(batch: int) -> None:
+    for seed in range(60 * batch, 60 * batch + 60):
+        problem = uneven_problem(seed)
+        outcome, found = search(problem, Watch()), enumerate_optima(problem)
+        assert found is not None
+        assert (outcome.value, outcome.bound) == (found.value, found.value), seed
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("batch", range(4))
+def test_a_floor_hides_nothing_above_it(batch: int) -> None:
+    for seed in range(60 * batch, 60 * batch + 60):
+        problem = uneven_problem(seed)
+        found = enumerate_optima(problem)
+        assert found is not None
+        for floor in range(found.value - 4, found.value):
+            assert search(problem, Watch(), floor=floor).bound >= found.value, (seed, floor)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -54,9 +54,11 @@ class Rounds:
     def __init__(
         self, problem: Problem, watch: Watch, floor: int, deeper: Deeper, tell: Tell = unheard
     ) -> None:
-        self.problem, self.watch, self.floor, self.deeper, self.tell = problem, watch, floor, deeper, tell
+        self.problem, self.watch, self.deeper, self.tell = problem, watch, deeper, tell
         self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
+        # Values are multiples of the step, and fixing counts on the next one after what is in hand.
+        self.floor = floor // self.step * self.step
         self.stalled = False
         self.first = floor < 0
         self.shaken = not self.first
