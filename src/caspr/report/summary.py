@@ -9,6 +9,9 @@ from caspr.findings import Finding, Severity
 from caspr.result import Result
 from caspr.solution import Status
 
+LARGEST = 2**63 - 1
+"""Larger numbers are left out of JSON: many programs cannot read them."""
+
 
 def summary(results: Sequence[Result], findings: Iterable[Finding] = ()) -> dict[str, Any]:
     """Return everything about results that can be said in JSON values.
@@ -50,7 +53,8 @@ def _optimal_solutions(result: Result) -> dict[str, Any]:
     """Say how many optimal solutions there are, as far as that was asked for and found out."""
     listed = len(result.golds) if result.status is Status.OPTIMAL else 0
     count = listed if result.solution.complete else result.solution.count
-    return {"count": count, "at_least": max(listed, result.solution.at_least)}
+    at_least = min(max(listed, result.solution.at_least), LARGEST)
+    return {"count": None if count is None or count > LARGEST else count, "at_least": at_least}
 
 
 def infeasible_summary(document: Document, annotators: Sequence[str], reason: str) -> dict[str, Any]:

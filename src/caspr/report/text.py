@@ -1,6 +1,7 @@
 """The summary for people: a few lines per document, and the totals of many."""
 
 from collections.abc import Iterator, Sequence
+from math import log10
 
 from caspr.findings import times
 from caspr.result import Result
@@ -58,11 +59,16 @@ def _ties(result: Result) -> str:
 def rounded(count: int) -> str:
     """Write a number that may be very large, rounded down.
 
-    >>> rounded(171360), rounded(10**40 * 6 // 7)
-    ('171,360', '8.5 x 10^39')
+    >>> rounded(171360), rounded(10**40 * 6 // 7), rounded(10**9000 - 1)
+    ('171,360', '8.5 x 10^39', '9.9 x 10^8999')
     """
-    digits = str(count)
-    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]} x 10^{len(digits) - 1}"
+    if count < 10**15:
+        return f"{count:,}"
+    # Python does not write out numbers of thousands of digits.
+    exponent = int(log10(count))
+    exponent += (count >= 10 ** (exponent + 1)) - (count < 10**exponent)
+    first, second = divmod(count // 10 ** (exponent - 1), 10)
+    return f"{first}.{second} x 10^{exponent}"
 
 
 def _kinds(costs: Costs) -> str:

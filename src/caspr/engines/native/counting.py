@@ -33,6 +33,10 @@ Counts = tuple[int, ...]
 
 OFTEN = 256
 """After so many steps, the clock is looked at."""
+STRIDE = 10
+"""Sets are worked out by so many kinds at a time, the last ones first."""
+DEEPEST = 100
+"""How many sets may wait for smaller ones: Python does not let functions call each other without end."""
 
 
 class GaveUpError(Exception):
@@ -47,7 +51,13 @@ class Best:
     ways: int
 
 
-NOTHING = Best(0, 1)
+@dataclass(frozen=True)
+class _Choice:
+    """One cluster of an optimum."""
+
+    cluster: tuple[int, ...]
+    left: list[list[int]] | None
+    """The other nodes by kind; `None` if there is nothing to choose."""
 
 
 class Census:
@@ -66,6 +76,13 @@ class Census:
         usable: Bools = (problem.gains[np.ix_(first, last)] >= 0) & ~forbidden
         self.near = [np.flatnonzero(row).tolist() for row in usable]
         self._known: dict[Counts, Best] = {}
+        self._waiting = 0
+
+    def whole(self) -> Best:
+        """Return the best value of all nodes and the number of optima."""
+        for start in range(len(self.full), 0, -STRIDE):
+            self.best(tuple(0 if kind < start else count for kind, count in enumerate(self.full)))
+        return self.best(self.full)
 
     def best(self, counts: Counts) -> Best:
         """Return the best value of a set of nodes and the number of its optima."""
@@ -75,6 +92,9 @@ class Census:
     def _connected(self, counts: Counts) -> Best:
         found = self._known.get(counts)
         if found is None:
+            self._waiting += 1
+            if self._waiting > DEEPEST:
+                raise GaveUpError
             value, ways = -1, 0
             for gained, chosen, times in self._clusters(counts):
                 rest = self.best(_without(counts, chosen))
@@ -82,6 +102,7 @@ class Census:
                     value, ways = gained + rest.value, 0
                 if gained + rest.value == value:
                     ways += times * rest.ways
+            self._waiting -= 1
             found = self._known[counts] = Best(value, ways)
         return found
 
@@ -128,28 +149,32 @@ class Census:
                 yield from self._grown(counts, others, place + 1, gained, {**chosen, kind: many}, more)
 
     def clusterings(self) -> Iterator[Clusters]:
-        """Yield the optima one by one, as clusters of two nodes or more."""
-        return self._listed([list(kind) for kind in self.kinds])
+        """Yield the optima one by one, as clusters of two nodes or more, once `whole` has been asked for."""
+        chosen: list[tuple[int, ...]] = []
+        open_choices = [self._choices([list(kind) for kind in self.kinds])]
+        while open_choices:
+            choice = next(open_choices[-1], None)
+            if choice is None:
+                open_choices.pop()
+                del chosen[-1:]
+            elif choice.left is None:
+                yield tuple(cluster for cluster in chosen if len(cluster) > 1)
+            else:
+                chosen.append(choice.cluster)
+                open_choices.append(self._choices(choice.left))
 
-    def _listed(self, nodes: list[list[int]]) -> Iterator[Clusters]:
+    def _choices(self, nodes: list[list[int]]) -> Iterator[_Choice]:
+        """Yield what the cluster of one node can be in an optimum; a choice of nothing if all are alone."""
         part = next(self._components(tuple(len(kind) for kind in nodes)), None)
         if part is None:
-            yield ()
+            yield _Choice((), None)
             return
-        rest = [[] if part[number] else kind for number, kind in enumerate(nodes)]
         inside = [kind if part[number] else [] for number, kind in enumerate(nodes)]
-        for clusters in self._listed_connected(inside, part):
-            for others in self._listed(rest):
-                yield clusters + others
-
-    def _listed_connected(self, nodes: list[list[int]], counts: Counts) -> Iterator[Clusters]:
-        goal = self._connected(counts).value
-        for gained, chosen, _ in self._clusters(counts):
-            if gained + self.best(_without(counts, chosen)).value == goal:
-                for cluster in _members(nodes, chosen):
-                    left = [[node for node in kind if node not in cluster] for kind in nodes]
-                    for others in self._listed(left):
-                        yield (cluster, *others) if len(cluster) > 1 else others
+        goal = self._connected(part).value
+        for gained, chosen, _ in self._clusters(part):
+            if gained + self.best(_without(part, chosen)).value == goal:
+                for cluster in _members(inside, chosen):
+                    yield _Choice(cluster, [[node for node in kind if node not in cluster] for kind in nodes])
 
 
 def _members(nodes: list[list[int]], chosen: dict[int, int]) -> Iterator[tuple[int, ...]]:

@@ -131,7 +131,7 @@ def _counted(problem: Problem, value: int, budget: Budget) -> Ties | None:
     """Count the clusterings of a value; `None` if that takes too long."""
     census = Census(problem, budget.steps, budget.watch)
     try:
-        best = census.best(census.full)
+        best = census.whole()
         chosen = list(islice(census.clusterings(), budget.limit)) if best.value == value else []
     except GaveUpError:
         budget.steps = 0
