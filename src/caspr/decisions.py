@@ -117,6 +117,20 @@ class Decisions:
         """Tell whether anything is enforced."""
         return bool(self.closed or self.statements)
 
+    def in_words(self) -> tuple[str, ...]:
+        """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
+
+        >>> absent = Statement.of(Kind.ABSENT, [(7, 7)])
+        >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
+        ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
+        """
+        boundaries = {token for chain in self.chains for span in chain.mentions for token in span}
+        return (
+            *(f"{Statement(Kind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
+            *(f"nothing starts or ends at token {token}" for token in sorted(self.closed - boundaries)),
+            *map(str, self.statements),
+        )
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The mentions that must exist, by what holds them together, in text order."""

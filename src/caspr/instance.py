@@ -32,7 +32,7 @@ def read_singletons(given: str) -> Singletons:
     <Singletons.VOTE: 'vote'>
     """
     if given not in list(Singletons):
-        raise InputError(f"singletons: found '{given}', expected {' or '.join(Singletons)}")
+        raise InputError(f"singletons: found {given!r}, expected {' or '.join(Singletons)}")
     return Singletons(given)
 
 

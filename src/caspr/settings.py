@@ -65,7 +65,7 @@ def read_settings(values: Mapping[str, Any]) -> Settings:
     """
     unknown = sorted(values.keys() - _KINDS.keys())
     if unknown:
-        raise InputError(f"settings: found '{unknown[0]}', expected only {', '.join(_KINDS)}")
+        raise InputError(f"settings: found {unknown[0]!r}, expected only {', '.join(_KINDS)}")
     for name, value in values.items():
         if type(value) not in _KINDS[name]:
             raise InputError(f"settings: found {value!r} as {name}, expected another kind of value")

@@ -52,6 +52,17 @@ Gains = dict[tuple[int, int], int]
 """Gains of pairs of nodes, the smaller first; forbidden pairs are missing."""
 Mentions = frozenset[Span]
 
+MALFORMED = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading JSON of another shape than ours can raise; JSON of Python may hold `Infinity`."""
+
 
 @dataclass(frozen=True)
 class _State:
@@ -117,7 +128,7 @@ def verify(certificate: Certificate, instance: Instance) -> int:
     """Check a certificate and return the optimal value it proves; raise `EngineError` if it does not."""
     try:
         return _verify(certificate, instance)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+    except MALFORMED as error:
         raise EngineError(f"certificate: malformed ({error!r})") from error
 
 

@@ -2,9 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from caspr.certificates import certify_results
+from caspr.adjudicate import adjudicate_document
+from caspr.decisions import Decisions, Kind, Statement
+from caspr.document import Chain
+from caspr.formats import read_all
+from caspr.settings import Settings
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.cli.test_redo import edit
 
@@ -57,3 +64,125 @@ def test_no_proof_no_certificate(caspr: Caller, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
     words = ["adjudicate", *PAPER, "--engine", "clingo", "--time-limit", 0, "--certificate", proof]
     assert "no certificate for document 'example'" in caspr(*words).err
+
+
+def forge(path: Path, decisions: Decisions, settings: Settings) -> dict[str, Any]:
+    """Write a flawless certificate of the song, under decisions that are in no annotator's file."""
+    annotations = tuple(annotation for (annotation,) in read_all([Path(file) for file in SONG]))
+    result = adjudicate_document(annotations, decisions, settings)
+    data, _ = certify_results([result], [settings])
+    path.write_text(json.dumps(data))
+    return data
+
+
+APART = Statement.of(Kind.APART, [(1, 1), (6, 6)])
+
+
+def test_decisions_of_the_certificate_are_said(caspr: Caller, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    forge(proof, Decisions.of(statements=[APART]), Settings())
+    assert caspr("verify", proof, *SONG).out.splitlines() == [
+        "song: verified only under 1 decision that the certificate names, no solution costs less than 34 "
+        "(omit 2, use 1, invent forbidden)",
+        "  (1, 1) and (6, 6) apart",
+        "1 of 1 certificates verified, 1 of them only under decisions that the certificate names",
+    ]
+
+
+def test_many_decisions_are_listed_in_part(caspr: Caller, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    chain = Chain.of("x\x1b[2K", [(1, 1), (6, 6)])
+    forge(proof, Decisions.of([chain], [2, 3, 4, 5], [APART.of(Kind.ABSENT, [(7, 7)])]), Settings())
+    assert caspr("verify", proof, *SONG).out.splitlines()[1:-1] == [
+        "  (1, 1) and (6, 6) in chain x\\x1b[2K by cells",
+        *(f"  nothing starts or ends at token {token}" for token in (2, 3, 4, 5)),
+        "  and 1 more",
+    ]
+
+
+def test_settings_that_are_not_the_default_are_said(caspr: Caller, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    words = ["--objective", "ua", "--allow-nested", "--forced-votes", "--singletons", "vote"]
+    caspr("adjudicate", *SONG, *words, "--certificate", proof, "-q")
+    chosen = "(omit 2, use 0, invent 1, nested mentions allowed, decisions count as votes, singletons vote)"
+    assert chosen in caspr("verify", proof, *SONG).out
+
+
+def test_decisions_must_be_those_of_the_review_file(caspr: Caller, tmp_path: Path) -> None:
+    review, proof = tmp_path / "review.conll", tmp_path / "proof.json"
+    caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "-q")
+    forge(proof, Decisions.of(statements=[APART]), Settings())
+    refusal = caspr.fails("verify", proof, review)
+    assert "only the certificate has '(1, 1) and (6, 6) apart'" in refusal
+    undecided = review.read_text()
+    others = "# caspr absent: 23-23\n# caspr apart: 1-1 6-6\n"
+    review.write_text(others + undecided)
+    assert "only the review file has '(23, 23) absent'" in caspr.fails("verify", proof, review)
+    forge(proof, Decisions.of(statements=[APART, APART.of(Kind.ABSENT, [(23, 23)])]), Settings())
+    outcome = caspr("verify", proof, review)
+    assert "under the 2 decisions of the review file" in outcome.out
+    assert outcome.out.endswith("1 of 1 certificates verified\n")
+    caspr("adjudicate", *SONG, "--certificate", proof, "-q")
+    assert "found 2 decisions in which it differs" in caspr.fails("verify", proof, review)
+
+
+INFINITE = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["documents"], []),
+        (["documents"], 5),
+        (["documents"], None),
+        (["documents"], {"name": "song"}),
+        (["documents", 0], 5),
+        (["documents", 0, "name"], []),
+        (["documents", 0, "name"], "\ud800\n"),
+        (["documents", 0, "part"], INFINITE),
+        (["documents", 0, "settings"], []),
+        (["documents", 0, "settings", "singletons"], "a\nb"),
+        (["documents", 0, "settings", "a\nb"], 1),
+        (["documents", 0, "settings", "time_limit"], INFINITE),
+        (["documents", 0, "decisions"], None),
+        (["documents", 0, "decisions", "closed"], [INFINITE]),
+        (["documents", 0, "decisions", "closed"], [0]),
+        (["documents", 0, "decisions", "chains"], {"1": [[INFINITE, 1]]}),
+        (["documents", 0, "decisions", "chains"], {"1": [[6, 1]]}),
+        (["documents", 0, "decisions", "chains"], {"1": []}),
+        (["documents", 0, "decisions", "chains"], {"1\nsong: verified": [[1, 1]]}),
+        (["documents", 0, "decisions", "statements"], [{"kind": "apart", "mentions": [[1, 1]], "chain": ""}]),
+        (["documents", 0, "decisions", "statements"], [{"kind": [], "mentions": [], "chain": []}]),
+        (["documents", 0, "certificate"], []),
+        (["documents", 0, "certificate", "value"], INFINITE),
+        (["documents", 0, "certificate", "chains", 0, 0, 0], INFINITE),
+        (["documents", 0, "certificate", "parts", 0, "nodes", 0, 0, 0], INFINITE),
+        (["documents", 0, "certificate", "parts", 0, "proof", "shift"], INFINITE),
+        (["documents", 0, "certificate", "parts", 0, "proof", "pair"], [INFINITE, 0]),
+        (["documents", 0, "certificate", "parts", 0, "proof", "stars"], [[INFINITE, 0, 1, 2]]),
+    ],
+    ids=str,
+)
+def test_malformed_certificates_are_refused(
+    caspr: Caller, tmp_path: Path, place: list[str | int], value: object
+) -> None:
+    proof = tmp_path / "proof.json"
+    data = forge(proof, Decisions(), Settings())
+    inner: Any = data
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    proof.write_text(json.dumps(data))
+    assert "certificate: " in caspr.fails("verify", proof, *SONG)
+
+
+@pytest.mark.parametrize("place", [["documents"], ["documents", 0, "name"], ["documents", 0, "decisions"]])
+def test_incomplete_certificates_are_refused(caspr: Caller, tmp_path: Path, place: list[str | int]) -> None:
+    proof = tmp_path / "proof.json"
+    data = forge(proof, Decisions(), Settings())
+    inner: Any = data
+    for step in place[:-1]:
+        inner = inner[step]
+    del inner[place[-1]]
+    proof.write_text(json.dumps(data))
+    assert "certificate: " in caspr.fails("verify", proof, *SONG)

@@ -1,18 +1,24 @@
 """`caspr verify`: check a certificate of optimality against the annotations, without any solver."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from caspr.adjudicate import by_document
-from caspr.certificates import verify_documents
+from caspr.certificates import Verified, shown, verify_documents
 from caspr.cli.options import FILES
+from caspr.decisions import Decisions
 from caspr.document import Annotation
 from caspr.errors import FormatError
 from caspr.files import read_text
+from caspr.findings import times
 from caspr.formats import read_all, review
+from caspr.settings import Settings
+
+_LISTED = 5
+"""How many of a document's decisions are printed."""
 
 
 @click.command("verify", context_settings={"max_content_width": 110})
@@ -22,7 +28,11 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     """Check that the chains in CERTIFICATE are optimal for the annotations in FILES.
 
     Give the annotators' files, or the one review file, that the certificate was made from. Every step of
-    the proof is recomputed in whole numbers from the annotations; nothing else is believed.
+    the proof is recomputed in whole numbers from the annotations.
+
+    Settings are taken from the certificate: coefficients are printed, and whatever is not the default.
+    Decisions must be those of the review file. Annotators' files have none; what is verified is then verified
+    only under the decisions that the certificate names, and they are printed.
     """
     try:
         data = json.loads(read_text(certificate))
@@ -30,19 +40,51 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
         raise FormatError(
             str(certificate), None, "malformed JSON", "a file that --certificate wrote"
         ) from error
-    count = 0
-    for title, value, settings in verify_documents(data, _documents(files)):
-        costs = settings.objective
-        invent = "forbidden" if costs.invent is None else costs.invent
-        click.echo(
-            f"{title}: verified, no solution costs less than {value:,} "
-            f"(omit {costs.omit}, use {costs.use}, invent {invent})"
-        )
-        count += 1
-    click.echo(f"{count} of {len(data['documents'])} certificates verified")
+    reviewed = len(files) == 1
+    results = []
+    for result in verify_documents(data, _documents(files)):
+        for line in _verdict(result, reviewed=reviewed):
+            click.echo(line)
+        results.append(result)
+    conditional = 0 if reviewed else sum(bool(result.decisions) for result in results)
+    only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
+    click.echo(f"{len(results)} of {len(data['documents'])} certificates verified{only}")
 
 
-def _documents(files: Sequence[Path]) -> list[tuple[Annotation, ...]]:
+def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Decisions | None]]:
+    """Read annotations, with decisions where the file has them."""
     if len(files) == 1:
-        return [one.annotations for one in review.read(files[0])]
-    return by_document(read_all(files))[0]
+        return [(one.annotations, one.decisions) for one in review.read(files[0])]
+    return [(annotations, None) for annotations in by_document(read_all(files))[0]]
+
+
+def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:
+    """Say what is proven, and under what."""
+    sentence = f"no solution costs less than {result.value:,} ({_settings(result.settings)})"
+    if not result.decisions:
+        yield f"{result.title}: verified, {sentence}"
+        return
+    decided = result.decisions.in_words()
+    number = times(len(decided), "decision")
+    if reviewed:
+        yield f"{result.title}: verified, {sentence} under the {number} of the review file"
+        return
+    yield f"{result.title}: verified only under {number} that the certificate names, {sentence}"
+    for line in decided[:_LISTED]:
+        yield f"  {shown(line)}"
+    if len(decided) > _LISTED:
+        yield f"  and {len(decided) - _LISTED:,} more"
+
+
+def _settings(settings: Settings) -> str:
+    """Name the coefficients, and of the other settings that matter those that are not the default."""
+    costs, default = settings.objective, Settings()
+    invent = "forbidden" if costs.invent is None else costs.invent
+    words = [f"omit {costs.omit}", f"use {costs.use}", f"invent {invent}"]
+    if settings.allow_nested != default.allow_nested:
+        words.append("nested mentions allowed")
+    if settings.forced_votes != default.forced_votes:
+        words.append("decisions count as votes")
+    if settings.singletons != default.singletons:
+        words.append(f"singletons {settings.singletons}")
+    return ", ".join(words)
