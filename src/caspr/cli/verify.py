@@ -30,9 +30,9 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     Give the annotators' files, or the one review file, that the certificate was made from. Every step of
     the proof is recomputed in whole numbers from the annotations.
 
-    Settings are taken from the certificate: coefficients are printed, and whatever is not the default.
-    Decisions must be those of the review file. Annotators' files have none; what is verified is then verified
-    only under the decisions that the certificate names, and they are printed.
+    Settings are taken from the certificate: coefficients are printed, and whatever else is not the default.
+    Decisions must be those of the review file. Annotators' files have none: if the certificate names
+    decisions, it is verified only under these, which is said, and the first of them are printed.
     """
     try:
         data = json.loads(read_text(certificate))
