@@ -139,11 +139,12 @@ def _refuse_others(named: Decisions, given: Decisions) -> None:
     )
     if one == other:
         return
+    ours, theirs = dict.fromkeys(named.in_words()), dict.fromkeys(given.in_words())
     differences = [
         f"only the {where} has '{shown(line)}'"
-        for where, more, less in (("certificate", named, given), ("review file", given, named))
-        for line in more.in_words()
-        if line not in less.in_words()
+        for where, more, less in (("certificate", ours, theirs), ("review file", theirs, ours))
+        for line in more
+        if line not in less
     ]
     raise InputError(
         f"certificate: found {times(len(differences), 'decision')} in which it differs from the review file, "
