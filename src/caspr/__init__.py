@@ -14,10 +14,11 @@ if _STARTING and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # Ctrl-C ends the command at once and without a traceback, until its `main` takes over.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from caspr.adjudicate import adjudicate, adjudicate_document  # noqa: E402
-from caspr.checks import check  # noqa: E402
-from caspr.errors import CasprError  # noqa: E402
-from caspr.formats import read, write  # noqa: E402
+if not _STARTING:  # The command imports what it needs itself, and `--help` needs little.
+    from caspr.adjudicate import adjudicate, adjudicate_document
+    from caspr.checks import check
+    from caspr.errors import CasprError
+    from caspr.formats import read, write
 
 __version__ = "0.1.0"
 

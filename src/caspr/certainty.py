@@ -23,7 +23,8 @@ def with_certainty(result: Result, seconds: float) -> Result:
     """Return a result that tells how sure its links are, as far as that is known within some seconds."""
     if seconds <= 0 or result.status is not Status.OPTIMAL:
         return result
-    from caspr.engines.native import Memory, certainties
+    from caspr.engines.native import Memory
+    from caspr.engines.native.certainty import certainties
 
     give_up = time.monotonic() + seconds
     memory = Memory()

@@ -30,7 +30,7 @@ def certify_results(
     results: Sequence[Result], settings: Sequence[Settings]
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Make a certificate for each result; a document for which there is none gets a warning."""
-    from caspr.engines.native import certificate
+    from caspr.engines.native.certificate import certificate
 
     documents, findings = [], []
     for result, chosen in zip(results, settings, strict=True):

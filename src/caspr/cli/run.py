@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from caspr.adjudicate import adjudicate_document
-from caspr.certificates import certify_results
 from caspr.cli.progress import progress_line
 from caspr.decisions import Decisions
 from caspr.document import Annotation
@@ -173,6 +172,8 @@ def certificate_text(
     """Make the certificate file, if one is asked for, and say for which documents there is none."""
     if path is None:
         return {}, ()
+    from caspr.certificates import certify_results
+
     data, findings = certify_results(results, settings)
     return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
 

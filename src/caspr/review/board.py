@@ -17,7 +17,7 @@ from caspr.checks import check, refuse_outside
 from caspr.contradictions import refuse_contradictions
 from caspr.decisions import Decisions
 from caspr.document import Annotation, Chain, Document, Mark, Span
-from caspr.engines.native import Adjudicator
+from caspr.engines.native.adjudicator import Adjudicator
 from caspr.errors import EngineError
 from caspr.findings import Finding
 from caspr.formats.statements import Note

@@ -20,7 +20,7 @@ from typing import Any
 
 from caspr.decisions import Decisions
 from caspr.document import Document, Span
-from caspr.engines.native import Certainty
+from caspr.engines.native.certainty import Certainty
 from caspr.formats.statements import spelled
 from caspr.limits import Limits
 from caspr.review.board import Board, Position

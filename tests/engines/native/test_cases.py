@@ -10,7 +10,8 @@ import pytest
 from caspr.decisions import Decisions, Kind, Statement
 from caspr.document import Annotation, Chain, Document, Span
 from caspr.engines import brute
-from caspr.engines.native import certificate, solve
+from caspr.engines.native import solve
+from caspr.engines.native.certificate import certificate
 from caspr.errors import EngineError
 from caspr.instance import Instance
 from caspr.limits import Limits

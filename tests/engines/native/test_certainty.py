@@ -9,7 +9,9 @@ import pytest
 
 from caspr.decisions import Decisions
 from caspr.engines import brute
-from caspr.engines.native import Adjudicator, Certainty, certainties, solve
+from caspr.engines.native import solve
+from caspr.engines.native.adjudicator import Adjudicator
+from caspr.engines.native.certainty import Certainty, certainties
 from caspr.instance import Instance
 from caspr.limits import Limits
 from caspr.objectives import OBJECTIVES

@@ -16,18 +16,16 @@ Around it: `adjudicator` keeps solved parts from decision to decision, `certaint
 of what a result says, `certificate` writes a proof that `caspr.verify` checks without a solver.
 """
 
-from caspr.engines.native.adjudicator import Adjudicator
-from caspr.engines.native.certainty import Certainty, certainties
-from caspr.engines.native.certificate import certificate
 from caspr.engines.native.engine import solve, solve_with
 from caspr.engines.native.session import Memory
 
-__all__ = [
-    "Adjudicator",
-    "Certainty",
-    "Memory",
-    "certainties",
-    "certificate",
-    "solve",
-    "solve_with",
-]
+__all__ = ["Adjudicator", "Memory", "solve", "solve_with"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what one adjudication does not need when it is asked for."""
+    if name == "Adjudicator":
+        from caspr.engines.native.adjudicator import Adjudicator
+
+        return Adjudicator
+    raise AttributeError(f"module 'caspr.engines.native' has no attribute '{name}'")

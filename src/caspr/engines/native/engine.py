@@ -3,7 +3,6 @@
 from contextlib import suppress
 
 from caspr.document import Span
-from caspr.engines.native.alternatives import Alternatives, list_optima
 from caspr.engines.native.outcome import unheard
 from caspr.engines.native.pieces import contradicts
 from caspr.engines.native.session import Memory, Pair, Session
@@ -64,6 +63,8 @@ def _solved(session: Session, joined: Bundles, solutions: int) -> Solution:
 
 def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
     """List all optima up to a limit, or the one known if they cannot be listed."""
+    from caspr.engines.native.alternatives import Alternatives, list_optima
+
     assert session.value is not None and session.best is not None
     alternatives = Alternatives((), None)
     with suppress(KeyboardInterrupt):
