@@ -294,6 +294,8 @@ def main() -> None:
     parser.add_argument("--clingo-minutes", type=float, default=60, help="for all runs of clingo together")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
+    # As the command line sets it.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         plan = Plan(Path(folder), given.acts, given.clingo_limit, given.clingo_minutes, given.quick)
