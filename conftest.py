@@ -1,9 +1,25 @@
-"""Examples in documentation pages run in a new folder with a copy of `examples/` in it."""
+"""Examples in documentation pages run in a new folder with a copy of `examples/` in it.
+
+Commands under test hear signals, also where the tests themselves were started deaf to some of them: in the
+background, under `nohup`.
+"""
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Take back what this process was told to ignore: commands it starts would inherit that."""
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)
