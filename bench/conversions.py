@@ -16,14 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from caspr.align import align
-from caspr.document import Annotation, Span
 from caspr.errors import CasprError
 from caspr.files import write_all
-from caspr.formats.annotators import read_one
-from caspr.formats.places import stem
-from caspr.formats.renaming import plain_ids
-from caspr.formats.table import FORMATS, NAMED, SUFFIXES, losses, made_below, recognise, render
+from caspr.formats.chain_ids import plain_ids
+from caspr.formats.naming import stem
+from caspr.formats.registry import FORMATS, NAMED, SUFFIXES, losses, made_below, recognise, render
+from caspr.formats.sources import read_one
+from caspr.text.alignment import align
+from caspr.text.document import Annotation, Span
 
 TARGETS = [name for name in FORMATS if name != "inception"]
 """The formats that hold any annotation; a project archive can only be made of one."""

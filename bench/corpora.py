@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caspr import write
-from caspr.document import Annotation, Chain, Document, Span
+from caspr.text.document import Annotation, Chain, Document, Span
 
 TRUTH = "truth"
 """The annotator name of what the generator started from."""

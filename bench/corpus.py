@@ -95,10 +95,10 @@ def bare(corpus: Path, engine: str) -> float:
 import resource
 from pathlib import Path
 from caspr.adjudicate import adjudicate_document, by_document
-from caspr.agreement import tally
+from caspr.measures.agreement import tally
 from caspr.formats import conll, read_all
 from caspr.report.summary import document_summary
-from caspr.settings import Settings
+from caspr.task.settings import Settings
 for folder in sorted(Path({str(corpus)!r}).iterdir()):
     [document], _ = by_document(read_all(sorted(folder.iterdir())))
     result = adjudicate_document(document, settings=Settings(engine={engine!r}))

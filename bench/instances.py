@@ -20,13 +20,13 @@ from clingo import ast
 
 from bench.corpora import DS2, make_document, novel
 from caspr.adjudicate import by_document
-from caspr.align import align
-from caspr.decisions import Decisions
 from caspr.engines.asp.program import FIGURES, chain_limit, facts, figure
 from caspr.formats import read_all
-from caspr.instance import Instance
-from caspr.objectives import OBJECTIVES
-from caspr.settings import Settings
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
+from caspr.text.alignment import align
 
 ENCODINGS = ("mm", "cm")
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from caspr.limits import Limits
+from caspr.task.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
     """Adjudicate here and measure."""
     from caspr.adjudicate import adjudicate_document, by_document
     from caspr.formats import read_all
-    from caspr.objectives import OBJECTIVES
-    from caspr.settings import Settings
+    from caspr.task.objectives import OBJECTIVES
+    from caspr.task.settings import Settings
 
     documents, _ = by_document(read_all(files))
     if len(documents) != 1:
@@ -93,7 +93,7 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
 def _start_up(engine: str) -> None:
     """Have the engine import what it needs; the table has rows of their own for start-up."""
     if engine == "native":
-        import caspr.engines.native.relaxation  # noqa: F401
+        import caspr.engines.native.partition.lp  # noqa: F401
     else:
         import clingo  # noqa: F401
 

@@ -26,7 +26,7 @@ from bench.machine import describe_machine
 from bench.measure import Measure, measure
 from caspr.adjudicate import by_document
 from caspr.formats import read_all
-from caspr.settings import Settings
+from caspr.task.settings import Settings
 
 OBJECTIVES = ("v", "va", "u", "ua")
 
@@ -250,9 +250,9 @@ def decisions(plan: Plan) -> Iterator[Row]:
 
 def _decide(files: Sequence[Path], rounds: int) -> list[float]:
     """Enforce one random link after the other and return the seconds each took."""
-    from caspr.decisions import Decisions
-    from caspr.document import Chain
-    from caspr.engines.native.adjudicator import Adjudicator
+    from caspr.engines.native.incremental import Adjudicator
+    from caspr.task.decisions import Decisions
+    from caspr.text.document import Chain
 
     [annotations], _ = by_document(read_all(files))
     rng = random.Random(1)

@@ -17,12 +17,12 @@ from bench.corpora import CORPORA, TRUTH
 from bench.experiments.documents import Documents, find_documents
 from bench.experiments.plan import OBJECTIVES, jumps
 from caspr.adjudicate import adjudicate_document, by_document
-from caspr.document import Annotation
 from caspr.formats import read_all
-from caspr.limits import Limits
-from caspr.objectives import OBJECTIVES as COSTS
-from caspr.scores import Scores, score
-from caspr.settings import Settings
+from caspr.measures.scores import Scores, score
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES as COSTS
+from caspr.task.settings import Settings
+from caspr.text.document import Annotation
 
 MEASURES = ("mentions", "muc", "b3", "ceafe", "lea", "conll")
 QUICK_SCALE = 0.15

@@ -26,11 +26,11 @@ from typing import Any
 
 from bench.machine import describe_machine
 from caspr.formats import read_all
-from caspr.objectives import OBJECTIVES
-from caspr.review.opening import open_annotations
-from caspr.review.operations import OperationError
-from caspr.review.session import Session
-from caspr.settings import Settings
+from caspr.review.session.opening import open_annotations
+from caspr.review.session.operations import OperationError
+from caspr.review.session.session import Session
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
 
 Click = Callable[[dict[str, Any]], bool]
 

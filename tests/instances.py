@@ -2,10 +2,10 @@
 
 import random
 
-from caspr.decisions import Decisions, Kind, Statement
-from caspr.document import Annotation, Chain, Document, Span
-from caspr.instance import Instance, Singletons
-from caspr.objectives import OBJECTIVES, Objective
+from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.instance import Instance, Singletons
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.text.document import Annotation, Chain, Document, Span
 
 Chains = dict[str, list[tuple[int, int]]]
 

@@ -5,12 +5,12 @@ import random
 import pytest
 
 from caspr.adjudicate import adjudicate_document, by_document
-from caspr.document import Annotation, Chain, Document
 from caspr.formats import conll
-from caspr.instance import Singletons
-from caspr.objectives import OBJECTIVES
 from caspr.report.summary import document_summary
-from caspr.settings import Settings
+from caspr.task.instance import Singletons
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
+from caspr.text.document import Annotation, Chain, Document
 
 WORDS = ("the", "girl", "«Ünï»", "-", "(1)", "#end", "😀", "=", "|")
 

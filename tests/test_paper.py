@@ -3,12 +3,12 @@
 import pytest
 
 from caspr.adjudicate import adjudicate_document
-from caspr.decisions import Decisions
-from caspr.document import Chain, Span
-from caspr.limits import Limits
-from caspr.objectives import OBJECTIVES
-from caspr.settings import Settings
-from caspr.solution import Partition, canonical
+from caspr.task.decisions import Decisions
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
+from caspr.task.solution import Partition, canonical
+from caspr.text.document import Chain, Span
 from tests.instances import annotation, paper_annotations
 
 ENGINES = ["brute", "native", "clingo", "gringo-clasp"]

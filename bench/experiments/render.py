@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 
 from bench.experiments.paper import Figures
 from bench.experiments.table import Row, Section, Table
-from caspr.findings import times
+from caspr.text.findings import times
 
 HEADS = (
     *("accumulation", "from", "runs", "MO", "TO", "SAT", "OPT", "OPT %", "T s", "M MB", "T_grd s"),

@@ -8,7 +8,7 @@ from bench.experiments.plots import write_plots
 from bench.experiments.render import to_csv, to_markdown, to_text
 from bench.experiments.run import Record
 from bench.experiments.table import make_table
-from caspr.findings import times
+from caspr.text.findings import times
 
 
 def write_reports(

@@ -16,9 +16,9 @@ if _STARTING and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 if not _STARTING:  # The command imports what it needs itself, and `--help` needs little.
     from caspr.adjudicate import adjudicate, adjudicate_document
-    from caspr.checks import check
     from caspr.errors import CasprError
     from caspr.formats import read, write
+    from caspr.text.checks import check
 
 __version__ = "0.1.0"
 
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Import what few programs need when it is asked for."""
     if name == "score":
-        from caspr.scores import score
+        from caspr.measures.scores import score
 
         return score
     raise AttributeError(f"module 'caspr' has no attribute '{name}'")

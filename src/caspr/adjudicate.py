@@ -9,21 +9,21 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 
-from caspr.align import align
-from caspr.certify import certify
-from caspr.checks import check, refuse_outside
-from caspr.contradictions import refuse_contradictions
-from caspr.decisions import Decisions
-from caspr.document import Annotation
 from caspr.engines import choose
 from caspr.errors import EngineError, InputError
-from caspr.findings import Finding, times, warning
-from caspr.instance import Instance, read_singletons
-from caspr.limits import Limits, Progress, silent
-from caspr.objectives import objective as choose_objective
+from caspr.proof.certify import certify
 from caspr.result import Result
-from caspr.settings import Settings
-from caspr.solution import Solution, Status
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance, read_singletons
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.objectives import objective as choose_objective
+from caspr.task.price.contradictions import refuse_contradictions
+from caspr.task.settings import Settings
+from caspr.task.solution import Solution, Status
+from caspr.text.alignment import align
+from caspr.text.checks import check, refuse_outside
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding, times, warning
 
 
 def adjudicate(
@@ -96,7 +96,7 @@ def adjudicate_document(
     )
     if settings.certainty <= 0:
         return result
-    from caspr.certainty import with_certainty
+    from caspr.disputes.certainty import with_certainty
 
     return with_certainty(result, settings.certainty)
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
-from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Mark, Span
-from caspr.findings import Finding
-from caspr.instance import Instance
-from caspr.solution import Costs, Partition, Solution, Status
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.solution import Costs, Partition, Solution, Status
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.findings import Finding
 
 GOLD = "gold"
 """The annotator name of results."""
@@ -122,7 +122,7 @@ def _majority(marks: Sequence[Mark]) -> Mark:
 def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:
     """Give every chain its id, in order of first mention.
 
-    >>> from caspr.document import Span
+    >>> from caspr.text.document import Span
     >>> enforced = Decisions.of([Chain.of("2", [(9, 9)])])
     >>> chains = number_chains(((Span(1, 1), Span(9, 9)), (Span(2, 2), Span(3, 3)), (Span(4, 4),)), enforced)
     >>> [chain.id for chain in chains]

@@ -9,12 +9,12 @@ import pytest
 
 from bench.corpora import DS2, generate
 from bench.instances import count_instances, main
-from caspr.decisions import Decisions
-from caspr.document import Span
 from caspr.engines.asp.program import chain_limit, program
-from caspr.instance import Instance
-from caspr.objectives import OBJECTIVES
-from caspr.settings import Settings
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
+from caspr.text.document import Span
 
 
 def instance(objective: str = "ua", number: int = 20) -> Instance:

@@ -8,7 +8,7 @@ import pytest
 from caspr.adjudicate import adjudicate
 from caspr.files import write_all
 from caspr.formats import gold_files, read
-from caspr.formats.annotators import read_one
+from caspr.formats.sources import read_one
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.formats.everywhere import SUFFIX, assert_same, partition
 

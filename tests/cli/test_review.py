@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from caspr.adjudicate import by_document
-from caspr.cli.inputs import read_given
+from caspr.cli.delivery.inputs import read_given
 from tests.cli.caller import PAPER, Caller
 
 

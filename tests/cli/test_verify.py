@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from caspr.adjudicate import adjudicate_document
-from caspr.certificates import certify_results
-from caspr.decisions import Decisions, Kind, Statement
-from caspr.document import Chain
 from caspr.formats import read_all
-from caspr.settings import Settings
+from caspr.proof.certificate import certify_results
+from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.settings import Settings
+from caspr.text.document import Chain
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.cli.test_redo import edit
 

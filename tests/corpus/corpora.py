@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from caspr.document import Annotation
 from caspr.formats import read
+from caspr.text.document import Annotation
 from tests.formats.everywhere import save
 from tests.formats.projects import COREFERENCE, archive, make_cas, packed
 

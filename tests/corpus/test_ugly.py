@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.corpus.folders import walk
+from caspr.corpus.inputs.folders import walk
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_project
 

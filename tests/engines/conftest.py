@@ -1,5 +1,5 @@
 """Fixtures of the engine tests."""
 
-from tests.engines.wasp import wasp
+from tests.engines.asp.wasp import wasp
 
 __all__ = ["wasp"]

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from caspr.certify import certify
-from caspr.contradictions import feasible
-from caspr.decisions import Decisions
-from caspr.document import Chain
 from caspr.engines import Engine, brute, choose
-from caspr.instance import Instance
-from caspr.limits import Limits, silent
-from caspr.objectives import OBJECTIVES
-from caspr.solution import Solution, Status
-from caspr.votes import count_votes
-from tests.engines.wasp import with_wasp
+from caspr.proof.certify import certify
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, silent
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.price.contradictions import feasible
+from caspr.task.solution import Solution, Status
+from caspr.task.votes import count_votes
+from caspr.text.document import Chain
+from tests.engines.asp.wasp import with_wasp
 from tests.instances import annotation, random_instance
 
 ALL = Limits(solutions=1_000_000)
@@ -106,7 +106,7 @@ def test_cm_is_worse_only_where_its_limit_binds_and_says_so(limits: Limits) -> N
 def test_cm_raises_its_limit_where_decisions_leave_no_solution_within_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("caspr.engines.asp.search.chain_limit", lambda _: 3)
+    monkeypatch.setattr("caspr.engines.asp.drive.chain_limit", lambda _: 3)
     chains = [Chain.of(str(token), [(token, token)]) for token in (1, 3, 5, 7)]
     instance = replace(many_pairs(5), decisions=Decisions.of(chains))
     solution = choose("clingo", "cm")[1](instance, Limits(), silent)

@@ -3,8 +3,8 @@
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from caspr.decisions import Decisions, Kind, Statement
-from caspr.document import Annotation, Chain, Document
+from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.text.document import Annotation, Chain, Document
 
 ODD = "\u2028\u2029\u0085\u00a0\x0b\x0c\x1c\r\ufeff\u200b\U0001f600e\u0301#=()|;-_*\"' \\"
 # Plain numbers, because hypothesis needs seconds to list the characters of a category.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from caspr.align import align
-from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.files import write_all
-from caspr.formats.annotators import read_one
-from caspr.formats.table import render
+from caspr.formats.registry import render
+from caspr.formats.sources import read_one
+from caspr.text.alignment import align
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
 
 SUFFIX = {
     "conll": ".conll",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from caspr.errors import CasprError
-from caspr.formats.annotators import read_one
-from caspr.formats.table import FORMATS
+from caspr.formats.registry import FORMATS
+from caspr.formats.sources import read_one
 from tests.formats.test_malformed import FILES, put
 
 PIECES = [

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from caspr.document import Annotation, Chain, Document
 from caspr.errors import CasprError
 from caspr.formats import gate, mmax
-from caspr.formats.annotators import read_one
-from caspr.formats.choices import Choices
+from caspr.formats.options import Choices
+from caspr.formats.sources import read_one
+from caspr.text.document import Annotation, Chain, Document
 from tests.cli.caller import Caller
 from tests.formats.everywhere import save
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from caspr.errors import CasprError
-from caspr.formats.annotators import read_one
+from caspr.formats.sources import read_one
 
 XMI = """<?xml version="1.0" encoding="UTF-8"?>
 <xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore"

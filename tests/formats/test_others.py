@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from cassis import load_cas_from_json, load_cas_from_xmi  # type: ignore[import-untyped]
 
-from caspr.align import align
-from caspr.document import Annotation, Chain, Document, Mark, Span
 from caspr.errors import CasprError
 from caspr.formats import corefud, jsonlines, webanno
-from caspr.formats.annotators import read_one
-from caspr.formats.choices import Choices
+from caspr.formats.options import Choices
+from caspr.formats.sources import read_one
+from caspr.text.alignment import align
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from tests.formats.everywhere import again, assert_same
 from tests.formats.projects import COREFERENCE, EVENTS, TEXT, make_cas, packed, typesystem
 from tests.formats.test_malformed import COREFUD, RELATIONS, TSV, XMI, put
@@ -102,7 +102,7 @@ def test_tsv_parts_of_tokens_and_escapes(tmp_path: Path) -> None:
     gold = Annotation.of(
         "gold", document, [Chain.of("1", [(2, 3), (4, 5)])], marks={Span(2, 3): Mark("a|b_[c]->*")}
     )
-    from caspr.align import transfer
+    from caspr.text.alignment import transfer
 
     text = webanno.write([transfer(gold, annotation)])["x.tsv"]
     assert isinstance(text, str)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caspr.align import align
-from caspr.document import Annotation, Chain, Document, Span
 from caspr.formats import brat, cas, conll, corefud, gate, inception, jsonlines, mmax, webanno
-from caspr.formats.annotators import read_one
-from caspr.formats.table import FORMATS, NAMED, Format, detect, losses, render
+from caspr.formats.registry import FORMATS, NAMED, Format, detect, losses, render
+from caspr.formats.sources import read_one
+from caspr.text.alignment import align
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import relaxed
 from tests.formats.everywhere import (
     GAPPED,
@@ -143,7 +143,7 @@ def test_by_way_of_two_formats(annotation: Annotation, first: str, second: str) 
 
 @formats
 def test_losses_are_counted(format: str, tmp_path: Path) -> None:
-    from caspr.document import Mark
+    from caspr.text.document import Mark
 
     document = Document("d", ("a", "b", "c"))
     marks = {Span(1, 3): Mark("person", (Span(1, 1), Span(3, 3)))}

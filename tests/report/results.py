@@ -4,15 +4,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from caspr.certify import certify
-from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document
 from caspr.engines.brute import solve
-from caspr.instance import Instance
-from caspr.limits import Limits, silent
-from caspr.objectives import OBJECTIVES
+from caspr.proof.certify import certify
 from caspr.result import Result
-from caspr.solution import Status
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, silent
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Status
+from caspr.text.document import Annotation, Chain, Document
 from tests.instances import random_instance
 
 HOSTILE = [

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from caspr.cli.reports import feedback_texts, report_text
-from caspr.document import Annotation, Chain, Document, Span
+from caspr.cli.delivery.reports import feedback_texts, report_text
 from caspr.report.differences import Kind, differences
 from caspr.report.passages import Piece, passages
 from caspr.report.shared_ids import shared_ids
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import annotations as drawn_annotations
 from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results
 

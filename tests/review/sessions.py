@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from caspr.document import Annotation
-from caspr.objectives import OBJECTIVES
-from caspr.review.opening import open_annotations, open_review
-from caspr.review.session import Session
-from caspr.settings import Settings
+from caspr.review.session.opening import open_annotations, open_review
+from caspr.review.session.session import Session
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
+from caspr.text.document import Annotation
 from tests.instances import paper_annotations, random_instance
 
 Values = dict[str, Any]

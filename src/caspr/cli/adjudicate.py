@@ -7,7 +7,17 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.cli.options import (
+from caspr.cli.delivery.run import (
+    Reporting,
+    Task,
+    certificate_text,
+    check_outputs,
+    deliver,
+    extra_texts,
+    refuse_extra,
+    solve,
+)
+from caspr.cli.terminal.options import (
     FILES,
     certificate_option,
     changed,
@@ -18,22 +28,11 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.run import (
-    Reporting,
-    Task,
-    certificate_text,
-    check_outputs,
-    deliver,
-    extra_texts,
-    refuse_extra,
-    solve,
-)
-from caspr.document import Annotation
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.formats import read_all, review
-from caspr.formats.places import read_files
-from caspr.formats.table import (
+from caspr.formats import read_all, review_file
+from caspr.formats.naming import read_files
+from caspr.formats.registry import (
     FORMATS,
     STANDARD_OUTPUT,
     losses,
@@ -44,7 +43,8 @@ from caspr.formats.table import (
     takes_a_folder,
 )
 from caspr.result import Result
-from caspr.settings import Settings, write_settings
+from caspr.task.settings import Settings, write_settings
+from caspr.text.document import Annotation
 
 
 @click.command("adjudicate", context_settings={"max_content_width": 110})
@@ -132,7 +132,7 @@ def _golds(results: list[Result], *, every: bool) -> list[tuple[Result, Annotati
 
 def _review(golds: list[tuple[Result, Annotation]], settings: Settings) -> str:
     kept = write_settings(settings)
-    return review.write(
-        review.Review(gold, result.instance.annotations, result.instance.decisions, kept)
+    return review_file.write(
+        review_file.Review(gold, result.instance.annotations, result.instance.decisions, kept)
         for result, gold in golds
     )

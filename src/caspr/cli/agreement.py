@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.agreement import Conventions, Unmarked
-from caspr.align import align
-from caspr.cli.options import FILES, JsonCommand, json_option
-from caspr.cli.run import tell, write_files
-from caspr.compare import compare, compare_each
-from caspr.comparison import Comparison
+from caspr.cli.delivery.run import tell, write_files
+from caspr.cli.terminal.options import FILES, JsonCommand, json_option
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.findings import Severity, times
 from caspr.formats import read_all
-from caspr.formats.table import STANDARD_OUTPUT
+from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.measures.agreement import Conventions, Unmarked
+from caspr.measures.compare import compare, compare_each
+from caspr.measures.comparison import Comparison
 from caspr.report.tables import KINDS, comparison_lines, comparison_values
+from caspr.text.alignment import align
+from caspr.text.findings import Severity, times
 
 
 @click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})

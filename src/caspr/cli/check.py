@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.align import align
-from caspr.checks import check
-from caspr.cli.options import FILES, format_options, reading
-from caspr.document import Annotation
+from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
-from caspr.findings import Finding, Severity, times
 from caspr.formats import read_all
+from caspr.text.alignment import align
+from caspr.text.checks import check
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding, Severity, times
 
 
 @click.command("check", context_settings={"max_content_width": 110})

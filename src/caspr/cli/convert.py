@@ -6,17 +6,25 @@ from typing import Any
 
 import click
 
-from caspr.cli.options import FILES, format_options, reading
-from caspr.cli.run import tell, write_files
-from caspr.cli.templates import fill
-from caspr.document import Annotation
+from caspr.cli.delivery.run import tell, write_files
+from caspr.cli.delivery.templates import fill
+from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.findings import Severity, times
 from caspr.formats import read_all
-from caspr.formats.places import read_files
-from caspr.formats.renaming import plain_ids
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, by_suffix, losses, made_below, output_format, render
+from caspr.formats.chain_ids import plain_ids
+from caspr.formats.naming import read_files
+from caspr.formats.registry import (
+    FORMATS,
+    STANDARD_OUTPUT,
+    by_suffix,
+    losses,
+    made_below,
+    output_format,
+    render,
+)
+from caspr.text.document import Annotation
+from caspr.text.findings import Severity, times
 
 
 @click.command("convert", context_settings={"max_content_width": 110})

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from caspr.cli.bar import corpus_bar
-from caspr.cli.options import (
+from caspr.cli.delivery.run import tell
+from caspr.cli.terminal.bar import corpus_bar
+from caspr.cli.terminal.options import (
     FILES,
     Function,
     changed,
@@ -20,15 +21,14 @@ from caspr.cli.options import (
     settings_options,
     wants_all,
 )
-from caspr.cli.run import tell
-from caspr.cli.stopping import Stopped, stopped_once
+from caspr.cli.terminal.stopping import Stopped, stopped_once
+from caspr.corpus.inputs.layouts import LAYOUTS
 from caspr.corpus.job import Options, Reading
-from caspr.corpus.layouts import LAYOUTS
-from caspr.corpus.run import Request, failures, run_corpus
-from caspr.corpus.totals import Totals
-from caspr.findings import times
-from caspr.formats.table import FORMATS
-from caspr.settings import Settings
+from caspr.corpus.outputs.totals import Totals
+from caspr.corpus.pipeline import Request, failures, run_corpus
+from caspr.formats.registry import FORMATS
+from caspr.task.settings import Settings
+from caspr.text.findings import times
 
 SHOWN = 20
 """How many failed documents are listed on the terminal."""

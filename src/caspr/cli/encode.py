@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.align import align
-from caspr.cli.options import FILES, changed, format_options, reading, settings_options
-from caspr.decisions import Decisions
+from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.settings import Settings
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings
+from caspr.text.alignment import align
 
 
 @click.command("encode", context_settings={"max_content_width": 110})

@@ -7,17 +7,7 @@ from typing import Any
 
 import click
 
-from caspr.cli.options import (
-    FILES,
-    as_in_the_file,
-    certificate_option,
-    changed,
-    reporting_options,
-    search_options,
-    settings_options,
-    wants_all,
-)
-from caspr.cli.run import (
+from caspr.cli.delivery.run import (
     Reporting,
     Task,
     certificate_text,
@@ -27,17 +17,27 @@ from caspr.cli.run import (
     refuse_extra,
     solve,
 )
-from caspr.cli.templates import fill
-from caspr.document import Annotation
+from caspr.cli.delivery.templates import fill
+from caspr.cli.terminal.options import (
+    FILES,
+    as_in_the_file,
+    certificate_option,
+    changed,
+    reporting_options,
+    search_options,
+    settings_options,
+    wants_all,
+)
 from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.findings import Finding
-from caspr.formats import review
-from caspr.formats.places import read_files
-from caspr.formats.table import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.formats import review_file
+from caspr.formats.naming import read_files
+from caspr.formats.registry import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
 from caspr.result import Result
-from caspr.settings import Settings, read_settings, write_settings
+from caspr.task.settings import Settings, read_settings, write_settings
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding
 
 
 @click.command("redo", context_settings={"max_content_width": 110})
@@ -83,7 +83,7 @@ def command(
     inputs = [file, *([template] if template else [])]
     check_outputs((output, gold, json_path, certificate), inputs, folder=gold)
     reporting = Reporting(json_path, strict, quiet)
-    reviews = review.read(file)
+    reviews = review_file.read(file)
     settings = [changed(stored_settings(file, one), given, reported=report is not None) for one in reviews]
     names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
     refuse_extra(report, feedback, names, [file], [output, gold, json_path, certificate])
@@ -108,10 +108,10 @@ def command(
 
 
 def _renewed(
-    reviews: Sequence[review.Review], results: Sequence[Result], settings: Sequence[Settings]
+    reviews: Sequence[review_file.Review], results: Sequence[Result], settings: Sequence[Settings]
 ) -> str:
     """Render the review file anew: the same marks, the new result, the settings that led to it."""
-    return review.write(
+    return review_file.write(
         replace(one, gold=result.gold, settings=write_settings(chosen))
         for one, result, chosen in zip(reviews, results, settings, strict=True)
     )
@@ -131,7 +131,7 @@ def _gold_files(
     return files, tuple(finding for finding in lost if finding.code != "crossing-in-chain")
 
 
-def stored_settings(file: Path, one: review.Review) -> Settings:
+def stored_settings(file: Path, one: review_file.Review) -> Settings:
     """Read the settings a review file keeps for one of its documents."""
     try:
         settings = read_settings(one.settings)

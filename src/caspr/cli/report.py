@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from caspr.adjudicate import by_document
-from caspr.cli.options import FILES, changed, search_options, settings_options
+from caspr.cli.delivery.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
+from caspr.cli.delivery.run import Reporting, Task, deliver, solve
 from caspr.cli.redo import stored_settings
-from caspr.cli.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
-from caspr.cli.run import Reporting, Task, deliver, solve
+from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
 from caspr.files import refuse_overwriting
-from caspr.findings import Finding
-from caspr.formats import read_all, review
-from caspr.formats.table import STANDARD_OUTPUT
-from caspr.settings import Settings
+from caspr.formats import read_all, review_file
+from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.task.settings import Settings
+from caspr.text.findings import Finding
 
 
 @click.command("report", context_settings={"max_content_width": 110})
@@ -62,7 +62,7 @@ def command(
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:
     """Take one file as a review file, several as those of annotators."""
     if len(files) == 1:
-        reviews = review.read(files[0])
+        reviews = review_file.read(files[0])
         return [
             Task(
                 one.annotations, changed(stored_settings(files[0], one), given, reported=True), one.decisions

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from caspr.cli.options import FILES, changed, format_options, reading, settings_options
-from caspr.cli.run import tell
+from caspr.cli.delivery.run import tell
+from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.errors import InputError
-from caspr.settings import Settings
+from caspr.task.settings import Settings
 
 
 @click.command("review", context_settings={"max_content_width": 110})
@@ -30,8 +30,8 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
     or one review file, which is gone on with. Decisions are kept in the review file, each as soon as it is
     made. Ctrl-C ends the page.
     """
-    from caspr.review.opening import DEFAULT, is_review, open_annotations, open_review
-    from caspr.review.run import serve
+    from caspr.review.server.serve import serve
+    from caspr.review.session.opening import DEFAULT, is_review, open_annotations, open_review
 
     def chosen(settings: Settings) -> Settings:
         return changed(settings, given)
@@ -43,7 +43,7 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
             )
         session = open_review(files[0], chosen)
     else:
-        from caspr.cli.inputs import read_given
+        from caspr.cli.delivery.inputs import read_given
 
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)

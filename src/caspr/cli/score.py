@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from caspr.cli.options import FILES, JsonCommand, json_option
-from caspr.cli.run import tell, write_files
+from caspr.cli.delivery.run import tell, write_files
+from caspr.cli.terminal.options import FILES, JsonCommand, json_option
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
-from caspr.findings import times
 from caspr.formats import read
-from caspr.formats.table import STANDARD_OUTPUT
-from caspr.scores import TITLES, Scores, score
-from caspr.scores.counts import Ratio
+from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.measures.scores import TITLES, Scores, score
+from caspr.measures.scores.counts import Ratio
+from caspr.text.findings import times
 
 
 @click.command("score", cls=JsonCommand, context_settings={"max_content_width": 110})

@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from caspr.adjudicate import by_document
-from caspr.certificates import Verified, shown, verify_documents
-from caspr.cli.options import FILES
-from caspr.decisions import Decisions
-from caspr.document import Annotation
+from caspr.cli.terminal.options import FILES
 from caspr.errors import FormatError
 from caspr.files import read_text
-from caspr.findings import times
-from caspr.formats import read_all, review
-from caspr.settings import Settings
+from caspr.formats import read_all, review_file
+from caspr.proof.certificate import Verified, shown, verify_documents
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings
+from caspr.text.document import Annotation
+from caspr.text.findings import times
 
 _LISTED = 5
 """How many of a document's decisions are printed."""
@@ -54,7 +54,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
 def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Decisions | None]]:
     """Read annotations, with decisions where the file has them."""
     if len(files) == 1:
-        return [(one.annotations, one.decisions) for one in review.read(files[0])]
+        return [(one.annotations, one.decisions) for one in review_file.read(files[0])]
     return [(annotations, None) for annotations in by_document(read_all(files))[0]]
 
 

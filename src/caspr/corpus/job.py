@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from caspr import __version__
-from caspr.formats.choices import Choices
-from caspr.settings import Settings, write_settings
+from caspr.formats.options import Choices
+from caspr.task.settings import Settings, write_settings
 
 FAILED = "failed"
 """The status of a document for which there is no result."""

@@ -7,9 +7,9 @@ returns the best solution it has, never an exception, when time or memory run ou
 from collections.abc import Callable
 
 from caspr.errors import InputError
-from caspr.instance import Instance
-from caspr.limits import Limits, Progress
-from caspr.solution import Solution
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress
+from caspr.task.solution import Solution
 
 Engine = Callable[[Instance, Limits, Progress], Solution]
 """What every engine can do."""

@@ -5,13 +5,13 @@ Engines return it when a limit comes before their first solution, so that a user
 
 from collections.abc import Iterable
 
-from caspr.contradictions import arrangement
-from caspr.document import Span
-from caspr.instance import Instance
-from caspr.pricing import price
-from caspr.rules import violations
-from caspr.solution import Partition, canonical
-from caspr.votes import count_votes
+from caspr.task.instance import Instance
+from caspr.task.price.contradictions import arrangement
+from caspr.task.price.pricing import price
+from caspr.task.price.rules import violations
+from caspr.task.solution import Partition, canonical
+from caspr.task.votes import count_votes
+from caspr.text.document import Span
 
 FALLBACK = "nothing better was found than the chains of one annotator, made to fit rules and decisions"
 """What is said when the baseline is the result."""

@@ -7,12 +7,12 @@ shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147
 from collections.abc import Iterator
 from itertools import combinations
 
-from caspr.decisions import Kind
-from caspr.document import Span
 from caspr.errors import EngineError
-from caspr.instance import Instance
-from caspr.limits import Limits, Progress, silent
-from caspr.solution import INFEASIBLE, Partition, Solution, canonical, found
+from caspr.task.decisions import Kind
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
+from caspr.text.document import Span
 
 LARGEST = 9
 """The most mentions this engine takes."""

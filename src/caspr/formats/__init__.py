@@ -8,12 +8,12 @@ once, and the adjudicator's decisions, and has its own functions in `formats.rev
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from caspr.document import Annotation
 from caspr.files import write_all
-from caspr.formats.annotators import read_all, read_one
-from caspr.formats.choices import Choices
-from caspr.formats.places import annotator_names, refuse_twice
-from caspr.formats.table import FORMATS, detect, gold_files, made_below, output_format, render
+from caspr.formats.naming import annotator_names, refuse_twice
+from caspr.formats.options import Choices
+from caspr.formats.registry import FORMATS, detect, gold_files, made_below, output_format, render
+from caspr.formats.sources import read_all, read_one
+from caspr.text.document import Annotation
 
 __all__ = ["FORMATS", "annotator_names", "detect", "gold_files", "read", "read_all", "refuse_twice", "write"]
 

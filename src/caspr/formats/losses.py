@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from caspr.document import Annotation
-from caspr.findings import Finding, note, times, warning
-from caspr.formats.cells import quoted
+from caspr.formats.columns.cells import quoted
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding, note, times, warning
 
 
 def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[Finding]:

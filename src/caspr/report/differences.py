@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from caspr.document import Annotation, Span
 from caspr.report.shared_ids import shared_ids
+from caspr.text.document import Annotation, Span
 
 
 class Kind(StrEnum):

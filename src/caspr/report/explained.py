@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from caspr.comparison import Comparison, Rates, Standings
-from caspr.document import Span
-from caspr.pricing import classes_of, pairs_of
-from caspr.report.conflicts import Conflict, conflicts
-from caspr.report.reasons import Explainer, Explanation
+from caspr.disputes.disputes import Conflict, conflicts
+from caspr.disputes.reasons import Explainer, Explanation
+from caspr.measures.comparison import Comparison, Rates, Standings
 from caspr.report.shared_ids import Column, shared_ids
 from caspr.report.summary import document_summary
 from caspr.report.tables import comparison_values, exact
 from caspr.result import Certainty, Result
-from caspr.votes import count_links
+from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.votes import count_links
+from caspr.text.document import Span
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ Tokens may hold anything; characters that a terminal or Markdown would act upon 
 import re
 from collections.abc import Iterator, Sequence
 
-from caspr.document import Span
-from caspr.findings import times
-from caspr.report.conflicts import Conflict, disputed_links
+from caspr.disputes.disputes import Conflict, disputed_links
+from caspr.disputes.reasons import Explanation, shorten
 from caspr.report.explained import ExplainedDocument, Report, decided, price
-from caspr.report.reasons import Explanation, shorten
 from caspr.report.tables import KINDS, comparison_lines, decimal
 from caspr.report.text import outcome
 from caspr.result import Certainty
+from caspr.text.document import Span
+from caspr.text.findings import times
 
 SHOWN = 3
 """How many mentions of a group are named."""

@@ -15,19 +15,19 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from caspr.comparison import Rates
-from caspr.document import Annotation, Document, Span
-from caspr.findings import times
-from caspr.objectives import OBJECTIVES, Objective
-from caspr.report.conflicts import Conflict, disputed_links
+from caspr.disputes.disputes import Conflict, disputed_links
+from caspr.disputes.reasons import Explanation, shorten
+from caspr.measures.comparison import Rates
 from caspr.report.differences import Difference, Kind, differences
 from caspr.report.explained import ExplainedDocument, Report, decided, price
 from caspr.report.passages import passages
 from caspr.report.plots import cost_plot, place_plot, share_plot
-from caspr.report.reasons import Explanation, shorten
 from caspr.report.tables import KINDS, decimal
 from caspr.report.text import outcome
 from caspr.result import Certainty
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import times
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from caspr.document import Chain, Document, Span
+from caspr.text.document import Chain, Document, Span
 
 SENTENCE_ENDS = frozenset(".!?…。！？؟।")
 """Tokens at which a passage may end."""

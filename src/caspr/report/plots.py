@@ -6,7 +6,7 @@ Beside every drawing the same is said in words.
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from caspr.report.conflicts import by_place
+from caspr.disputes.disputes import by_place
 from caspr.report.explained import ExplainedDocument
 
 WIDTH = 640

@@ -8,7 +8,7 @@ the annotators and gets the ids x1, x2, ...
 from collections import Counter
 from collections.abc import Sequence
 
-from caspr.document import Annotation, Span
+from caspr.text.document import Annotation, Span
 
 Column = dict[Span, tuple[str, ...]]
 """The shared ids of the chains that each mention is in."""

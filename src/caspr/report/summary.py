@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from caspr.document import Document
-from caspr.findings import Finding, Severity
 from caspr.result import Result
-from caspr.solution import Status
+from caspr.task.solution import Status
+from caspr.text.document import Document
+from caspr.text.findings import Finding, Severity
 
 LARGEST = 2**63 - 1
 """Larger numbers are left out of JSON: many programs cannot read them."""

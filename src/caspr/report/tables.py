@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from caspr.comparison import Comparison, Matrix
+from caspr.measures.comparison import Comparison, Matrix
 
 KINDS = {
     "passonneau": "alpha, Passonneau's distance",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from math import log10
 
-from caspr.findings import times
 from caspr.result import Result
-from caspr.solution import Costs, Status
-from caspr.votes import Votes
+from caspr.task.solution import Costs, Status
+from caspr.task.votes import Votes
+from caspr.text.findings import times
 
 
 def summary_lines(results: Sequence[Result]) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from random import Random
 
-from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Span
-from caspr.instance import Instance, Singletons
-from caspr.objectives import OBJECTIVES, Objective
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance, Singletons
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.instances import random_statements
 
 OBJECTIVE_CHOICES = (

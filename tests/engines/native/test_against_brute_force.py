@@ -2,10 +2,10 @@
 
 import pytest
 
-from caspr.certify import certify
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.limits import Limits
+from caspr.proof.certify import certify
+from caspr.task.limits import Limits
 from tests.engines.native.random_instances import random_instance
 
 EVERYTHING = Limits(solutions=1_000_000)

@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
-from caspr.contradictions import refuse_contradictions
-from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Span
 from caspr.engines import choose
 from caspr.errors import ContradictionError
-from caspr.instance import Instance, Singletons
-from caspr.limits import Limits, silent
-from caspr.objectives import OBJECTIVES, Objective
-from caspr.solution import Status
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance, Singletons
+from caspr.task.limits import Limits, silent
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.price.contradictions import refuse_contradictions
+from caspr.task.solution import Status
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_decisions
 
 OBJECTIVE_CHOICES = (*OBJECTIVES.values(), Objective(3, 2, 5), Objective(1, 1, 2), Objective(2, 3, None))

@@ -6,14 +6,14 @@ from types import FrameType
 
 import pytest
 
-from caspr.certify import certify
 from caspr.engines import brute
 from caspr.engines.native import solve, solve_with
-from caspr.engines.native.watch import Watch
-from caspr.instance import Instance
-from caspr.limits import Limits
-from caspr.objectives import OBJECTIVES
-from caspr.solution import Solution, Status, Stop
+from caspr.engines.native.partition.watch import Watch
+from caspr.proof.certify import certify
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Solution, Status, Stop
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
 

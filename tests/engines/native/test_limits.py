@@ -5,20 +5,20 @@ from random import Random
 
 import pytest
 
-from caspr.certify import certify
-from caspr.decisions import Decisions
-from caspr.document import Annotation, Chain, Document, Span
-from caspr.engines.native import processes, solve
-from caspr.engines.native import session as sessions
-from caspr.engines.native.adjudicator import Adjudicator
+from caspr.engines.native import solve, state
 from caspr.engines.native.engine import solve_with
-from caspr.engines.native.outcome import Outcome
-from caspr.engines.native.reductions import Reduced
-from caspr.engines.native.session import Memory
-from caspr.instance import Instance
-from caspr.limits import Limits
-from caspr.objectives import OBJECTIVES
-from caspr.solution import Status
+from caspr.engines.native.incremental import Adjudicator
+from caspr.engines.native.partition import parallel
+from caspr.engines.native.partition.outcome import Outcome
+from caspr.engines.native.partition.reductions import Reduced
+from caspr.engines.native.state import Memory
+from caspr.proof.certify import certify
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Status
+from caspr.text.document import Annotation, Chain, Document, Span
 
 
 def noisy(objective: str, *, mentions: int = 50, seed: int = 1, annotators: int = 4) -> Instance:
@@ -56,7 +56,7 @@ def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: object, **__: object) -> Outcome:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sessions, "search_reduced", interrupted)
+    monkeypatch.setattr(state, "search_reduced", interrupted)
     instance = noisy("u")
     early = solve(instance, Limits())
     certify(instance, early)
@@ -113,7 +113,7 @@ def test_a_long_chain_costs_little() -> None:
 
 def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[int] = []
-    in_processes = processes.search_in_processes
+    in_processes = parallel.search_in_processes
 
     def counted(
         problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
@@ -121,8 +121,8 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
         used.append(len(problems))
         return in_processes(problems, seconds, megabytes, jobs)
 
-    monkeypatch.setattr(processes, "is_large", lambda problem: problem.size > 2)
-    monkeypatch.setattr(processes, "search_in_processes", counted)
+    monkeypatch.setattr(parallel, "is_large", lambda problem: problem.size > 2)
+    monkeypatch.setattr(parallel, "search_in_processes", counted)
     one, other = noisy("u", mentions=26, seed=5), noisy("u", mentions=26, seed=6)
     document = Document("d", ("w",) * 200)
     annotations = []

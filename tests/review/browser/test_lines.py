@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 Node = dict[str, Any]
 
 LAY_OUT = """async (cases) => {
-  const { linesOf, treeOf } = await import("/static/lines.js");
+  const { linesOf, treeOf } = await import("/static/text/lines.js");
   const plain = (node) => {
     if (typeof node === "number") return node;
     const { id, first, last, height } = node;

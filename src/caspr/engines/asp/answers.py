@@ -8,8 +8,8 @@ reading the links takes them apart.
 import re
 from collections import defaultdict
 
-from caspr.document import Span
-from caspr.solution import Partition, canonical
+from caspr.task.solution import Partition, canonical
+from caspr.text.document import Span
 
 _LINK = re.compile(r"clink\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")

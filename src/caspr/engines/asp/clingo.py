@@ -14,11 +14,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from caspr.engines.asp.drive import Answer, Backend, Bound, End, Event, Run, solve_with
 from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
-from caspr.engines.asp.search import Answer, Backend, Bound, End, Event, Run, solve_with
-from caspr.instance import Instance
-from caspr.limits import Limits, Progress
-from caspr.solution import Solution, Statistics
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress
+from caspr.task.solution import Solution, Statistics
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""

@@ -17,12 +17,12 @@ from dataclasses import replace
 from functools import cache, partial
 
 from caspr.engines.asp.clingo import arguments
+from caspr.engines.asp.drive import Answer, Bound, End, Event, Run, solve_with
 from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
-from caspr.engines.asp.search import Answer, Bound, End, Event, Run, solve_with
 from caspr.errors import EngineError
-from caspr.instance import Instance
-from caspr.limits import Limits, Progress
-from caspr.solution import Solution, Statistics
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress
+from caspr.task.solution import Solution, Statistics
 
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
 _COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")

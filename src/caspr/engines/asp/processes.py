@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from caspr.errors import EngineError
-from caspr.limits import Limits
+from caspr.task.limits import Limits
 
 _KILLED = frozenset({33, 134, 137, 139})
 """Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""

@@ -8,8 +8,8 @@ order, so that permuting or renaming them gives the same program and therefore t
 from collections.abc import Iterator
 from importlib import resources
 
-from caspr.instance import Instance, Singletons
-from caspr.solution import Partition
+from caspr.task.instance import Instance, Singletons
+from caspr.task.solution import Partition
 
 FIGURES = {
     "mm": ("common", "links", "mm", "mm_objective", "rules", "enforce"),

@@ -13,11 +13,11 @@ The way of an instance, module by module:
                    counting: where there are too many to list)
 
 Around it: `adjudicator` keeps solved parts from decision to decision, `certainty` prices the opposite
-of what a result says, `certificate` writes a proof that `caspr.verify` checks without a solver.
+of what a result says, `certificate` writes a proof that `caspr.proof.verify` checks without a solver.
 """
 
 from caspr.engines.native.engine import solve, solve_with
-from caspr.engines.native.session import Memory
+from caspr.engines.native.state import Memory
 
 __all__ = ["Adjudicator", "Memory", "solve", "solve_with"]
 
@@ -25,7 +25,7 @@ __all__ = ["Adjudicator", "Memory", "solve", "solve_with"]
 def __getattr__(name: str) -> object:
     """Import what one adjudication does not need when it is asked for."""
     if name == "Adjudicator":
-        from caspr.engines.native.adjudicator import Adjudicator
+        from caspr.engines.native.incremental import Adjudicator
 
         return Adjudicator
     raise AttributeError(f"module 'caspr.engines.native' has no attribute '{name}'")

@@ -2,16 +2,16 @@
 
 from contextlib import suppress
 
-from caspr.document import Span
-from caspr.engines.native.outcome import unheard
-from caspr.engines.native.pieces import contradicts
-from caspr.engines.native.session import Memory, Pair, Session
-from caspr.engines.native.settling import settle
-from caspr.engines.native.translate import Bundles, enforced_bundles
-from caspr.engines.native.watch import Watch
-from caspr.instance import Instance
-from caspr.limits import Limits, Progress, silent
-from caspr.solution import INFEASIBLE, Solution, Stop, found
+from caspr.engines.native.partition.outcome import unheard
+from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.required.settling import settle
+from caspr.engines.native.state import Memory, Pair, Session
+from caspr.engines.native.translation.connectivity import contradicts
+from caspr.engines.native.translation.translate import Bundles, enforced_bundles
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.solution import INFEASIBLE, Solution, Stop, found
+from caspr.text.document import Span
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -63,7 +63,7 @@ def _solved(session: Session, joined: Bundles, solutions: int) -> Solution:
 
 def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
     """List all optima up to a limit, or the one known if they cannot be listed."""
-    from caspr.engines.native.alternatives import Alternatives, list_optima
+    from caspr.engines.native.all_optima import Alternatives, list_optima
 
     assert session.value is not None and session.best is not None
     alternatives = Alternatives((), None)

@@ -6,28 +6,28 @@
  *
  * Nothing is shown as decided before the server said that it is on disk.
  */
-import { actionsOf } from "./actions.js";
-import { say, unbanner } from "./announce.js";
-import { Api } from "./api.js";
-import { Chains } from "./chains.js";
-import { showChosen } from "./chosen.js";
-import { Decided, noteItem } from "./decisions.js";
-import { Detail } from "./detail.js";
-import { askText } from "./dialog.js";
-import { byId } from "./dom.js";
-import { help, listen } from "./keys.js";
-import { Matrix } from "./matrix.js";
-import { followPointer, movesOf } from "./moves.js";
-import { hearing, refuse, showProblem } from "./news.js";
-import { Overview } from "./overview.js";
-import { Queue } from "./queue.js";
-import { Spot } from "./spot.js";
-import { showStatus, showWorking } from "./status.js";
-import { described, Step } from "./step.js";
-import { Store } from "./store.js";
-import { Tabs } from "./tabs.js";
-import { TextView } from "./text.js";
-import { where } from "./words.js";
+import { actionsOf } from "./input/actions.js";
+import { say, unbanner } from "./ui/announce.js";
+import { Api } from "./state/api.js";
+import { Chains } from "./panels/chains.js";
+import { showChosen } from "./panels/selection_bar.js";
+import { Decided, noteItem } from "./panels/decisions.js";
+import { Detail } from "./panels/detail.js";
+import { askText } from "./ui/dialog.js";
+import { byId } from "./ui/dom.js";
+import { help, listen } from "./input/keys.js";
+import { Matrix } from "./panels/matrix.js";
+import { followPointer, movesOf } from "./input/moves.js";
+import { hearing, refuse, showProblem } from "./state/updates.js";
+import { Overview } from "./text/minimap.js";
+import { Queue } from "./panels/queue.js";
+import { Spot } from "./state/selection.js";
+import { showStatus, showWorking } from "./panels/status.js";
+import { described, Step } from "./panels/last_change.js";
+import { Store } from "./state/store.js";
+import { Tabs } from "./ui/tabs.js";
+import { TextView } from "./text/text_view.js";
+import { where } from "./ui/words.js";
 
 const store = new Store(JSON.parse(byId("state").textContent));
 const spot = new Spot();

@@ -1,0 +1,58 @@
+"""What a folder of annotations holds, for commands that take the files of several annotators."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from caspr.corpus.inputs.layouts import detect
+from caspr.errors import InputError
+from caspr.formats import read_all
+from caspr.formats.registry import NAMED, recognise
+from caspr.review.session.opening import is_review
+from caspr.text.document import Annotation
+
+Given = list[list[Annotation]]
+"""The annotations of each annotator."""
+
+
+def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, list[Path]]:
+    """Read annotators' files or folders, or one folder that holds them all; return also what was read.
+
+    One folder has a file or a folder for each annotator, or a folder for each document.
+    """
+    if len(paths) != 1 or not paths[0].is_dir():
+        return read_all(paths, **reading), list(paths)
+    folder = paths[0]
+    try:
+        layout = detect(folder)
+    except InputError:
+        layout = "file" if _files(folder) else "annotator"
+    if layout == "document":
+        inside = [one for one in sorted(folder.iterdir()) if one.is_dir() and _files(one)]
+        return _by_document(inside, reading), [file for one in inside for file in _files(one)]
+    found = _files(folder) if layout == "file" else _folders(folder)
+    return read_all(found or [folder], **reading), found or [folder]
+
+
+def _files(folder: Path) -> list[Path]:
+    """List the files of a folder that hold annotations; review files are results."""
+    shown = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
+    return [path for path in shown if recognise(path) is not None and not is_review(path)]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+
+
+def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:
+    """Read a folder for each document, with a file for each annotator."""
+    annotators: dict[str, list[Annotation]] = defaultdict(list)
+    for folder in folders:
+        for annotation in (one for given in read_all(_files(folder), **reading) for one in given):
+            document = annotation.document
+            if document.format not in NAMED:
+                document = replace(document, name=folder.name)
+            annotators[annotation.annotator].append(replace(annotation, document=document))
+    return list(annotators.values())

@@ -1,0 +1,115 @@
+"""What `report`, `adjudicate` and `redo` share: a report, and a feedback file for each annotator."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from caspr.cli.delivery.run import check_outputs
+from caspr.errors import InputError
+from caspr.files import is_same_target, refuse_overwriting
+from caspr.measures.compare import against_gold, compare
+from caspr.report.explained import Report, explained, report_values
+from caspr.report.lines import markdown_report, text_report
+from caspr.report.page import feedback_page, report_page
+from caspr.result import Result
+
+FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
+"""The formats of reports, with the file names they are meant by."""
+
+
+def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> str:
+    """Tell which format a report has: the one chosen, or the one its file name says."""
+    if chosen is not None:
+        return chosen
+    named = [name for name, suffixes in FORMATS.items() if path.suffix.lower() in suffixes.split()]
+    if named or otherwise is not None:
+        return named[0] if named else str(otherwise)
+    raise InputError(
+        f"{path}: found no format in the name of the report, expected one of {' '.join(FORMATS.values())}"
+    )
+
+
+def report_text(results: Sequence[Result], format: str) -> str:
+    """Return the report on some results in a format of `FORMATS`."""
+    comparison = compare([result.instance.annotations for result in results])
+    report = explained(results, comparison, against_gold(results))
+    if format == "html":
+        return report_page(report, _title(report))
+    if format == "json":
+        return json.dumps(report_values(report), indent=2) + "\n"
+    lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
+    """Return a page for each annotator with what differs from the gold standard."""
+    standings = against_gold(results)
+    names = file_names(standings)
+    return {
+        folder / names[annotator]: feedback_page(
+            annotator,
+            dict(standing),
+            (
+                (one, result.gold)
+                for result in results
+                for one in result.instance.annotations
+                if one.annotator == annotator
+            ),
+        )
+        for annotator, standing in standings.items()
+    }
+
+
+def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path | None) -> dict[Path, str]:
+    """Return the report and the feedback files that were asked for."""
+    texts: dict[Path, str] = {}
+    if report is not None:
+        texts[report] = report_text(results, format_of(report, None))
+    if feedback is not None:
+        texts.update(feedback_texts(results, feedback))
+    return texts
+
+
+def refuse_extra(
+    report: Path | None,
+    feedback: Path | None,
+    annotators: Iterable[str],
+    inputs: Sequence[Path],
+    outputs: Sequence[Path | None] = (),
+) -> None:
+    """Refuse, before anything is solved, a report without format and files that must not be written."""
+    if report is not None:
+        format_of(report, None)
+    check_outputs((*outputs, report), inputs)
+    if feedback is None:
+        return
+    for name in file_names(annotators).values():
+        refuse_overwriting(feedback / name, inputs)
+        if any(path is not None and is_same_target(feedback / name, path) for path in (*outputs, report)):
+            raise InputError(f"{feedback / name}: found the same output twice, expected a file for each")
+
+
+def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
+    """Give every annotator a file name of their own that leads into no other folder.
+
+    >>> file_names(["ann", "../ann", "Ann ", ""])
+    {'ann': 'ann.html', '../ann': 'ann-2.html', 'Ann ': 'Ann-3.html', '': 'annotator.html'}
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for annotator in annotators:
+        plain = re.sub(r"[^\w.-]+", "_", annotator).strip("._-")[:80] or "annotator"
+        name, number = plain, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{plain}-{number}"
+        taken.add(name.lower())
+        names[annotator] = f"{name}.html"
+    return names
+
+
+def _title(report: Report) -> str:
+    first = report.documents[0].result.document.title
+    others = len(report.documents) - 1
+    return f"{first} and {others} more" if others else first

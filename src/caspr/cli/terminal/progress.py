@@ -1,0 +1,51 @@
+"""A line on the terminal that shows how far a search is; nothing where standard error is no terminal."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from caspr.task.limits import Progress, silent
+
+
+@contextmanager
+def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
+    """Show cost so far, bound, gap, parts done and elapsed time while the block runs."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.text import Text
+
+    started = time.monotonic()
+    told = describe(None, None)
+
+    def line() -> Spinner:
+        spinner.update(text=Text(f"{title}  {told}  {time.monotonic() - started:.0f} s"))
+        return spinner
+
+    def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        nonlocal told
+        told = describe(value, bound, done, parts)
+
+    spinner = Spinner("dots")
+    console = Console(stderr=True)
+    with Live(get_renderable=line, console=console, refresh_per_second=8, transient=True):
+        yield progress
+
+
+def describe(value: int | None, bound: int | None, done: int = 0, parts: int = 0) -> str:
+    """Say how far a search is.
+
+    >>> describe(12, 10, 7, 8)
+    'cost 12  bound 10  gap 20.0%  7 of 8 parts'
+    >>> describe(None, None)
+    'cost ?  bound ?'
+    """
+    gap = "" if value is None or not bound else f"  gap {(value - bound) / bound:.1%}"
+    cost = "?" if value is None else f"{value:,}"
+    lower = "?" if bound is None else f"{bound:,}"
+    share = f"  {done:,} of {parts:,} parts" if parts else ""
+    return f"cost {cost}  bound {lower}{gap}{share}"

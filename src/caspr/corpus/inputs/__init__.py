@@ -1,0 +1,1 @@
+"""From folders to jobs: which documents there are, and where each annotator's work on them lies."""

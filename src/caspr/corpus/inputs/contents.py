@@ -1,0 +1,161 @@
+"""Inputs of a job: find their content, tell whether it has changed, read it, here or far away.
+
+All paths are seen from the corpus folder. A worker on another machine puts the content it was sent into a
+folder of its own under the same paths, so that messages and results have the same bytes everywhere.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from caspr.corpus.job import PICKLED, PROJECT, Job, Piece, Reading, Source
+from caspr.errors import FormatError, InputError
+from caspr.files import decode
+from caspr.formats import conll
+from caspr.formats.registry import NAMED, read_project
+from caspr.formats.sources import by_annotator, read_one
+from caspr.text.document import Annotation
+
+Contents = Mapping[tuple[str, int], bytes]
+"""Bytes by path and offset."""
+
+
+def contents(job: Job) -> dict[tuple[str, int], bytes]:
+    """Return the content of all files and pieces of a job; what cannot be read is missing."""
+    found: dict[tuple[str, int], bytes] = {}
+    for source in job.sources:
+        for path in (source.path, *source.companions):
+            try:
+                found.update(_content(Path(job.root, source.spool or path), path, source.pieces))
+            except OSError:
+                continue
+    return found
+
+
+def _content(file: Path, path: str, pieces: tuple[Piece, ...]) -> dict[tuple[str, int], bytes]:
+    if not pieces:
+        return {(path, 0): file.read_bytes()}
+    with file.open("rb") as stream:
+        return {(path, piece.offset): _piece(stream.fileno(), piece) for piece in pieces}
+
+
+def _piece(descriptor: int, piece: Piece) -> bytes:
+    return os.pread(descriptor, piece.length, piece.offset)
+
+
+def fingerprint(job: Job, given: Contents) -> str:
+    """Return a hash of everything the outcome depends on: inputs, options and version."""
+    digest = hashlib.sha256()
+    head = [job.version, job.document, job.annotators, job.options.values()]
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    for source in job.sources:
+        digest.update(json.dumps([source.annotator, source.path, source.companions]).encode())
+    # Offsets are left out: a document that only moved within its file has not changed.
+    for (path, _), data in given.items():
+        digest.update(f"{path} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def annotations(job: Job) -> list[list[Annotation]]:
+    """Read what each annotator said; the working folder must be that of `input_folder`."""
+    given = [_read(job, source) for source in job.sources]
+    files = by_annotator(given, [source.annotator for source in job.sources])
+    found = [annotation.document for file in files for annotation in file]
+    named = all(not document.format or document.format in NAMED for document in found)
+    if all(len(file) == 1 for file in files) and (len({one.name for one in found}) > 1 or not named):
+        # Where documents are named after files, the folder says that they are the same one.
+        return [[_named(file[0], job.document)] for file in files]
+    return files
+
+
+def _named(annotation: Annotation, name: str) -> Annotation:
+    return replace(annotation, document=replace(annotation.document, name=name))
+
+
+@contextmanager
+def input_folder(job: Job) -> Iterator[None]:
+    """Work in the corpus folder, or in a new one that holds what was sent."""
+    if job.contents is None:
+        os.chdir(job.root)
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            _unpack(job)
+            yield
+        finally:
+            os.chdir("/")
+
+
+def _unpack(job: Job) -> None:
+    for source in job.sources:
+        if source.pieces:
+            continue
+        for path in (source.path, *source.companions):
+            data = (job.contents or {}).get((path, 0))
+            if data is not None and not (Path(path).is_absolute() or ".." in Path(path).parts):
+                _write(Path(path), data)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        place = f"the folder for temporary files on {platform.node()}"
+        raise InputError(f"{path}: cannot be put into {place}: {error.strerror}; make room there") from error
+
+
+def _read(job: Job, source: Source) -> list[Annotation]:
+    reading = job.options.reading
+    if not source.pieces:
+        path = Path(source.path)
+        return read_one(path, source.annotator, format=reading.format, choices=reading.choices)
+    given = job.contents
+    if given is None:
+        try:
+            given = _content(Path(source.spool or source.path), source.path, source.pieces)
+        except OSError as error:
+            raise InputError(f"{source.path}: cannot read: {error.strerror}") from error
+    return [
+        annotation
+        for piece in source.pieces
+        for annotation in _parse(given[source.path, piece.offset], piece, source, reading)
+    ]
+
+
+def _parse(data: bytes, piece: Piece, source: Source, reading: Reading) -> list[Annotation]:
+    """Read one document out of a large file; messages name the lines of the file."""
+    if piece.line == PICKLED:
+        found = pickle.loads(data)
+        if isinstance(found, str):
+            raise InputError(found)
+        return [found]
+    if piece.line == PROJECT:
+        return read_project(Path(source.path), data, reading.choices)
+    before = piece.line - 1
+    try:
+        found = conll.parse(decode(data, source.path), source.path, source.annotator)
+    except FormatError as error:
+        line = None if error.line is None else error.line + before
+        raise FormatError(error.source, line, error.found, error.expected) from error
+    if any(annotation.findings for annotation in found):
+        # Findings have lines in their sentences: read again, with empty lines for what stands before.
+        return conll.parse("\n" * before + decode(data, source.path), source.path, source.annotator)
+    return [_moved(annotation, before) for annotation in found]
+
+
+def _moved(annotation: Annotation, lines: int) -> Annotation:
+    document = annotation.document
+    return replace(
+        annotation, document=replace(document, lines=tuple(line + lines for line in document.lines))
+    )

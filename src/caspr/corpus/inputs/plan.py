@@ -1,0 +1,202 @@
+"""The plan: which documents a corpus has, and where each annotator's work on them is.
+
+It is kept in a database on the disk that goes away with the run, filled while the folder is walked through
+and read in order of document names, so that memory does not grow with the corpus.
+"""
+
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path, PurePath
+
+from caspr.corpus.inputs.folders import walk
+from caspr.corpus.inputs.index import index, spool_fault
+from caspr.corpus.inputs.layouts import (
+    are_in_folders,
+    as_file,
+    detect,
+    is_text,
+    place,
+    refuse_unpacked,
+    refused_name,
+)
+from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
+from caspr.corpus.run.workspace import Workspace
+from caspr.errors import InputError, OutputError
+from caspr.formats import annotator_names, refuse_twice
+from caspr.formats.registry import companions
+
+_TABLE = """
+CREATE TABLE source (
+    document TEXT, annotator TEXT, path TEXT, piece TEXT, number INTEGER PRIMARY KEY
+);
+"""
+_INSERT = "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)"
+_WALKED = "SELECT path FROM source ORDER BY number"
+
+
+class Plan:
+    """The documents of a corpus, in order of their names."""
+
+    def __init__(
+        self,
+        inputs: Sequence[Path],
+        *,
+        by: str | None = None,
+        files: str = "*",
+        reading: Reading | None = None,
+    ) -> None:
+        """Look through a folder, or through files with many documents in them."""
+        self._reading = reading or Reading()
+        self.annotators = 0
+        self.beside: list[str] = []
+        """Files beside the folders of documents or annotators, which belong to none."""
+        self._walked = len(inputs) == 1 and inputs[0].is_dir()
+        self._workspace = Workspace()
+        self._spool = (self._workspace.path / "spool").open("wb")
+        self._database = sqlite3.connect("")
+        try:
+            self._fill(inputs, by, files)
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            raise OutputError(_no_room(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self, inputs: Sequence[Path], by: str | None, files: str) -> None:
+        self._database.executescript(_TABLE)
+        if self._walked:
+            self.root = inputs[0].resolve()
+            refuse_unpacked(inputs[0])
+            self.by = by or detect(inputs[0], files, self._reading)
+            paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
+        else:
+            self.by = "file"
+            self.root, paths = _rooted(inputs)
+        if self.by == "file":
+            self._add_files(paths)
+        else:
+            self._add_folder(files)
+        self._database.execute("CREATE INDEX by_document ON source (document, annotator, path)")
+        self.documents: int = self._one("SELECT count(DISTINCT document) FROM source")
+        if not self.documents:
+            raise InputError(f"{inputs[0]}: found no documents, expected a corpus laid out by {self.by}")
+        if self.by == "annotator":
+            self.annotators = self._one("SELECT count(DISTINCT annotator) FROM source")
+
+    def _one(self, query: str) -> int:
+        return int(self._database.execute(query).fetchone()[0])
+
+    def _add_folder(self, files: str) -> None:
+        for path in walk(self.root, files):
+            if "/" not in path:
+                self.beside.append(path)
+            elif is_text(path):
+                self._database.execute(_INSERT, (*place(path, self.by), path, None))
+            else:
+                shown, reason = refused_name(path)
+                piece = json.dumps(spool_fault(reason, self._spool))
+                self._database.execute(_INSERT, (*place(shown, self.by), shown, piece))
+        self._spool.flush()
+        if are_in_folders(path for (path,) in self._database.execute(_WALKED)):
+            for number, column in enumerate(("document", "annotator")):
+                self._database.create_function(
+                    column, 1, lambda path, number=number: place(as_file(path), self.by)[number]
+                )
+            self._database.execute("UPDATE source SET document = document(path), annotator = annotator(path)")
+
+    def _add_files(self, paths: Sequence[Path]) -> None:
+        _refuse_twice([self.root / path for path in paths])
+        known: set[str] = set()
+        for path, name in zip(paths, annotator_names(paths), strict=True):
+            own = path.with_suffix("").as_posix() if self._walked else path.stem
+            for found in index(self.root / path, str(path), self._spool, self._reading):
+                annotator = name if found.annotator in (path.stem, None) else found.annotator
+                if found.annotator is not None:
+                    known.add(str(annotator))
+                piece = None if found.piece is None else json.dumps(found.piece)
+                document = own if found.document is None else found.document
+                self._database.execute(_INSERT, (document, annotator, str(path), piece))
+        self.annotators = len(known)
+        self._spool.flush()
+
+    def twins(self) -> tuple[str, str] | None:
+        """Return two documents whose names differ only in large and small letters, if there are any."""
+        self._database.create_function("folded", 1, str.casefold)
+        found: tuple[str, str] | None = self._database.execute(
+            "SELECT min(document), max(document) FROM source GROUP BY folded(document) "
+            "HAVING min(document) < max(document) LIMIT 1"
+        ).fetchone()
+        return found
+
+    def jobs(self, options: Options) -> Iterator[Job]:
+        """Yield a job for each document."""
+        rows = self._database.execute(
+            "SELECT document, annotator, path, piece FROM source ORDER BY document, annotator, path, number"
+        )
+        for document, group in groupby(rows, key=lambda row: row[0]):
+            sources = tuple(
+                _source(annotator, [row[2:] for row in same], self.root, self._spool.name)
+                for annotator, same in groupby(group, key=lambda row: row[1])
+            )
+            yield Job(document, sources, str(self.root), options, self.annotators)
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._database.close()
+        with suppress(OSError):
+            self._spool.close()
+        self._workspace.close()
+
+
+def _no_room(error: sqlite3.Error | OSError) -> str:
+    return (
+        f"{tempfile.gettempdir()}: cannot write the plan of the corpus there ({error}): make room, or name "
+        "another folder for temporary files by TMPDIR"
+    )
+
+
+def _checked(path: str) -> Path:
+    if not is_text(path):
+        raise InputError(refused_name(path)[1])
+    return Path(path)
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice, by whatever name; there may be many files."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with suppress(OSError):
+            status = path.stat()
+            key = status.st_dev, status.st_ino
+            refuse_twice(path, [seen[key]] if key in seen else [])
+            seen[key] = path
+
+
+def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
+    """Return a folder above all files, and their places below it: jobs carry no other places."""
+    if not any(path.is_absolute() or ".." in path.parts for path in inputs):
+        return Path.cwd(), list(inputs)
+    whole = [path.parent.resolve() / path.name for path in inputs]
+    root = Path(os.path.commonpath([path.parent for path in whole]))
+    return root, [path.relative_to(root) for path in whole]
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a file is the plain text of others of the same name."""
+    return PurePath(path).suffix.lower() == ".txt"
+
+
+def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
+    """Put together what one annotator has of one document."""
+    pieces = tuple(Piece(*json.loads(piece)) for _, piece in rows if piece is not None)
+    path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
+    spooled = any(piece.line <= PICKLED for piece in pieces)
+    if not pieces:
+        others += [found.relative_to(root).as_posix() for found in companions(root / path)]
+    return Source(annotator, path, tuple(others), pieces, spool if spooled else "")

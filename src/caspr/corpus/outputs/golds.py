@@ -1,0 +1,59 @@
+"""The gold standards of a document, or its review file, as they are written to the output folder.
+
+Golds have the form of the first annotator's file, unless another format is asked for. They are called after
+the document; no document is called like what a run writes about all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from caspr.corpus.job import Job
+from caspr.corpus.outputs.names import file_name
+from caspr.formats import gold_files, review_file
+from caspr.formats.registry import SUFFIXES, losses, output_format
+from caspr.result import Result
+from caspr.task.settings import write_settings
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding
+
+SUMMARIES = ("summary.csv", "summary.json")
+"""What is written about the whole corpus."""
+CERTIFICATES = "certificates"
+"""The folder of the proofs."""
+
+
+def lost(job: Job, result: Result) -> list[Finding]:
+    """Say what of the golds of a document cannot be written."""
+    golds = list(result.golds)
+    return list(losses(golds, _format(job, golds)))
+
+
+def gold_content(job: Job, results: Sequence[Result]) -> tuple[str, Mapping[str, str | bytes]]:
+    """Return the main file of a document's golds or review, and all their files by path."""
+    golds = [(result, gold) for result in results for gold in _written(job, result)]
+    name = file_name(job.document)
+    if job.options.layout == "review":
+        return f"{name}.conll", {f"{name}.conll": _review(job, golds)}
+    format = _format(job, [gold for _, gold in golds])
+    files = gold_files([gold for _, gold in golds], name, format=format)
+    if any(file in SUMMARIES or file.startswith(f"{CERTIFICATES}/") for file in files):
+        # No other document has this name: in names, `%` is always followed by a code.
+        files = gold_files([gold for _, gold in golds], f"%{name}", format=format)
+    endings = (".xmi",) if format == "inception" else SUFFIXES[format]
+    return next((file for file in files if file.endswith(endings)), next(iter(files))), files
+
+
+def _written(job: Job, result: Result) -> Sequence[Annotation]:
+    return list(result.numbered_golds()) if job.options.every else [result.gold]
+
+
+def _format(job: Job, golds: Sequence[Annotation]) -> str:
+    return "conll" if job.options.layout == "review" else job.options.target or output_format(golds, Path())
+
+
+def _review(job: Job, golds: Sequence[tuple[Result, Annotation]]) -> str:
+    kept = write_settings(job.options.settings)
+    return review_file.write(
+        review_file.Review(gold, result.instance.annotations, result.instance.decisions, kept)
+        for result, gold in golds
+    )

@@ -1,0 +1,77 @@
+"""The summary of a corpus: a table for spreadsheets, JSON for programs; written row by row."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from caspr.corpus.outputs.totals import Totals
+
+COLUMNS = (
+    "document",
+    "name",
+    "part",
+    "status",
+    "value",
+    "bound",
+    "omitted",
+    "used",
+    "invented",
+    "chains",
+    "singletons",
+    "mentions",
+    "annotators",
+    "solutions",
+    "agreement",
+    "link_agreement",
+    "engine",
+    "seconds",
+    "megabytes",
+    "warnings",
+    "findings",
+    "reason",
+    "file",
+)
+"""The columns of the table."""
+
+
+def csv_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of `summary.csv`."""
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(flat(row))
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with one value in each column."""
+    found = row.get("findings", [])
+    codes: Counter[str] = Counter()
+    for finding in found:
+        codes[finding["code"]] += finding["count"]
+    agreement = row.get("agreement", {})
+    return {
+        **row,
+        **row.get("costs", {}),
+        "agreement": agreement.get("passonneau"),
+        "link_agreement": agreement.get("links"),
+        "warnings": sum(finding["severity"] == "warning" for finding in found),
+        "findings": " ".join(f"{code}:{count}" for code, count in codes.items()),
+    }
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]], totals: Totals, version: str) -> Iterator[str]:
+    """Yield the lines of `summary.json`: one document a line, then the totals."""
+    yield f'{{\n"version": {json.dumps(version)},\n"documents": ['
+    separator = "\n"
+    for row in rows:
+        yield separator + json.dumps(row, ensure_ascii=False)
+        separator = ",\n"
+    yield f'\n],\n"totals": {json.dumps(totals.values(), indent=2)}\n}}\n'

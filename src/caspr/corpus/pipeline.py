@@ -1,0 +1,221 @@
+"""Run a whole corpus: plan, do what is not done, write, keep the journal, sum up."""
+
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from caspr import __version__
+from caspr.corpus.inputs.contents import contents, fingerprint
+from caspr.corpus.inputs.plan import Plan
+from caspr.corpus.job import FAILED, Job, Options, Outcome
+from caspr.corpus.outputs.golds import SUMMARIES
+from caspr.corpus.outputs.names import file_name, shown
+from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
+from caspr.corpus.outputs.totals import Totals, totals_of
+from caspr.corpus.outputs.writer import Writer, Written
+from caspr.corpus.run.journal import NAME, Entry, Journal
+from caspr.errors import InputError, OutputError
+from caspr.files import remove_temporary, write_stream
+from caspr.text.findings import times
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to do with which corpus."""
+
+    inputs: tuple[Path, ...]
+    """One folder, or files with many documents in them."""
+    output: Path
+    """The folder to write to."""
+    options: Options = field(default_factory=Options)
+    """What to make of every document."""
+    by: str | None = None
+    """The layout of the folder; `None` to find it by looking."""
+    files: str = "*"
+    """Which files belong to the corpus."""
+    processes: int | None = None
+    """How many worker processes; `None` for as many as there are processors."""
+    cluster: str | None = None
+    """The address of a Dask scheduler; `None` for this machine."""
+    force: bool = False
+    """Whether documents that are done are done again."""
+
+
+class Listener(Protocol):
+    """Who is told how far the run is."""
+
+    def __call__(self, totals: Totals, planned: int) -> None:
+        """Take the totals so far, and how many documents there are."""
+
+
+def silent(totals: Totals, planned: int) -> None:
+    """Ignore all progress."""
+
+
+def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
+    """Adjudicate a corpus; return the totals, and what else the user should know.
+
+    Whatever is wrong with a document is told in the summary, and the others are done.
+    """
+    _refuse_overlap(request)
+    _make(request.output)
+    with closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+        _refuse_twins(plan, request.output)
+        if journal.broken_off:
+            remove_temporary(request.output)
+        run = _Run(request, plan, journal, listener)
+        writer = Writer(request.output)
+        try:
+            with closing(_performed(run.jobs(), request)) as outcomes:
+                for outcome in outcomes:
+                    run.keep(outcome, writer)
+                    run.record(writer.written())
+            run.record(writer.finish())
+        finally:
+            run.record(writer.stop())
+        _sum_up(request, journal, run.totals)
+        return run.totals, list(_notes(plan, run, journal))
+
+
+def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
+    if run.first_kept is not None:
+        why = "changed by hand, or of documents that now fail"
+        yield f"kept as a backup: {times(run.kept, 'file')} {why} (first: {run.first_kept})"
+    if plan.beside:
+        files = times(len(plan.beside), "file")
+        yield f"not read: {files} beside the folders of each {plan.by} (first: {shown(min(plan.beside))})"
+    if forgotten := sum(1 for _ in journal.forgotten()):
+        yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
+
+
+def _plan(request: Request) -> Plan:
+    return Plan(request.inputs, by=request.by, files=request.files, reading=request.options.reading)
+
+
+class _Run:
+    """One run: what is under way, and what came of the rest."""
+
+    def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
+        self.totals = Totals()
+        self.kept = 0
+        self.first_kept: Path | None = None
+        self._request = request
+        self._plan = plan
+        self._journal = journal
+        self._listener = listener
+        self._under_way: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield the jobs that are not done yet."""
+        for job in self._plan.jobs(self._request.options):
+            given = contents(job)
+            mark = fingerprint(job, given)
+            if self._is_done(self._journal.entry(job.document), mark):
+                rows = self._journal.confirm(job.document)
+                self._count(totals_of(rows, taken_over=True))
+                continue
+            self._under_way[job.document] = mark
+            yield job if self._request.cluster is None else replace(job, contents=given)
+
+    def _is_done(self, entry: Entry | None, mark: str) -> bool:
+        if entry is None or entry.fingerprint != mark or self._request.force:
+            return False
+        return all((self._request.output / name).is_file() for name in entry.files)
+
+    def keep(self, outcome: Outcome | None, writer: Writer) -> None:
+        """Write what came of a document; a second outcome of the same document is left."""
+        if outcome is None:
+            self._journal.commit_now_and_then()
+            return
+        mark = self._under_way.pop(outcome.document, None)
+        if mark is None:
+            return
+        self._written[outcome.document] = mark
+        entry = self._journal.entry(outcome.document)
+        writer.put(outcome, entry.files if entry else {})
+
+    def record(self, written: Iterable[Written]) -> None:
+        """Note documents whose files are in place."""
+        for outcome, placed in written:
+            mark = self._written.pop(outcome.document)
+            done = None if outcome.failed else mark
+            self._journal.record(outcome.document, done, outcome.rows, placed.hashes)
+            self.kept += len(placed.kept)
+            self.first_kept = self.first_kept or next(iter(placed.kept), None)
+            self._count(totals_of(outcome.rows))
+
+    def _count(self, totals: Totals) -> None:
+        self.totals += totals
+        self._listener(self.totals, self._plan.documents)
+
+
+def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome | None, None, None]:
+    if request.cluster is not None:
+        from caspr.corpus.run.cluster import perform_on_cluster
+
+        return perform_on_cluster(jobs, request.cluster)
+    from caspr.corpus.run.pool import perform_here
+
+    return perform_here(jobs, request.processes or processors())
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def failures(output: Path) -> Iterator[tuple[str, str]]:
+    """Yield the documents of the last run that failed, each with its reason, as they can be shown."""
+    with closing(Journal(output)) as journal:
+        journal.run -= 1
+        for row in journal.rows():
+            if row["status"] == FAILED:
+                yield shown(row["document"]), shown(row["reason"])
+
+
+def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
+    write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
+    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
+    if request.options.report:
+        from caspr.report.overview import overview_page
+
+        rows = (_linked(flat(row)) for row in journal.rows())
+        write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
+
+
+def _linked(row: dict[str, object]) -> dict[str, object]:
+    return {**row, "report": f"reports/{file_name(str(row['document']))}.html" if row.get("file") else ""}
+
+
+def _refuse_overlap(request: Request) -> None:
+    """Refuse an output folder in which inputs are, or the other way round."""
+    output = request.output.resolve()
+    for given in request.inputs:
+        path = given.resolve()
+        if output == path or output in path.parents or path in output.parents:
+            raise InputError(
+                f"{request.output}: found input and output in one folder, expected an output folder apart"
+            )
+
+
+def _refuse_twins(plan: Plan, output: Path) -> None:
+    """Refuse documents that would share a file on a disk to which large and small letters are the same."""
+    if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
+        one, other = map(shown, twins)
+        raise InputError(
+            f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
+            "or write to a disk that tells large letters from small ones"
+        )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Doing the jobs: supervised worker processes here or on a cluster, and the journal of what is done."""

@@ -1,0 +1,176 @@
+"""Do one job: read, adjudicate, render. Whatever is wrong with a document becomes its outcome."""
+
+import json
+import resource
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from caspr import __version__
+from caspr.adjudicate import adjudicate_document, by_document
+from caspr.corpus.inputs.contents import annotations, input_folder
+from caspr.corpus.job import LEFT_OUT, Job, Outcome, failure
+from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
+from caspr.corpus.outputs.names import file_name
+from caspr.errors import CasprError, InputError
+from caspr.measures.agreement import tally
+from caspr.measures.compare import against_gold, compare
+from caspr.proof.certificate import certify_results
+from caspr.report.explained import explained
+from caspr.report.page import feedback_page, report_page
+from caspr.report.summary import document_summary
+from caspr.result import Result
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding, Severity, times, warning
+
+ALPHA = "passonneau"
+"""The agreement that the summary shows."""
+
+
+def perform(job: Job) -> Outcome:
+    """Do a job; never raise."""
+    try:
+        if job.version != __version__:
+            raise InputError(f"found CaspR {__version__} on this worker, expected {job.version}")
+        with input_folder(job):
+            return _outcome(job)
+    except CasprError as error:
+        return failure(job.document, str(error))
+    except MemoryError:
+        limit = job.options.settings.limits.megabytes
+        told = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
+        return failure(job.document, told, spent=True)
+    except Exception as error:
+        return failure(job.document, f"internal error: {type(error).__name__}: {error}", spent=True)
+
+
+def _outcome(job: Job) -> Outcome:
+    _reset_peak()
+    children = _children_peak()
+    files = annotations(job)
+    if len(files) < 2:
+        return _left_out(job, files)
+    documents, findings = by_document(files)
+    results = [_result(job, one) for one in documents]
+    proofs, unproven = _proofs(job, results)
+    findings = (*findings, *_missing(job, files), *_twice(job), *unproven)
+    if job.options.strict:
+        _refuse_warnings([*findings, *(finding for result in results for finding in result.findings)])
+    main, golds = gold_content(job, results)
+    written = {**golds, **dict(_pages(job, results)), **proofs}
+    megabytes = max(_peak(), peak if (peak := _children_peak()) > children else 0.0)
+    rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
+    return Outcome(job.document, rows, written)
+
+
+def _result(job: Job, document: Sequence[Annotation]) -> Result:
+    result = adjudicate_document(document, settings=job.options.settings)
+    return replace(result, findings=(*result.findings, *lost(job, result)))
+
+
+def _left_out(job: Job, files: Sequence[Sequence[Annotation]]) -> Outcome:
+    only = files[0][0].annotator if files else job.sources[0].annotator
+    reason = f"only {only} has it; it needs two annotations"
+    if job.options.strict:
+        raise InputError(f"--strict: {reason}")
+    return Outcome(job.document, ({"name": job.document, "status": LEFT_OUT, "reason": reason},))
+
+
+def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
+    if not 0 < len(files) < job.annotators:
+        return []
+    names = ", ".join(file[0].annotator for file in files)
+    message = (
+        f"document '{job.document}' is in the files of {len(files)} of {job.annotators} annotators "
+        f"({names}); it is adjudicated among them"
+    )
+    return [warning("missing-annotation", message, where=job.document)]
+
+
+def _twice(job: Job) -> Iterator[Finding]:
+    """Name files that are not read, because an annotator has the document in another one."""
+    for source in job.sources:
+        own = PurePosixPath(source.path).with_suffix("")
+        for other in map(PurePosixPath, source.companions):
+            if other.with_suffix("") == own and other.suffix.lower() != ".txt":
+                message = f"{source.annotator} has two files: {source.path} is read, {other} is not"
+                yield warning("second-file", message, where=str(other))
+
+
+def _refuse_warnings(findings: Sequence[Finding]) -> None:
+    faults = [finding for finding in findings if finding.severity is Severity.WARNING]
+    if faults:
+        raise InputError(
+            f"--strict: found {times(len(faults), 'warning')}, expected none; first: {faults[0]}"
+        )
+
+
+def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
+    agreement = tally(result.instance.annotations)
+    shown = document_summary(replace(result, findings=(*findings, *result.findings)))
+    return {
+        **shown,
+        "agreement": {
+            ALPHA: _decimal(agreement.alpha(ALPHA)),
+            "links": _decimal(agreement.alpha("links")),
+        },
+        "megabytes": round(megabytes, 1),
+    }
+
+
+def _decimal(number: Fraction | None) -> float | None:
+    return None if number is None else round(float(number), 6)
+
+
+def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """Yield the pages about a document, by path."""
+    name = file_name(job.document)
+    if job.options.report:
+        comparison = compare([result.instance.annotations for result in results])
+        page = report_page(explained(results, comparison, against_gold(results)), job.document)
+        yield f"reports/{name}.html", page
+    if job.options.feedback:
+        yield from _feedback(name, results)
+
+
+def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[Finding, ...]]:
+    """Make the certificate file, if it is wanted, and say for which documents there is no proof."""
+    if not job.options.certificate:
+        return {}, ()
+    data, findings = certify_results(results, [job.options.settings] * len(results))
+    text = json.dumps(data, separators=(",", ":")) + "\n"
+    return {f"{CERTIFICATES}/{file_name(job.document)}.json": text}, findings
+
+
+def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    for annotator, standing in against_gold(results).items():
+        pairs = (
+            (one, result.gold)
+            for result in results
+            for one in result.instance.annotations
+            if one.annotator == annotator
+        )
+        yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)
+
+
+def _reset_peak() -> None:
+    """Forget the peak of earlier documents, where the system can."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def _peak() -> float:
+    """Return the most memory this process had since the last reset, in megabytes."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _children_peak() -> float:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

@@ -1,0 +1,186 @@
+"""Conflicts: every link on which annotators disagreed, who was for and against it, and what became of it.
+
+Also those on which all agreed and the result departs from them: a link that everybody gave and that is
+not in the result, a pair of one chain that nobody linked.
+
+A chain of three hundred mentions has fifty thousand links, but few *kinds* of them: mentions that are in
+the same chains of the same annotators, in the same chain of every solution, and enforced alike, are alike
+in all that is said here. A conflict is therefore all links between two such groups. Pairs of nested
+mentions are told one by one, because the nesting rule looks at each.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+from caspr.result import Certainty, Result
+from caspr.task.solution import Status
+from caspr.task.votes import nested_pairs
+from caspr.text.document import Span
+
+ADJUDICATOR = "adjudicator"
+"""Who votes with enforced links, where those count as votes."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Links that are alike in everything, and were disputed."""
+
+    first: tuple[Span, ...]
+    """The mentions on one side, in text order."""
+    second: tuple[Span, ...]
+    """The mentions on the other side; none if the links are those among the first."""
+    links: int
+    """How many links, without the nested ones that are told apart."""
+    supporters: tuple[str, ...]
+    """Who gave the links."""
+    opponents: tuple[str, ...]
+    """Who did not."""
+    linked: bool
+    """Whether the mentions are in one chain of the result."""
+    chains: tuple[str | None, str | None]
+    """The chains of the result both sides are in, if any."""
+    certainty: Certainty
+    """How sure this is."""
+
+    @property
+    def pair(self) -> tuple[Span, Span]:
+        """One of the links, in text order; all others are like it."""
+        if self.second:
+            return min(self.first[0], self.second[0]), max(self.first[0], self.second[0])
+        return self.first[0], self.first[1]
+
+
+@dataclass(frozen=True)
+class _Grouping:
+    """The mentions of a result in groups that are alike."""
+
+    result: Result
+
+    @cached_property
+    def homes(self) -> list[dict[Span, str]]:
+        """For every solution, the chain that each mention is in."""
+        return [
+            {span: chain.id for chain in (*gold.chains, *gold.singletons) for span in chain.mentions}
+            for gold in self.result.golds
+        ]
+
+    @cached_property
+    def groups(self) -> list[tuple[Span, ...]]:
+        """The groups, by first mention."""
+        instance, votes = self.result.instance, self.result.instance.votes
+        found: dict[Hashable, list[Span]] = defaultdict(list)
+        decisions = instance.decisions
+        single = {span for pair in decisions.apart for span in pair}
+        for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
+            alike = (
+                votes.signature(span),
+                tuple(home.get(span) for home in self.homes),
+                group.mentions[0] if (group := decisions.group_of.get(span)) else None,
+                decisions.rules_out(span),
+                span if span in single else None,
+            )
+            found[alike].append(span)
+        return [tuple(spans) for spans in found.values()]
+
+    def neighbours(self) -> list[tuple[int, int]]:
+        """Return the pairs of groups that share a chain of an annotator or of the result, in text order."""
+        holders: dict[Hashable, list[int]] = defaultdict(list)
+        for number, (span, *_) in enumerate(self.groups):
+            for chain in self.result.instance.votes.signature(span):
+                holders[chain].append(number)
+            if span in self.homes[0]:
+                holders[self.homes[0][span]].append(number)
+        return sorted({p for numbers in holders.values() for p in combinations_with_replacement(numbers, 2)})
+
+
+def conflicts(result: Result) -> list[Conflict]:
+    """Return all conflicts of a document in text order."""
+    grouping = _Grouping(result)
+    nested = _nested(grouping)
+    found: list[Conflict] = []
+    for one, other in grouping.neighbours():
+        first, second = grouping.groups[one], grouping.groups[other]
+        count = len(first) * (len(first) - 1) // 2 if one == other else len(first) * len(second)
+        apart = nested.get((one, other), [])
+        if count > len(apart):
+            kind = _conflict(grouping, first, () if one == other else second, count - len(apart))
+            found.extend([kind] if kind is not None else [])
+        for outer, inner in apart:
+            kind = _conflict(grouping, (outer,), (inner,), 1)
+            found.extend([kind] if kind is not None else [])
+    return sorted(found, key=lambda conflict: (conflict.pair, conflict.links))
+
+
+def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
+    """Return the nested pairs by the groups they join, where the nesting rule holds."""
+    found: dict[tuple[int, int], list[tuple[Span, Span]]] = defaultdict(list)
+    if grouping.result.instance.allow_nested:
+        return found
+    number = {span: position for position, group in enumerate(grouping.groups) for span in group}
+    for outer, inner in nested_pairs(number):
+        low, high = sorted((number[outer], number[inner]))
+        found[low, high].append((outer, inner))
+    return found
+
+
+def _conflict(
+    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], links: int
+) -> Conflict | None:
+    """Make a conflict, or nothing where the result is what all annotators say."""
+    one, other = (first[0], second[0]) if second else first[:2]
+    votes = grouping.result.instance.votes
+    voters = {annotator for annotator, _ in votes.signature(one) & votes.signature(other)}
+    home = grouping.homes[0]
+    linked = one in home and home[one] == home.get(other)
+    if len(voters) == (votes.annotators if linked else 0):
+        return None
+    names = [annotation.annotator for annotation in grouping.result.instance.annotations]
+    names += [ADJUDICATOR] * (votes.annotators - len(names))
+    return Conflict(
+        first,
+        second,
+        links,
+        supporters=tuple(name for number, name in enumerate(names) if number in voters),
+        opponents=tuple(name for number, name in enumerate(names) if number not in voters),
+        linked=linked,
+        chains=(home.get(one), home.get(other)),
+        certainty=_certainty(grouping, one, other, linked),
+    )
+
+
+def _certainty(grouping: _Grouping, one: Span, other: Span, linked: bool) -> Certainty:
+    """Say what is known: from the engine, and from all solutions it gave."""
+    result = grouping.result
+    told = (result.certainties or {}).get((min(one, other), max(one, other)), Certainty())
+    if not told.possible:
+        return replace(told, always=True)
+    if told.always is not None or result.status is not Status.OPTIMAL:
+        return told
+    if any((one in home and home[one] == home.get(other)) != linked for home in grouping.homes[1:]):
+        return Certainty(always=False, flip=0)
+    if told.flip is not None and (told.flip > 0 or told.exact):
+        return replace(told, always=told.flip > 0)
+    return Certainty(always=True) if result.solution.complete else told
+
+
+def disputed_pairs(result: Result) -> list[tuple[Span, Span]]:
+    """Return one pair of every conflict: those whose certainty a report shows."""
+    return [conflict.pair for conflict in conflicts(result)]
+
+
+def disputed_links(found: list[Conflict]) -> int:
+    """Count the links of conflicts."""
+    return sum(conflict.links for conflict in found)
+
+
+def by_place(found: list[Conflict]) -> Iterator[tuple[Span, int]]:
+    """Yield every mention with the number of disputed links it has a part in, once for each conflict."""
+    for conflict in found:
+        sides = len(conflict.second) or len(conflict.first) - 1
+        for span in conflict.first:
+            yield span, sides
+        for span in conflict.second:
+            yield span, len(conflict.first)

@@ -1,0 +1,181 @@
+"""Reasons: why a disputed link is in the result, or is not.
+
+    decision       the adjudicator enforced it
+    rule           one mention is inside the other
+    tie            another solution of the same cost decides otherwise, or the votes balance
+    majority       the votes for this link alone say so, weighed by the objective
+    transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
+                   in the result with all links of its chains, and those outweigh it
+
+The votes alone: K of N annotators gave the link, so joining the two mentions costs use * (N - K), leaving
+them apart costs omit * K.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from caspr.disputes.disputes import Conflict
+from caspr.result import Result
+from caspr.task.instance import Instance
+from caspr.task.solution import Status
+from caspr.text.document import Span
+from caspr.text.findings import times
+
+SHOWN = 40
+"""How many characters of a mention are quoted."""
+
+
+class Reason(StrEnum):
+    """What decided a disputed link."""
+
+    DECISION = "decision"
+    RULE = "rule"
+    TIE = "tie"
+    MAJORITY = "majority"
+    TRANSITIVITY = "transitivity"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a disputed link was decided as it was."""
+
+    reason: Reason
+    """The kind of reason."""
+    sentence: str
+    """The reason in words."""
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """Explains the conflicts of one result; remembers what it found out about pairs of chains."""
+
+    result: Result
+
+    def explain(self, conflict: Conflict) -> Explanation:
+        """Say what decided a conflict."""
+        one, other = conflict.pair
+        return (
+            self._decision(one, other)
+            or self._rule(one, other)
+            or self._balance(conflict)
+            or Explanation(Reason.TRANSITIVITY, self._outweighed(conflict))
+        )
+
+    @property
+    def _instance(self) -> Instance:
+        return self.result.instance
+
+    def _decision(self, one: Span, other: Span) -> Explanation | None:
+        decisions = self._instance.decisions
+        if decisions.joins(one, other):
+            return Explanation(Reason.DECISION, "the adjudicator put both into one chain")
+        if decisions.separates(one, other):
+            return Explanation(Reason.DECISION, "the adjudicator put them into different chains")
+        for span in (one, other):
+            if decisions.rules_out(span):
+                return Explanation(Reason.DECISION, f"the adjudicator left no room for {self._quote(span)}")
+        return None
+
+    def _rule(self, one: Span, other: Span) -> Explanation | None:
+        if self._instance.allow_nested or not one.nests_with(other):
+            return None
+        inner, outer = (one, other) if other.contains(one) else (other, one)
+        return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
+
+    def _balance(self, conflict: Conflict) -> Explanation | None:
+        """Compare what both fates of the link cost by themselves."""
+        join, part = self._costs(*conflict.pair)
+        costs = f"joining them costs {'more than is allowed' if join is None else join}, parting them {part}"
+        if conflict.certainty.always is False:
+            return Explanation(Reason.TIE, f"another solution of the same cost decides otherwise; {costs}")
+        if join == part and not conflict.certainty.always:
+            return Explanation(Reason.TIE, f"the votes balance: {costs}")
+        if join != part and conflict.linked == (join is not None and join < part):
+            return Explanation(Reason.MAJORITY, f"by the votes for this link alone: {costs}")
+        return None
+
+    def _costs(self, one: Span, other: Span) -> tuple[int | None, int]:
+        """Return what joining and what parting two mentions costs; `None` where joining is forbidden."""
+        objective, votes = self._instance.objective, self._instance.votes
+        evidence = votes.evidence(one, other)
+        part = objective.omit * evidence
+        if objective.prefers_use(evidence, votes.annotators):
+            return objective.use * (votes.annotators - evidence), part
+        return (None if objective.invent is None else part + objective.invent), part
+
+    def _outweighed(self, conflict: Conflict) -> str:
+        if conflict.linked:
+            return self._held_together(conflict)
+        key = tuple(sorted(self._side(span)[0] for span in conflict.pair))
+        if key not in self._known:
+            self._known[key] = self._kept_apart(*(self._side(span) for span in conflict.pair))
+        return self._known[key]
+
+    def _held_together(self, conflict: Conflict) -> str:
+        """Name a mention with which both are linked most."""
+        one, other = conflict.pair
+        evidence = self._instance.votes.evidence
+        shared, third = max(
+            (
+                (min(evidence(one, span), evidence(other, span)), span)
+                for span in self._side(one)
+                if span not in (one, other)
+            ),
+            default=(0, one),
+            key=lambda found: found[0],
+        )
+        if not shared:
+            return "other links hold their chain together"
+        n = self._instance.votes.annotators
+        counts = f"{evidence(one, third)} and {evidence(other, third)} of {n} annotators"
+        return f"both are linked with {self._quote(third)}, by {counts}"
+
+    def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
+        """Say what else would be joined, or what it would cost."""
+        extra = 0
+        for one in side:
+            for other in far:
+                if self._instance.is_forbidden(one, other):
+                    pair = f"{self._quote(one)} and {self._quote(other)}"
+                    return f"together, their chains would join {pair}, {self._obstacle(one, other)}"
+                join, part = self._costs(one, other)
+                extra += (join or 0) - part
+        if extra > 0:
+            return f"joining their chains would cost {extra:,} more in {times(len(side) * len(far), 'link')}"
+        if self.result.status is not Status.OPTIMAL:
+            return "nothing better was found before the search ended"
+        return "one of them is linked more strongly with other mentions"
+
+    def _obstacle(self, one: Span, other: Span) -> str:
+        if self._instance.decisions.separates(one, other):
+            return "which the adjudicator put into different chains"
+        if one.nests_with(other) and not self._instance.allow_nested:
+            return "one of which is inside the other"
+        return "which nobody linked"
+
+    def _side(self, span: Span) -> tuple[Span, ...]:
+        """Return the mentions that come with one: its chain, in one mention of each kind, or itself."""
+        return self._sides.get(span, (span,))
+
+    @cached_property
+    def _known(self) -> dict[tuple[Span, ...], str]:
+        return {}
+
+    @cached_property
+    def _sides(self) -> dict[Span, tuple[Span, ...]]:
+        return {span: chain.mentions for chain in self.result.chains for span in chain.mentions}
+
+    def _quote(self, span: Span) -> str:
+        return f"“{shorten(self.result.document.text(span))}”"
+
+
+def shorten(text: str, length: int = SHOWN) -> str:
+    """Cut the middle out of a long text.
+
+    >>> shorten("the man who sold the world to a girl in a red dress", 20)
+    'the man who …d dress'
+    """
+    if len(text) <= length:
+        return text
+    return f"{text[: length * 3 // 5]}…{text[-(length * 2 // 5 - 1) :]}"

@@ -1,0 +1,55 @@
+"""The adjudicator's solver: re-optimises around one decision after another.
+
+Parts of an instance are solved independently, and a decision touches few of them. The adjudicator keeps
+every part it has solved, by content, so that after one more decision only the touched parts are solved
+again; undoing a decision costs nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from caspr.engines.native.engine import solve_with
+from caspr.engines.native.flip_prices import Certainty, certainties
+from caspr.engines.native.state import Memory
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.solution import Solution
+from caspr.text.document import Span
+
+
+class Adjudicator:
+    """Solves one document again and again as decisions come and go."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self._memory = Memory()
+
+    def solve(self, limits: Limits | None = None, progress: Progress = silent) -> Solution:
+        """Solve with the decisions as they stand."""
+        return self.answer(self.instance, limits or Limits(), progress)
+
+    def answer(self, instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
+        """Solve the instance with other decisions; several threads may ask at the same time."""
+        return solve_with(instance, limits, progress, memory=self._memory)
+
+    def decide(
+        self, decisions: Decisions, limits: Limits | None = None, progress: Progress = silent
+    ) -> Solution:
+        """Replace all decisions and solve again."""
+        self.instance = self.with_decisions(decisions)
+        return self.solve(limits, progress)
+
+    def with_decisions(self, decisions: Decisions) -> Instance:
+        """Return the instance with other decisions, without counting votes again that stay the same."""
+        instance = replace(self.instance, decisions=decisions)
+        if not instance.forced_votes:
+            # Decisions are no votes, so the votes are still the same; `votes` is a cached property.
+            instance.__dict__["votes"] = self.instance.votes
+        return instance
+
+    def certainties(
+        self, instance: Instance, solution: Solution, pairs: Iterable[tuple[Span, Span]], limits: Limits
+    ) -> Iterator[Certainty]:
+        """Yield how certain pairs are; what was solved before is remembered."""
+        return certainties(instance, solution, pairs, limits, self._memory)

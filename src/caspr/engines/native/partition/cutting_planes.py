@@ -1,0 +1,253 @@
+"""The cutting-plane loop on one connected problem: relax, round, cut, fix; branch where that stalls.
+
+Everything is told in terms of a *floor*: a value somebody already has. An outcome's bound is a proof
+that no clustering gains more than max(bound, floor), so a search may stop as soon as its bound is at
+most its floor or its own value. Fixing by reduced gains throws away only clusterings that do not exceed
+what is in hand; so with z the larger of floor and value, the bound of the fixed problem, raised to z,
+bounds the original one.
+
+Branching on a pair: every clustering holds it together (contract) or apart (forbid); the bound is the
+larger of the two. Every problem that arises is again a problem, so all steps apply to it again.
+"""
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from caspr.engines.native.partition import heuristics
+from caspr.engines.native.partition.cuts import NONE, Cuts, Floats, lifted, violated_stars, violated_triangles
+from caspr.engines.native.partition.lp import Point, decided, relax
+from caspr.engines.native.partition.outcome import Outcome, Tell, adding, unheard
+from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
+
+PROGRESS = 0.05
+"""The share of the gap a round must close; one that closes less is followed by branching."""
+PATIENCE = 3
+"""Where nothing is branched, stop after so many rounds without any progress."""
+LIMIT = 8000
+"""How many triangles a round adds at most."""
+CROWD = 12
+"""How many of them may lean on one pair."""
+TOLERANCE = 0.2
+"""The share of the gap by which a relaxation may be wrong."""
+ROUGH = 2e-2
+"""The relative error that is always small enough."""
+KICKS = 100
+"""How often the best clustering is shaken before the first branching."""
+SHRINKAGE = 0.1
+"""The share of nodes that fixing must remove before everything starts again on the rest."""
+
+
+class Deeper(Protocol):
+    """The search that fixing and branching hand their smaller problems to."""
+
+    def __call__(self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
+        """Search a problem for a clustering above the floor, telling bounds that allow for the floor."""
+
+
+class Rounds:
+    """One run of the loop."""
+
+    def __init__(
+        self, problem: Problem, watch: Watch, floor: int, deeper: Deeper, tell: Tell = unheard
+    ) -> None:
+        self.problem, self.watch, self.deeper, self.tell = problem, watch, deeper, tell
+        self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
+        self.step = problem.step
+        # Values are multiples of the step, and fixing counts on the next one after what is in hand.
+        self.floor = floor // self.step * self.step
+        self.stalled = False
+        self.first = floor < 0
+        self.shaken = not self.first
+        self.cuts = NONE
+        self.near: Floats = (problem.gains > 0).astype(np.float64)
+
+    @property
+    def in_hand(self) -> int:
+        """The value a clustering must exceed to matter."""
+        return max(self.best.value, self.floor)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing better is left to find."""
+        return self.best.bound <= self.in_hand
+
+    def run(self, labels: Labels, cuts: Cuts) -> Outcome:
+        """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
+        try:
+            self._cut(labels, cuts)
+        except KeyboardInterrupt:
+            self.watch.stop = Stop.INTERRUPT
+        bound = max(self.best.bound, self.best.value)
+        return replace(self.best, bound=bound, cuts=self.cuts if self.first else NONE)
+
+    def _cut(self, labels: Labels, cuts: Cuts) -> None:
+        self._offer(labels)
+        self.cuts = cuts = cuts | first_cuts(self.problem)
+        while not self.closed and not self.watch.over():
+            point = self._relaxed(cuts)
+            if point is None or self.closed:
+                break
+            new = new_cuts(self.problem, point.x)
+            self.cuts = cuts = self._kept(point) | new
+            together, apart = decided(point, self.in_hand + self.step)
+            groups = joined(self.problem.size, *np.nonzero(together))
+            if self._separated(apart).breaks(groups):
+                self._lower(self.in_hand)
+            elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
+                self._descend(groups, apart, cuts, point.x)
+            elif self.stalled and self._shaken():
+                continue
+            elif self.stalled:
+                self._branch(groups, apart, point.x, cuts)
+            else:
+                self.problem = self._separated(apart)
+                continue
+            break
+
+    def _shaken(self) -> bool:
+        """Before the first branching of all, look harder for a clustering; tell whether that helped."""
+        if self.shaken:
+            return False
+        self.shaken, before = True, self.best.value
+        self._offer(heuristics.kick(self.problem, self.best.labels, kicks=KICKS, seed=2))
+        return self.best.value > before
+
+    def _relaxed(self, cuts: Cuts) -> Point | None:
+        """Solve the relaxation, take its bound and round its point."""
+        point = relax(self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near)
+        if point is not None:
+            self.near = point.x
+            gap = self.best.bound - self.in_hand
+            self._lower(point.bound(self.step))
+            self._offer(rounded(self.problem, point.x))
+            progress = gap - (self.best.bound - self.in_hand)
+            self.stalled = progress <= PROGRESS * gap
+        return point
+
+    @property
+    def _tolerance(self) -> float:
+        """The relative error that does not matter yet."""
+        gap = self.best.bound - self.in_hand
+        return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+
+    def _offer(self, labels: Labels) -> None:
+        value = self.problem.value(labels)
+        if value is not None and value > self.best.value:
+            self.best = replace(self.best, labels=labels, value=value)
+
+    def _lower(self, bound: int) -> None:
+        if bound < self.best.bound:
+            self.best = replace(self.best, bound=bound)
+            self.tell(max(bound, self.in_hand))
+
+    def _kept(self, point: Point) -> Cuts:
+        """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
+        if self.stalled:
+            return point.cuts
+        return point.cuts.keep((point.slack < 0.1) | (point.multipliers > 0))
+
+    def _separated(self, apart: Bools) -> Problem:
+        return self.problem.separate(apart)
+
+    def _descend(self, groups: Labels, apart: Bools, cuts: Cuts, x: Floats) -> None:
+        """Start again on what fixing left open; branch if it left everything open."""
+        if groups.max() + 1 == self.problem.size:
+            self._branch(groups, apart, x, cuts)
+        else:
+            self._lower(self._below(self._separated(apart), groups, cuts, self._lower))
+
+    def _branch(self, groups: Labels, apart: Bools, x: Floats, cuts: Cuts) -> None:
+        """Decide one pair both ways."""
+        problem = self._separated(apart)
+        first, second = undecided(problem, x)
+        joined_groups = joined(
+            problem.size, np.append(np.arange(problem.size), first), np.append(firsts(groups)[groups], second)
+        )
+        cut = np.zeros_like(apart)
+        cut[first, second] = cut[second, first] = True
+        together = self._below(problem, joined_groups, cuts, unheard)
+        apart_too = self._below(
+            problem.separate(cut), groups, cuts, lambda bound: self._lower(max(together, bound))
+        )
+        self._lower(max(together, apart_too))
+
+    def _below(self, problem: Problem, groups: Labels, cuts: Cuts, tell: Tell) -> int:
+        """Search with some nodes contracted; return a bound for all clusterings that do so.
+
+        Bounds that are proven on the way are told.
+        """
+        if problem.breaks(groups):
+            return self.in_hand
+        small, constant = problem.contract(groups)
+        outcome = self.deeper(
+            small,
+            self.watch,
+            floor=self.in_hand - constant,
+            cuts=cuts.rename(groups, small),
+            tell=adding(tell, constant),
+        )
+        bound = max(outcome.bound + constant, self.in_hand)
+        self._offer(outcome.labels[groups])
+        return bound
+
+
+def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
+    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain."""
+    unclear = np.minimum(x, 1 - x)
+    around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)
+    stake = unclear * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
+    stake[problem.forbidden] = -1.0
+    np.fill_diagonal(stake, -1.0)
+    first, second = divmod(int(stake.argmax()), problem.size)
+    if stake[first, second] <= 1e-3:
+        open_pairs = np.where(problem.forbidden, -1, problem.gains)
+        np.fill_diagonal(open_pairs, -1)
+        first, second = divmod(int(open_pairs.argmax()), problem.size)
+    return first, second
+
+
+def rounded(problem: Problem, x: Floats) -> Labels:
+    """Turn a fractional point into a clustering and polish it."""
+    pull = np.rint((x - 0.5) * 1000).astype(np.int64)
+    np.fill_diagonal(pull, 0)
+    return heuristics.polish(problem, heuristics.greedy(Problem(pull, problem.forbidden)))
+
+
+def first_cuts(problem: Problem) -> Cuts:
+    """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
+    heaviest = max(1, int(problem.gains.max()))
+    x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
+    return lifted(violated_triangles(problem, x, limit=LIMIT, crowd=CROWD), problem)
+
+
+def new_cuts(problem: Problem, x: Floats) -> Cuts:
+    """Return triangles and stars that a point violates."""
+    return lifted(
+        violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x), problem
+    )
+
+
+def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
+    """Cut until the bound meets the optimum or stalls; return the point and what holds in all optima."""
+    cuts, bounds = first_cuts(problem), [problem.ceiling]
+    nothing = np.zeros((problem.size, problem.size), dtype=bool)
+    x: Floats = np.full((problem.size, problem.size), 0.5)
+    together, apart = nothing, nothing
+    while bounds[-1] > value and not watch.over():
+        point = relax(problem, cuts, seconds=watch.left, near=x)
+        if point is None:
+            break
+        x = point.x
+        more, less = decided(point, value)
+        together, apart = together | more, apart | less
+        bounds.append(point.bound(problem.step))
+        new = new_cuts(problem, x)
+        stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
+        if not len(new) or stalled:
+            break
+        cuts = point.cuts | new
+    return x, together, apart

@@ -1,0 +1,72 @@
+"""Limits at work: when a search must stop and give its best so far."""
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from caspr.task.limits import Limits
+from caspr.task.solution import Stop
+
+STATM = Path("/proc/self/statm")
+"""Where Linux tells a process its present size."""
+
+
+def never() -> bool:
+    """Let nothing be cancelled."""
+    return False
+
+
+@dataclass
+class Watch:
+    """A deadline, a memory limit and somebody who may want no more."""
+
+    deadline: float = float("inf")
+    """The monotonic time at which to stop."""
+    megabytes: float = float("inf")
+    """The resident memory at which to stop."""
+    cancelled: Callable[[], bool] = never
+    """Whether somebody wants no more."""
+    stop: Stop | None = None
+    """Why to stop: somebody asked to, or a limit was met."""
+
+    @classmethod
+    def of(cls, limits: Limits) -> "Watch":
+        """Start the clock."""
+        endless = float("inf")
+        return cls(
+            monotonic() + (endless if limits.seconds is None else limits.seconds),
+            endless if limits.megabytes is None else limits.megabytes,
+            limits.cancelled or never,
+        )
+
+    @classmethod
+    def lasting(cls, seconds: float, megabytes: float) -> "Watch":
+        """Start a clock that runs for some seconds."""
+        return cls(monotonic() + seconds, megabytes)
+
+    @property
+    def left(self) -> float:
+        """The seconds left."""
+        return self.deadline - monotonic()
+
+    def over(self) -> bool:
+        """Tell whether it is time to stop; once over, always over."""
+        if self.stop is None and self.left <= 0:
+            self.stop = Stop.TIME
+        if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:
+            self.stop = Stop.MEMORY
+        if self.stop is None and self.cancelled():
+            self.stop = Stop.INTERRUPT
+        return self.stop is not None
+
+
+def _resident() -> float:
+    """Return the memory this process holds, in megabytes; its peak where the present is not known."""
+    if STATM.exists():
+        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,0 +1,167 @@
+"""Certificates: the proof of an optimum as data that `caspr.proof.verify` checks without any solver.
+
+The search proves optimality through reductions and fixing, whose steps would be long to retell. Knowing
+the optimum, a shorter proof is made afresh, on the parts as translated: star inequalities with
+multipliers whose bound meets the optimum, and a pair to branch on where no such list is found. A region
+whose demands cost something (`regions`, `settling`) is one part that is proven by cases: its ways out.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from caspr.engines.native.engine import merged
+from caspr.engines.native.partition.problem import Labels, Problem, joined
+from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.required.demands import Node, ways
+from caspr.engines.native.required.regions import Region, region
+from caspr.engines.native.required.settling import offending, settle_region
+from caspr.engines.native.state import Memory, Session, solve_exactly
+from caspr.engines.native.translation.nesting import relax_exactly
+from caspr.engines.native.translation.translate import Part, enforced_bundles
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.solution import Solution, Status
+from caspr.text.document import Span
+
+Proof = dict[str, Any]
+PATIENCE = 4
+"""After this many rounds without a lower bound, branch."""
+
+
+class _UnprovenError(Exception):
+    """There was no time to prove what is true."""
+
+
+def certificate(
+    instance: Instance, solution: Solution, limits: Limits, memory: Memory | None = None
+) -> dict[str, Any] | None:
+    """Write a certificate for an optimal solution; `None` if it is not optimal or there was no time."""
+    if solution.status is not Status.OPTIMAL:
+        return None
+    prover = _Prover(Session(instance, Watch.of(limits), memory or Memory()))
+    try:
+        proof = prover.prove(Node(merged(enforced_bundles(instance))), None, solution.value)
+    except _UnprovenError:
+        return None
+    chains = [_plain(chain) for chain in solution.partitions[0]]
+    return {"value": solution.value, "chains": chains, **proof}
+
+
+def _plain(mentions: Region | tuple[Span, ...]) -> list[list[int]]:
+    return [list(mention) for mention in sorted(mentions)]
+
+
+@dataclass
+class _Prover:
+    """Proves what solutions cost at least, remembering the proofs of parts by content."""
+
+    session: Session
+    proofs: dict[tuple[bytes, int], Proof] = field(default_factory=dict)
+
+    def prove(self, node: Node, reach: Region | None, goal: int) -> Proof:
+        """Prove that solutions below a node cost no less than a goal, by what happens in a region."""
+        regions: dict[Region, Proof] = {}
+        there, cost = node, self._cost(node)
+        while cost < goal:
+            there, cost = self._one_region(there, reach, regions)
+        return self._proof(node, reach, regions, cost - goal)
+
+    def _cost(self, node: Node) -> int:
+        relaxed = relax_exactly(self.session, node.bundles)
+        if relaxed.bound < relaxed.cost:
+            raise _UnprovenError
+        return relaxed.bound + node.penalty
+
+    def _one_region(self, node: Node, reach: Region | None, regions: dict[Region, Proof]) -> tuple[Node, int]:
+        """Prove one more region by cases, if its demands cost anything; return where they are met."""
+        session, cost = self.session, self._cost(node)
+        offence = offending(session, node, relax_exactly(session, node.bundles), reach)
+        if offence is None:
+            raise _UnprovenError
+        here = region(session, node, offence.bundle)
+        settled = settle_region(session, node, here)
+        if session.watch.over():
+            raise _UnprovenError
+        if settled.bound > cost:
+            cases = [
+                {"with": _plain(way.others), **self.prove(way.node, here, settled.bound)}
+                for way in ways(session, node, offence)
+            ]
+            regions[here] = {"mentions": _plain(here), "piece": _plain(offence.piece), "cases": cases}
+        return settled.node or node, settled.bound
+
+    def _proof(self, node: Node, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
+        """Write down the regions that are proven by cases, and prove all other parts.
+
+        The largest of these may gain more by some slack: that is easier to prove.
+        """
+        conflicts = sorted(self.session.eager | self.session.nested)
+        parts = [
+            part
+            for part in self.session.translator.translate(node.bundles, conflicts)
+            if (reach is None or part.nodes[0][0] in reach)
+            and not any(part.nodes[0][0] in here for here in regions)
+        ]
+        slacks = [0] * (len(parts) - 1) + [slack]
+        proofs = [
+            {"nodes": [_plain(node) for node in part.nodes], "proof": self._part(part, more)}
+            for part, more in zip(parts, slacks, strict=False)
+        ]
+        home = {mention: n for n, part in enumerate(parts) for node in part.nodes for mention in node}
+        conflicts = [(one, two) for one, two in conflicts if one in home and home[one] == home.get(two)]
+        return {"conflicts": [_plain(pair) for pair in conflicts], "parts": [*regions.values(), *proofs]}
+
+    def _part(self, part: Part, slack: int) -> Proof:
+        if (part.key, slack) not in self.proofs:
+            value = solve_exactly(self.session, part).value + slack
+            proof = prove(part.problem, np.arange(part.problem.size), value, self.session.watch)
+            if proof is None:
+                raise _UnprovenError
+            self.proofs[part.key, slack] = proof
+        return self.proofs[part.key, slack]
+
+
+def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
+    """Prove that no clustering gains more than a value; `names` are the nodes' names in the proof."""
+    if problem.ceiling // problem.step * problem.step <= value:
+        return {"shift": 0, "stars": []}
+    from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts, undecided
+    from caspr.engines.native.partition.lp import relax
+
+    cuts, bounds, near = first_cuts(problem), [problem.ceiling], None
+    while not watch.over():
+        point = relax(problem, cuts, seconds=watch.left, near=near)
+        if point is None:
+            return None
+        bounds.append(point.bound(problem.step))
+        if bounds[-1] <= value:
+            rows = [*point.cuts.triangles.tolist(), *map(list, point.cuts.stars)]
+            stars = [
+                [multiplier, *names[row].tolist()]
+                for multiplier, row in zip(point.multipliers.tolist(), rows, strict=True)
+                if multiplier
+            ]
+            return {"shift": point.shift, "stars": stars}
+        near = point.x
+        new = new_cuts(problem, near)
+        if not len(new) or (len(bounds) > PATIENCE and bounds[-1 - PATIENCE] <= bounds[-1]):
+            return _branched(problem, names, value, watch, undecided(problem, point.x))
+        cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new
+    return None
+
+
+def _branched(
+    problem: Problem, names: Labels, value: int, watch: Watch, pair: tuple[int, int]
+) -> Proof | None:
+    first, second = sorted(pair)
+    groups = joined(problem.size, np.array([first]), np.array([second]))
+    small, constant = problem.contract(groups)
+    cut = np.zeros_like(problem.forbidden)
+    cut[first, second] = cut[second, first] = True
+    together = prove(small, np.delete(names, second), value - constant, watch)
+    apart = None if together is None else prove(problem.separate(cut), names, value, watch)
+    if together is None or apart is None:
+        return None
+    return {"pair": names[[first, second]].tolist(), "together": together, "apart": apart}

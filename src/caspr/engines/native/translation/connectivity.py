@@ -1,0 +1,92 @@
+"""What holds a chain together: its pieces by links that are free or rightly used.
+
+A link of evidence K is used at no loss when `prefers_use` says so. Mentions of one class (signature and
+enforced group) are alike, so pieces are found between classes; the pairs of a chain are never listed.
+"""
+
+from collections.abc import Collection, Iterable
+from itertools import combinations_with_replacement
+
+from caspr.task.instance import Instance
+from caspr.task.price.pricing import Class, classes_of, pairs_of
+from caspr.task.votes import nested_pairs, shared
+from caspr.text.document import Span
+
+Pair = tuple[Span, Span]
+
+
+def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = ()) -> list[list[Span]]:
+    """Split a chain into the pieces that free, preferred and glued links leave connected, in order."""
+    members: dict[Class, list[Span]] = {}
+    for mention in sorted(chain):
+        key = (instance.votes.signature(mention), instance.free_groups.get(mention))
+        members.setdefault(key, []).append(mention)
+    root = {mention: mention for mention in sorted(chain)}
+    whole: set[Class] = set()
+    for one, other in combinations_with_replacement(members, 2):
+        if (one != other or len(members[one]) > 1) and _used(instance, one, other):
+            _join(root, members[one][0], members[other][0])
+            whole |= {one, other}
+    for held in whole:
+        for mention in members[held]:
+            _join(root, members[held][0], mention)
+    for first, second in glued:
+        if first in root and second in root:
+            _join(root, first, second)
+    found: dict[Span, list[Span]] = {}
+    for mention in root:
+        found.setdefault(_find(root, mention), []).append(mention)
+    return sorted(found.values())
+
+
+def _used(instance: Instance, one: Class, other: Class) -> bool:
+    free = one[1] is not None and one[1] == other[1]
+    evidence = shared(one[0], other[0])
+    return free or instance.objective.prefers_use(evidence, instance.votes.annotators)
+
+
+def _find(root: dict[Span, Span], mention: Span) -> Span:
+    while root[mention] != mention:
+        root[mention] = root[root[mention]]
+        mention = root[mention]
+    return mention
+
+
+def _join(root: dict[Span, Span], first: Span, second: Span) -> None:
+    one, other = sorted((_find(root, first), _find(root, second)))
+    root[other] = one
+
+
+def extra(instance: Instance, first: Span, second: Span) -> int | None:
+    """Return what using a link costs above the cheapest choice; `None` if nobody gave it."""
+    objective, n = instance.objective, instance.votes.annotators
+    k = instance.votes.evidence(first, second)
+    if instance.is_free(first, second):
+        return 0
+    if k == 0:
+        return None
+    if objective.prefers_use(k, n):
+        return 0
+    return objective.use * (n - k) - objective.omit * k - (objective.invent or 0)
+
+
+def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[Pair] = ()) -> bool:
+    """Tell whether mentions that must share a chain cannot."""
+    inside = set(bundle)
+    if not all(_may_exist(instance, span) for span in inside):
+        return True
+    decisions = instance.decisions
+    groups = (decisions.group_of[span] for span in inside if span in decisions.group_of)
+    if len({id for group in groups for id in group.ids}) > 1:
+        return True
+    if not instance.allow_nested and next(nested_pairs(bundle), None) is not None:
+        return True
+    if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
+        return True
+    pairs = pairs_of(classes_of(instance, inside))
+    return instance.objective.invent is None and any(not (pair.evidence or pair.free) for pair in pairs)
+
+
+def _may_exist(instance: Instance, mention: Span) -> bool:
+    known = mention in instance.votes.signatures or mention in instance.decisions.group_of
+    return known and not instance.decisions.rules_out(mention)

@@ -1,0 +1,317 @@
+"""The way from mentions to nodes, and back: the only module of the search that knows what a mention is.
+
+Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive
+among themselves, every optimum holds them together unless a forbidden pair tells them apart: twins, the
+limit case of the near-twin rule in `reductions`. They become one node before any pair exists. If it is
+negative, so are all their gains, and they end alone. Mentions that must be together form a *bundle*,
+one node of several kinds.
+
+Gains inside one chain, with K of N votes (see `objectives`):
+
+    enforced and free            omit K
+    K >= 1                       omit K - use (N - K), or -invent if that is more (link left unused)
+    K = 0                        -invent, or forbidden
+
+A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
+link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
+better left unused, does not hang together.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+
+from caspr.engines.native.partition.problem import Ints, Labels, Problem, joined, renumber
+from caspr.engines.native.translation.links import Links, count_links
+from caspr.task.instance import Instance
+from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.votes import Signature
+from caspr.text.document import Span
+
+FEW = 20
+"""How many sets of links are kept."""
+
+Pair = tuple[Span, Span]
+Bundles = tuple[tuple[Span, ...], ...]
+"""Disjoint sets of mentions that must each be in one chain; one alone is a bundle where it is enforced."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of the task that is solved on its own."""
+
+    problem: Problem
+    nodes: tuple[tuple[Span, ...], ...]
+    """The mentions behind each node."""
+    constant: int
+    """What the pairs inside the nodes gain."""
+
+    @cached_property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(self.problem.gains.tobytes(), digest_size=16)
+        content.update(self.problem.forbidden.tobytes())
+        return content.digest()
+
+    @property
+    def first(self) -> Span:
+        """The first of all mentions."""
+        return min(node[0] for node in self.nodes)
+
+    def places(self, other: "Part") -> Labels:
+        """Return, for each node of another part, the node here that shares most mentions; -1 for none."""
+        home = {mention: number for number, node in enumerate(self.nodes) for mention in node}
+        shared = (Counter(home.get(mention, -1) for mention in node) for node in other.nodes)
+        return np.array([counts.most_common(1)[0][0] for counts in shared], dtype=np.intp)
+
+    def chains(self, labels: Labels) -> list[list[Span]]:
+        """Turn a clustering into chains of two mentions or more."""
+        clusters: dict[int, list[Span]] = {}
+        for node, label in enumerate(labels.tolist()):
+            clusters.setdefault(label, []).extend(self.nodes[node])
+        return [cluster for cluster in clusters.values() if len(cluster) > 1]
+
+
+def gain_table(instance: Instance) -> Ints:
+    """Return the gain of a pair in one chain by its evidence; 0 stands for forbidden at K = 0."""
+    objective, n = instance.objective, instance.votes.annotators
+    table = [-(objective.invent or 0)]
+    for k in range(1, n + 1):
+        used = objective.omit * k - objective.use * (n - k)
+        table.append(used if objective.prefers_use(k, n) else table[0])
+    return np.array(table, dtype=np.int64)
+
+
+def enforced_bundles(instance: Instance) -> Bundles:
+    """Return the mentions that decisions put into one chain."""
+    return tuple(group.mentions for group in instance.decisions.groups)
+
+
+def conflicts(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
+    """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
+
+    Nested pairs without evidence are seldom together in an optimum, but tell hundreds of twins apart: they
+    may be left out and added when a solution breaks them. Where invent is forbidden, so are they anyway.
+    """
+    apart = instance.decisions.apart
+    if instance.allow_nested:
+        return apart
+    all_pairs = all_pairs and instance.objective.invent is not None
+    nested = instance.votes.nested if all_pairs else instance.votes.nested_links
+    if all_pairs:
+        nested = nested.union(_nested_with(instance.decisions.group_of, instance))
+    allowed = frozenset(instance.mentions)
+    return apart.union(pair for pair in nested if pair[0] in allowed and pair[1] in allowed)
+
+
+def _nested_with(enforced: Iterable[Span], instance: Instance) -> Iterator[Pair]:
+    """Yield the nested pairs of enforced mentions that nobody linked."""
+    for mention in enforced:
+        if mention not in instance.votes.signatures:
+            for other in instance.mentions:
+                if mention.nests_with(other):
+                    yield (mention, other) if mention.contains(other) else (other, mention)
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The mentions by kind and bundle, and which kinds go into one part."""
+
+    of: Mapping[Span, int]
+    """The kind of each mention that may end in a chain."""
+    links: Links
+    gains: Ints
+    """The gain by evidence."""
+    live: Sequence[bool]
+    """Whether mentions of this kind gain anything together."""
+    part_of: Sequence[int]
+    """The part each kind belongs to."""
+    bundle_of: Mapping[Span, Span]
+    """The bundle of each mention that is in one, named by its first mention."""
+
+    def counts(self, mention: Span) -> bool:
+        """Tell whether a mention can be in a chain of an optimum."""
+        kind = self.of.get(mention)
+        return kind is not None and (self.live[kind] or mention in self.bundle_of)
+
+
+class Translator:
+    """Translates one instance, with one set of bundles after another.
+
+    `parts` and `links` keep what was made before. They may be shared by instances with the same annotations,
+    objective and rules, as long as decisions do not count as votes.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        parts: dict[object, Part] | None = None,
+        links: dict[tuple[Signature, ...], Links] | None = None,
+    ) -> None:
+        self.instance = instance
+        self.parts = {} if parts is None or instance.forced_votes else parts
+        numbers: dict[Signature, int] = {}
+        signature = instance.votes.signature
+        self.of = {span: numbers.setdefault(signature(span), len(numbers)) for span in instance.mentions}
+        self.by_kind: list[list[Span]] = [[] for _ in numbers]
+        for span, kind in self.of.items():
+            self.by_kind[kind].append(span)
+        self.enforced = {
+            span: (group.mentions[0], group.ids)
+            for group in instance.decisions.groups
+            for span in group.mentions
+        }
+        self.links = _counted(tuple(numbers), {} if links is None else links)
+        self.gains = gain_table(instance)
+
+    def translate(
+        self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
+    ) -> tuple[Part, ...]:
+        """Write the instance as independent problems; mentions in none of them end alone.
+
+        The bundles must not contradict the rules (`pieces.contradicts` tells).
+        """
+        kinds = self._kinds(bundles, ties=ties)
+        members: dict[int, list[Span]] = {}
+        for kind, mentions in enumerate(self.by_kind):
+            if not kinds.live[kind]:
+                mentions = [mention for mention in mentions if mention in kinds.bundle_of]
+            if mentions:
+                members.setdefault(kinds.part_of[kind], []).extend(mentions)
+        apart: dict[int, list[Pair]] = {}
+        for first, second in forbidden:
+            if kinds.counts(first) and kinds.counts(second):
+                one, other = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
+                if one == other:
+                    apart.setdefault(one, []).append((first, second))
+        evidence = _evidence_by_part(kinds)
+        parts = [
+            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number))
+            for number, mentions in members.items()
+        ]
+        return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
+
+    def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
+        instance, links = self.instance, self.links
+        useful = self.gains > 0
+        if ties:
+            n = instance.votes.annotators
+            useful = (self.gains >= 0) & [instance.objective.prefers_use(k, n) for k in range(n + 1)]
+        strong = useful[links.evidence]
+        chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
+        more = np.array(chained, dtype=np.intp).reshape(-1, 2)
+        first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
+        second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
+        part_of = joined(len(links.inside), first, second).tolist()
+        bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
+        return _Kinds(self.of, links, self.gains, useful[links.inside].tolist(), part_of, bundle_of)
+
+    def _remembered(
+        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
+    ) -> Part:
+        bundled = tuple(
+            (span, kinds.bundle_of[span], self.enforced.get(span))
+            for span in mentions
+            if span in kinds.bundle_of
+        )
+        key = (tuple(mentions), tuple(apart), bundled)
+        if key not in self.parts:
+            self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
+        return self.parts[key]
+
+
+def _counted(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
+    """Count links, unless they are known for the same kinds; a few are kept."""
+    if kinds not in known:
+        if len(known) >= FEW:
+            known.pop(next(iter(known)))
+        known[kinds] = count_links(kinds)
+    return known[kinds]
+
+
+def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
+    """Sort the links into the parts; links between parts gain nothing."""
+    links, part_of = kinds.links, np.array(kinds.part_of, dtype=np.intp)
+    part = part_of[links.first]
+    within = np.flatnonzero(part == part_of[links.second])
+    if not len(within):
+        return {}
+    within = within[np.argsort(part[within], kind="stable")]
+    numbers, starts = np.unique(part[within], return_index=True)
+    pieces = np.split(within, starts[1:])
+    return {
+        number: Links(links.first[piece], links.second[piece], links.evidence[piece], links.inside)
+        for number, piece in zip(numbers.tolist(), pieces, strict=True)
+    }
+
+
+def _part(
+    instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
+) -> Part:
+    atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
+    kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
+    local, position = np.unique(kind, return_inverse=True)
+    evidence = np.diag(kinds.links.inside[local])
+    if links is not None:
+        place = np.full(len(kinds.links.inside), -1, dtype=np.intp)
+        place[local] = np.arange(len(local))
+        first, second = place[links.first], place[links.second]
+        here = (first >= 0) & (second >= 0)
+        evidence[first[here], second[here]] = evidence[second[here], first[here]] = links.evidence[here]
+    votes = evidence[np.ix_(position, position)]
+    sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
+    gains = kinds.gains[votes] * sizes[:, None] * sizes[None, :]
+    forbidden = votes == 0 if instance.objective.invent is None else np.zeros_like(votes, dtype=bool)
+    where = {span: number for number, atom in enumerate(atoms) for span in atom}
+    for one, other in apart:
+        forbidden[where[one], where[other]] = forbidden[where[other], where[one]] = True
+    np.fill_diagonal(gains, 0)
+    np.fill_diagonal(forbidden, False)
+    gains[forbidden] = 0
+    return _bundled(instance, kinds, atoms, Problem(gains, forbidden))
+
+
+def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) -> list[tuple[Span, ...]]:
+    """Gather twins: by kind and bundle, those told apart by a conflict on their own."""
+    atoms: dict[object, list[Span]] = {}
+    for mention in mentions:
+        kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
+        twins = bundle is not None or kinds.gains[kinds.links.inside[kind]] > 0
+        key = ("twins", kind, bundle) if twins and mention not in single else mention
+        atoms.setdefault(key, []).append(mention)
+    return sorted(tuple(atom) for atom in atoms.values())
+
+
+def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], problem: Problem) -> Part:
+    """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
+    bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
+    count = len(atoms)
+    numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
+    labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))
+    nodes: dict[int, list[Span]] = {}
+    for label, atom in zip(labels.tolist(), atoms, strict=True):
+        nodes.setdefault(label, []).extend(atom)
+    problem, _ = problem.contract(labels)
+    enforced = instance.decisions.group_of
+    named = {span: group.ids for span, group in enforced.items() if group.ids}
+    ids = [next((named[span] for span in nodes[n] if span in named), None) for n in range(len(nodes))]
+    names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
+    number = np.array([-1 if id is None else names[id] for id in ids])
+    apart = (number[:, None] >= 0) & (number[None, :] >= 0) & (number[:, None] != number[None, :])
+    constant = sum(inside(instance, kinds.gains, nodes[node]) for node in range(len(nodes)))
+    ordered = tuple(tuple(sorted(nodes[node])) for node in range(len(nodes)))
+    return Part(problem.separate(apart), ordered, constant)
+
+
+def inside(instance: Instance, gains: Ints, mentions: Collection[Span]) -> int:
+    """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
+    omit = instance.objective.omit
+    return sum(
+        pairs.number * (omit * pairs.evidence if pairs.free else int(gains[pairs.evidence]))
+        for pairs in pairs_of(classes_of(instance, mentions))
+    )

@@ -1,0 +1,122 @@
+"""UIMA CAS, as INCEpTION, WebAnno and DKPro write it: XMI (.xmi), JSON (.json), or a zip with an XMI in it.
+
+`formats.cas_chains` says how chains are stored, `formats.xmi` and `formats.cas_json` how objects are. All
+other layers are kept as they are; no type system is needed. A zip holds one .xmi and its type system, as
+INCEpTION exports a document; it is written back as .xmi, which is what INCEpTION imports.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from caspr.errors import FormatError
+from caspr.files import read_bytes
+from caspr.formats.cas.chains import (
+    BUILT_IN,
+    SENTENCE,
+    TOKEN,
+    Cas,
+    change,
+    choose_layer,
+    extents,
+    layers,
+    mentions,
+)
+from caspr.formats.cas.conversion import xmi_of_json
+from caspr.formats.cas.json_cas import fresh_json, read_json, write_json
+from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
+from caspr.formats.containers.zip import Archive, is_archive, open_archive
+from caspr.formats.losses import lost_edges, lost_marks
+from caspr.formats.naming import collect, stem
+from caspr.formats.options import Choices
+from caspr.formats.text_layer.characters import spell
+from caspr.formats.text_layer.standoff import Text, annotate
+from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding, note
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What the file said."""
+
+    cas: Cas
+    """The file."""
+    layer: str
+    """The chain layer."""
+
+
+def detect(path: Path, head: str) -> bool:
+    """Tell whether the beginning of a file looks like this format."""
+    if head.startswith("PK"):
+        return is_archive(path) and any(name.endswith(".xmi") for name in open_archive(path).names)
+    return "http://www.omg.org/XMI" in head or '"%FEATURE_STRUCTURES"' in head or '"%TYPES"' in head
+
+
+def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+    """Read one annotator's file of one document."""
+    cas = read_cas(read_bytes(path), str(path))
+    wanted = choices.layer if choices else None
+    layer = choose_layer(cas, wanted)
+    annotation = annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)
+    if wanted is not None or layers(cas):
+        return [annotation]
+    message = "no chains in any layer; results go into the built-in one (see --layer)"
+    guessed = note("assumed-layer", message, where=str(path))
+    return [replace(annotation, findings=(*annotation.findings, guessed))]
+
+
+def read_cas(data: bytes, source: str, *, around: Archive | None = None) -> Cas:
+    """Read a CAS in any of its forms, perhaps out of an archive."""
+    if data.startswith(b"PK\x03\x04"):
+        archive = open_archive(data, source, around=around)
+        inside = [name for name in archive.names if name.endswith(".xmi")]
+        if len(inside) != 1:
+            raise FormatError(source, None, f"{len(inside)} .xmi files in a zip", "one")
+        return read_xmi(archive.read(inside[0]), f"{source}/{inside[0]}")
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return read_json(data, source)
+    return read_xmi(data, source)
+
+
+def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | None = None) -> Annotation:
+    """Make an annotation of one chain layer."""
+    marked, findings = mentions(cas, layer)
+    ends = [end for _, end in extents(cas, SENTENCE)]
+    text = Text(cas.text, extents(cas, TOKEN) or None, ends)
+    document = Document(name, (), part, cas.source, layout=_Layout(cas, layer))
+    return annotate(document, annotator, text, marked, findings)
+
+
+def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
+    """Write a file for each document, in the form it was read, or as `.xmi` or `.json` where that can be."""
+    return collect(_file(annotation, form) for annotation in annotations)
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Say what of an annotation this format cannot carry."""
+    return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
+
+
+def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
+    """Return the file of a CAS with the chains of a layer replaced."""
+    changes = change(cas, layer, annotation)
+    return write_json(cas, changes) if isinstance(cas.file, dict) else write_xmi(cas, changes)
+
+
+def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
+    layout, name = annotation.document.layout, stem(annotation.document)
+    if not isinstance(layout, _Layout):
+        layout = _Layout(_fresh(annotation, form), BUILT_IN)
+    data = with_chains(layout.cas, layout.layer, annotation)
+    if not isinstance(layout.cas.file, dict):
+        return f"{name}.xmi", data
+    if form == ".xmi":
+        return f"{name}.xmi", xmi_of_json(data, layout.cas.source)
+    return f"{name}.json", data
+
+
+def _fresh(annotation: Annotation, form: str) -> Cas:
+    text, offsets = spell(annotation.document)
+    if form == ".json":
+        return read_json(fresh_json(annotation.document, text, offsets), "a new file")
+    return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")

@@ -1,0 +1,164 @@
+"""JSON CAS: a CAS as UIMA and INCEpTION write it in JSON, edited in place.
+
+    {"%TYPES": {...}, "%FEATURE_STRUCTURES": [{"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": "..."}, ...],
+     "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3]}}}
+
+References to other objects are features whose name starts with `@`. A file holds only the types it uses,
+so those of the chain layer are added where they are missing. Offsets count UTF-16 units.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.formats.cas.chains import META, SENTENCE, TOKEN, Cas, Changes, Structure
+from caspr.formats.columns.cells import quoted
+from caspr.formats.containers.json import load_object
+from caspr.formats.text_layer.characters import Extent, Units, sentences
+from caspr.text.document import Document
+
+_STRUCTURES = "%FEATURE_STRUCTURES"
+
+
+def read_json(data: bytes, source: str) -> Cas:
+    """Read a file, or raise `FormatError`."""
+    whole = load_object(data, source, "a JSON CAS")
+    given, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
+    if not isinstance(declared, dict):
+        raise FormatError(source, None, "%TYPES that is no object", "a JSON CAS")
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise FormatError(source, None, f"no list {_STRUCTURES}", "a JSON CAS")
+    sofa = _sofa(given, source)
+    structures: dict[str, Structure] = {}
+    for one in given:
+        id, type = one.get("%ID"), one.get("%TYPE")
+        if one.get("@sofa", sofa["%ID"]) != sofa["%ID"] or one is sofa:
+            continue
+        if not isinstance(id, int) or not isinstance(type, str) or isinstance(id, bool) or id < 0:
+            raise FormatError(
+                source, None, f"an object with %ID {id!r} and %TYPE {type!r}", "a number and a name"
+            )
+        if str(id) in structures:
+            raise FormatError(source, None, f"%ID {id} for the second time", "each number once")
+        structures[str(id)] = Structure(str(id), type, _values(one))
+    types = {*declared, *(one.type for one in structures.values())}
+    text = sofa.get("sofaString", "")
+    if not isinstance(text, str):
+        raise FormatError(source, None, "a sofaString that is no text", "the text")
+    largest = max(one["%ID"] for one in given if isinstance(one.get("%ID"), int))
+    return Cas(source, text, str(sofa["%ID"]), structures, frozenset(types), largest, whole)
+
+
+def write_json(cas: Cas, changes: Changes) -> bytes:
+    """Return the file with some objects changed."""
+    whole = cas.file
+    assert isinstance(whole, dict)
+    replaced = {one.id: one for one in changes.replaced}
+    kept = []
+    for one in whole[_STRUCTURES]:
+        id = str(one.get("%ID"))
+        if id in changes.removed:
+            continue
+        kept.append(_object(replaced[id], one) if id in replaced else one)
+    kept += [_object(one, {}) for one in changes.added]
+    result = {**whole, _STRUCTURES: kept}
+    if changes.added:
+        result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
+    views = whole.get("%VIEWS")
+    views = views if isinstance(views, dict) else {}
+    if changes.added and not any(_is_of(view, cas) for view in views.values()):
+        views = {**views, "_InitialView": {"%SOFA": int(cas.sofa), "%MEMBERS": []}}
+    if views:
+        result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
+    return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    units = Units(text)
+    marked = [(SENTENCE, one) for one in sentences(document.sentence_ends, offsets)]
+    marked += [(TOKEN, one) for one in offsets]
+    sofa = {"sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text", "sofaString": text}
+    objects: list[dict[str, Any]] = [{"%ID": 1, "%TYPE": "uima.cas.Sofa", **sofa}]
+    for id, (type, (start, end)) in enumerate([(META, (0, len(text))), *marked], 2):
+        ends = {"begin": units.of(start), "end": units.of(end)}
+        objects.append({"%ID": id, "%TYPE": type, "@sofa": 1, **ends})
+    objects[1] |= {"documentTitle": document.title, "isLastSegment": False}
+    title = {"%NAME": "documentTitle", "%RANGE": "uima.cas.String"}
+    last = {"%NAME": "isLastSegment", "%RANGE": "uima.cas.Boolean"}
+    types: dict[str, Any] = {
+        name: {"%NAME": name, "%SUPER_TYPE": "uima.tcas.Annotation"} for name in (SENTENCE, TOKEN)
+    }
+    types[META] = {"%NAME": META, "%SUPER_TYPE": "uima.tcas.DocumentAnnotation"}
+    types[META] |= {"documentTitle": title, "isLastSegment": last}
+    view = {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in objects[1:]]}
+    whole = {"%TYPES": types, _STRUCTURES: objects, "%VIEWS": {"_InitialView": view}}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8")
+
+
+def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:
+    sofas = [one for one in given if one.get("%TYPE") == "uima.cas.Sofa" and isinstance(one.get("%ID"), int)]
+    named = [one for one in sofas if one.get("sofaID") == "_InitialView"] or sofas
+    if not named:
+        raise FormatError(source, None, "no object of type uima.cas.Sofa", "a text")
+    return named[0]
+
+
+def _values(one: dict[str, Any]) -> dict[str, str]:
+    """Return the plain features, references without their sign."""
+    return {
+        name.removeprefix("@"): str(value)
+        for name, value in one.items()
+        if not name.startswith(("%", "^")) and isinstance(value, (str, int)) and not isinstance(value, bool)
+    }
+
+
+def _object(one: Structure, old: dict[str, Any]) -> dict[str, Any]:
+    references, numbers = ("sofa", "first", "next"), ("begin", "end")
+    made: dict[str, Any] = {"%ID": int(one.id), "%TYPE": one.type}
+    for name, value in one.values.items():
+        if name in references:
+            made[f"@{name}"] = int(value)
+        else:
+            made[name] = int(value) if name in numbers else value
+    extra = {
+        name: value
+        for name, value in old.items()
+        if name.removeprefix("@") not in _values(old) and name not in made
+    }
+    return made | extra
+
+
+def _is_of(view: Any, cas: Cas) -> bool:
+    return isinstance(view, dict) and str(view.get("%SOFA")) == cas.sofa
+
+
+def _view(view: Any, cas: Cas, changes: Changes) -> Any:
+    if not _is_of(view, cas):
+        return view
+    members = view.get("%MEMBERS", [])
+    if not isinstance(members, list):
+        raise FormatError(cas.source, None, f"%MEMBERS {quoted(str(members))}", "a list of numbers")
+    kept = [id for id in members if str(id) not in changes.removed]
+    new = [int(one.id) for one in (*changes.added, *changes.replaced) if int(one.id) not in kept]
+    return {**view, "%MEMBERS": kept + new}
+
+
+def _layer_types(layer: str, types: dict[str, Any]) -> dict[str, Any]:
+    """Declare the two types of a chain layer."""
+    link = {"%NAME": f"{layer}Link", "%SUPER_TYPE": "uima.tcas.Annotation"}
+    features = {
+        "next": f"{layer}Link",
+        "referenceType": "uima.cas.String",
+        "referenceRelation": "uima.cas.String",
+    }
+    chain = {"%NAME": f"{layer}Chain", "%SUPER_TYPE": "uima.cas.AnnotationBase"}
+    made = {
+        f"{layer}Link": {
+            **link,
+            **{name: {"%NAME": name, "%RANGE": range} for name, range in features.items()},
+        },
+        f"{layer}Chain": {**chain, "first": {"%NAME": "first", "%RANGE": f"{layer}Link"}},
+    }
+    return {**types, **{name: {**made[name], **types.get(name, {})} for name in made}}

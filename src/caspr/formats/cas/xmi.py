@@ -1,0 +1,189 @@
+"""XMI: a CAS as XML, edited in place.
+
+1. Every object is an element below the root; its prefix stands for a package, `http:///a/b.ecore` for `a.b`.
+2. The text is `sofaString` of the `cas:Sofa` called `_InitialView`, or of the only one.
+3. `cas:View` lists the objects that are indexed; new ones are added there.
+4. No type system is needed, and nothing but the chain layer changes.
+"""
+
+import re
+from collections.abc import Iterator
+
+from caspr.formats.cas.chains import META, TOKEN, Cas, Changes, Structure
+from caspr.formats.columns.cells import quoted
+from caspr.formats.containers.xml import (
+    Edit,
+    Element,
+    Markup,
+    attributes,
+    edited,
+    parse,
+    removal,
+    with_attribute,
+)
+from caspr.formats.text_layer.characters import Extent, Units, sentences
+from caspr.text.document import Document
+
+_PACKAGE = re.compile(r"http:///(.*)\.ecore")
+
+
+def read_xmi(data: bytes, source: str) -> Cas:
+    """Read a file, or raise `FormatError`."""
+    markup = parse(data, source)
+    if not markup.root.name.endswith(":XMI"):
+        raise markup.refuse(markup.root, f"<{markup.root.name}>", "<xmi:XMI>")
+    packages = _packages(markup.root)
+    sofas = [one for one in markup.root.children if _type(one, packages) == "uima.cas.Sofa"]
+    named = [one for one in sofas if one.attributes.get("sofaID") == "_InitialView"] or sofas
+    if not named:
+        raise markup.refuse(markup.root, "no cas:Sofa", "a text")
+    sofa = named[0]
+    number = markup.attribute(sofa, "xmi:id")
+    structures: dict[str, Structure] = {}
+    types = set()
+    for one in markup.root.children:
+        id = one.attributes.get("xmi:id")
+        types.add(_type(one, packages))
+        if id is None or one is sofa or one.attributes.get("sofa", number) != number:
+            continue
+        if not id.isascii() or not id.isdecimal() or len(id) > 12:
+            raise markup.refuse(one, f"xmi:id={quoted(id)}", "a whole number")
+        if id in structures:
+            raise markup.refuse(one, f"xmi:id {id} for the second time", "each number once")
+        values = {name: value for name, value in one.attributes.items() if name != "xmi:id"}
+        structures[id] = Structure(id, _type(one, packages), values, one.line)
+    numbers = (one.attributes.get("xmi:id", "") for one in markup.root.children)
+    largest = max((int(id) for id in numbers if id.isascii() and id.isdecimal()), default=0)
+    return Cas(
+        source, sofa.attributes.get("sofaString", ""), number, structures, frozenset(types), largest, markup
+    )
+
+
+def write_xmi(cas: Cas, changes: Changes) -> bytes:
+    """Return the file with some objects changed."""
+    markup = cas.file
+    assert isinstance(markup, Markup)
+    edits: list[Edit] = []
+    prefix, declared = _prefix(markup.root, changes.layer.rpartition(".")[0])
+    if not declared and changes.added:
+        edits.append(
+            with_attribute(markup, markup.root, f"xmlns:{prefix}", _uri(changes.layer.rpartition(".")[0]))
+        )
+    replaced = {one.id: one for one in changes.replaced}
+    last: Element | None = None
+    for one in markup.root.children:
+        id = one.attributes.get("xmi:id", "")
+        if id in cas.structures and id in changes.removed:
+            edits.append(removal(markup, one))
+        elif id in replaced and id in cas.structures:
+            edits.append((one.start, one.end, _element(replaced[id], one.name)))
+            last = one
+        elif one.name.partition(":")[2] not in ("Sofa", "View"):
+            last = one
+    new = "".join(
+        f"\n    {_element(one, f'{prefix}:{one.type.rpartition(chr(46))[2]}')}" for one in changes.added
+    )
+    place = last.end if last else markup.root.inner
+    edits.append((place, place, new))
+    edits += _view_edits(markup, cas, changes)
+    return edited(markup, [edit for edit in edits if edit[0] != edit[1] or edit[2]])
+
+
+def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer: str) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    units = Units(text)
+    spaces = [
+        ("xmi", "http://www.omg.org/XMI"),
+        ("cas", _uri("uima.cas")),
+        ("coref", _uri(layer.rpartition(".")[0])),
+        ("meta", _uri(META.rpartition(".")[0])),
+        ("segmentation", _uri(TOKEN.rpartition(".")[0])),
+    ]
+    lines = [
+        '<cas:NULL xmi:id="0"/>',
+        _numbered("meta:DocumentMetaData", 2, units, (0, len(text)), document.title),
+    ]
+    for number, (name, one) in enumerate(
+        [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
+        + [("Token", one) for one in offsets],
+        3,
+    ):
+        lines.append(_numbered(f"segmentation:{name}", number, units, one))
+    sofa = [
+        ("xmi:id", "1"),
+        ("sofaNum", "1"),
+        ("sofaID", "_InitialView"),
+        ("mimeType", "text"),
+        ("sofaString", text),
+    ]
+    members = " ".join(str(number) for number in range(2, len(lines) + 1))
+    lines += [f"<cas:Sofa{attributes(sofa)}/>", f'<cas:View sofa="1" members="{members}"/>']
+    root = attributes((f"xmlns:{prefix}", uri) for prefix, uri in spaces)
+    body = "".join(f"    {line}\n" for line in lines)
+    start = f'<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI{root} xmi:version="2.0">\n'
+    return f"{start}{body}</xmi:XMI>\n".encode()
+
+
+def _numbered(name: str, number: int, units: Units, extent: Extent, title: str = "") -> str:
+    given = [
+        ("xmi:id", str(number)),
+        ("sofa", "1"),
+        ("begin", str(units.of(extent[0]))),
+        ("end", str(units.of(extent[1]))),
+    ]
+    if name == "meta:DocumentMetaData":
+        given += [("documentTitle", title), ("isLastSegment", "false")]
+    return f"<{name}{attributes(given)}/>"
+
+
+def _packages(root: Element) -> dict[str, str]:
+    """Return the package of each prefix."""
+    found = {}
+    for name, uri in root.attributes.items():
+        package = _PACKAGE.fullmatch(uri)
+        if name.startswith("xmlns:") and package:
+            found[name.removeprefix("xmlns:")] = package[1].replace("/", ".")
+    return found
+
+
+def _type(one: Element, packages: dict[str, str]) -> str:
+    prefix, _, name = one.name.rpartition(":")
+    return f"{packages.get(prefix, prefix)}.{name}"
+
+
+def _uri(package: str) -> str:
+    return f"http:///{package.replace('.', '/')}.ecore"
+
+
+def _prefix(root: Element, package: str) -> tuple[str, bool]:
+    """Return the prefix of a package, and whether it is declared."""
+    known = {package: prefix for prefix, package in _packages(root).items()}
+    if package in known:
+        return known[package], True
+    names = (f"chains{number or ''}" for number in range(1000))
+    return next(name for name in names if f"xmlns:{name}" not in root.attributes), False
+
+
+def _element(one: Structure, name: str) -> str:
+    return f"<{name}{attributes([('xmi:id', one.id), *one.values.items()])}/>"
+
+
+def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
+    """Index what is new, and forget what is gone."""
+    views = [
+        one
+        for one in markup.root.children
+        if one.name.endswith(":View") and one.attributes.get("sofa") == cas.sofa
+    ]
+    for one in views:
+        old = one.attributes.get("members", "").split()
+        members = [id for id in old if id not in changes.removed]
+        members += [new.id for new in changes.added]
+        members += [changed.id for changed in changes.replaced if changed.id not in old]
+        if members != old:
+            yield with_attribute(markup, one, "members", " ".join(members))
+    made = [*changes.replaced, *changes.added]
+    if made and not views:
+        given = [("sofa", cas.sofa), ("members", " ".join(one.id for one in made))]
+        prefix = _prefix(markup.root, "uima.cas")[0]
+        yield markup.root.outer, markup.root.outer, f"<{prefix}:View{attributes(given)}/>\n"

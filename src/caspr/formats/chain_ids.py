@@ -1,0 +1,61 @@
+"""Renaming: chains under the ids that a file used, where other things refer to them, or under plain ids."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+
+from caspr.text.document import Annotation, Chain, Span
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.:]+(?:-[A-Za-z0-9_.:]+)*")
+
+
+def plain_ids(annotation: Annotation) -> Annotation:
+    """Number the chains whose ids other formats might not be able to write.
+
+    >>> from caspr.text.document import Document
+    >>> chains = [Chain.of("e1", [(1, 1)]), Chain.of("a (b)", [(2, 2)])]
+    >>> [chain.id for chain in plain_ids(Annotation.of("a", Document("d", ("x", "y")), chains)).singletons]
+    ['e1', '1']
+    """
+    used = {chain.id for chain in annotation.all_chains if _PLAIN.fullmatch(chain.id)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    chains = [
+        chain if chain.id in used else Chain(next(fresh), chain.mentions) for chain in annotation.all_chains
+    ]
+    return Annotation.of(
+        annotation.annotator, annotation.document, chains, annotation.findings, marks=annotation.marks
+    )
+
+
+def keep_ids(
+    chains: Sequence[Chain],
+    known: Iterable[tuple[str, Span]],
+    fresh: Iterator[str],
+    writable: Callable[[str], bool],
+) -> list[Chain]:
+    """Give each chain the id of the file's chain with which it shares most mentions.
+
+    A chain that shares none keeps its own id if that can be written and is free, and else gets a fresh one.
+    """
+    holders: dict[Span, list[str]] = {}
+    for id, span in known:
+        holders.setdefault(span, []).append(id)
+    shared = sorted(
+        (-times, id != chain.id, place, id)
+        for place, chain in enumerate(chains)
+        for id, times in Counter(id for span in chain.mentions for id in holders.get(span, ())).items()
+    )
+    names: dict[int, str] = {}
+    taken: set[str] = set()
+    for _, _, place, id in shared:
+        if place not in names and id not in taken:
+            names[place] = id
+            taken.add(id)
+    taken.update(id for ids in holders.values() for id in ids)
+    for place, chain in enumerate(chains):
+        if place not in names:
+            own = writable(chain.id) and chain.id not in taken
+            names[place] = chain.id if own else next(id for id in fresh if id not in taken)
+            taken.add(names[place])
+    return [Chain(names[place], chain.mentions) for place, chain in enumerate(chains)]

@@ -1,0 +1,1 @@
+"""Column files, one token a line: documents, rows and coreference cells."""

@@ -1,0 +1,252 @@
+"""Coreference cells: the brackets in the last column of CoNLL, and the mentions they stand for.
+
+    (7      a mention of chain 7 starts at this token
+    7)      the last opened mention of chain 7 ends at this token
+    (7)     this token is a mention of chain 7
+    - _ *   none of these; an empty cell says the same
+
+1. A cell holds any number of items, with or without `|` between them: `(6(0)`, `1)|(2`.
+2. An id is one or more characters other than `(`, `)`, `|` and whitespace, and does not start with `=`,
+   which marks enforced cells in the review layout.
+3. Items are read from left to right with one stack for each id, so that mentions of different chains may
+   cross. Two mentions of *one* chain that cross (s1 < s2 < e1 < e2) cannot be said: see `split_crossing`.
+4. We write closings first, inner ones first, then openings, longer ones first. Reading that gives the
+   same mentions back, also where one mention of a chain starts at the token at which another ends.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import NamedTuple
+
+from caspr.text.document import Chain, Span
+
+NOTHING = frozenset(("", "-", "_", "*"))
+"""The cells without a mention."""
+
+# Possessive, so that a malformed cell of a million characters is refused in linear time.
+_ITEM = re.compile(r"(\(?+)((?!=)[^()|\s]++)(\)?+)")
+_ID = re.compile(r"(?!=)[^()|\s]+")
+
+
+class Item(NamedTuple):
+    """One bracket, or both for a mention of one token."""
+
+    id: str
+    """The chain."""
+    opens: bool
+    """Whether a mention starts here."""
+    closes: bool
+    """Whether a mention ends here."""
+
+
+class CellError(ValueError):
+    """Refuse the cell of one token; the caller knows its file and line."""
+
+    def __init__(self, token: int, found: str, expected: str) -> None:
+        """Keep what `FormatError` needs."""
+        self.token = token
+        self.found = found
+        self.expected = expected
+        super().__init__(f"token {token}: found {found}, expected {expected}")
+
+
+class UnbalancedError(CellError):
+    """Refuse a bracket that has no partner."""
+
+    def __init__(self, token: int, bracket: str, problem: str, expected: str) -> None:
+        """Keep the bracket for callers who know better what is expected."""
+        self.bracket = bracket
+        super().__init__(token, f"{quoted(bracket)}, which {problem}", expected)
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a chain of this id can be written.
+
+    >>> is_id("person-1-Daniel"), is_id("a b"), is_id("=1"), is_id("")
+    (True, False, False, False)
+    """
+    return _ID.fullmatch(text) is not None
+
+
+def parse(cell: str) -> list[Item]:
+    """Read one cell, or raise `ValueError`.
+
+    >>> parse("(6(0)")
+    [Item(id='6', opens=True, closes=False), Item(id='0', opens=True, closes=True)]
+    >>> parse(" - ")
+    []
+    """
+    text = cell.strip(" ")
+    if text in NOTHING:
+        return []
+    items, position = [], 0
+    while item := _ITEM.match(text, position):
+        opening, id, closing = item.groups()
+        if not (opening or closing):
+            break
+        items.append(Item(id, bool(opening), bool(closing)))
+        position = item.end()
+        if position == len(text):
+            return items
+        position += text[position] == "|"
+    raise ValueError(f"malformed cell {quoted(cell)}")
+
+
+def match(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
+    """Find the mentions of each id in the cells of numbered tokens, repeated ones included.
+
+    Raises `CellError` at a malformed cell, at a closing without an opening, and at the first opening that
+    is never closed.
+
+    >>> match([(1, "(1"), (2, "(2"), (3, "1)"), (4, "2)")])
+    {'1': [Span(start=1, end=3)], '2': [Span(start=2, end=4)]}
+    """
+    found: dict[str, list[Span]] = defaultdict(list)
+    opened: dict[str, list[int]] = defaultdict(list)
+    for token, cell in cells:
+        if cell in NOTHING:
+            continue
+        for id, opens, closes in _items(token, cell):
+            if opens:
+                opened[id].append(token)
+            if closes:
+                if not opened[id]:
+                    raise UnbalancedError(token, f"{id})", "closes nothing", f"{quoted('(' + id)} before it")
+                found[id].append(Span(opened[id].pop(), token))
+    unclosed = [(starts[0], id) for id, starts in opened.items() if starts]
+    if unclosed:
+        token, id = min(unclosed)
+        raise UnbalancedError(token, f"({id}", "is never closed", f"{quoted(id + ')')} after it")
+    return dict(found)
+
+
+def chains(spans: Mapping[str, Iterable[Span]], aliases: Mapping[str, str]) -> tuple[list[Chain], int]:
+    """Make chains of matched mentions, joining aliased ones; also count the repeated mentions."""
+    joined: dict[str, list[Span]] = defaultdict(list)
+    for id, mentions in spans.items():
+        joined[aliases.get(id, id)].extend(mentions)
+    made = [Chain.of(id, mentions) for id, mentions in joined.items()]
+    return made, sum(map(len, joined.values())) - sum(len(chain.mentions) for chain in made)
+
+
+def in_file_order(
+    cells: Iterable[tuple[int, str]], aliases: Mapping[str, str]
+) -> tuple[tuple[Span, ...], ...]:
+    """Return all chains with every repetition, in the order in which the reference scorer meets them.
+
+    That is by first opening; at one token, mentions of one token come before longer ones.
+
+    >>> in_file_order([(1, "(2|(1)"), (2, "2)|(1)|(1)")], {})
+    ((Span(start=1, end=1), Span(start=2, end=2), Span(start=2, end=2)), (Span(start=1, end=2),))
+    """
+    numbered = list(cells)
+    joined: dict[str, list[Span]] = {}
+    for token, cell in numbered:
+        opening = [item for item in _items(token, cell) if item.opens] if cell not in NOTHING else []
+        for item in sorted(opening, key=lambda item: not item.closes):
+            joined.setdefault(aliases.get(item.id, item.id), [])
+    for id, mentions in match(numbered).items():
+        joined[aliases.get(id, id)].extend(mentions)
+    return tuple(map(tuple, joined.values()))
+
+
+def render(chains: Iterable[Chain], length: int) -> list[str]:
+    """Write the cells of a document of so many tokens.
+
+    >>> render([Chain.of("1", [(1, 3), (3, 3)]), Chain.of("2", [(1, 4)])], 5)
+    ['(2|(1', '-', '1)|(1)', '2)', '-']
+    """
+    written: dict[int, list[Bracket]] = defaultdict(list)
+    for chain in chains:
+        for token, bracket in brackets(chain):
+            written[token].append(bracket)
+    cells = ["-"] * length
+    for token, found in written.items():
+        cells[token - 1] = write_cell(found)
+    return cells
+
+
+Bracket = tuple[bool, int, str, str]
+"""Whether it opens a mention, the other end for the order, the id, and the text."""
+
+
+def brackets(chain: Chain) -> Iterator[tuple[int, Bracket]]:
+    """Yield the brackets of a chain, each with its token."""
+    id = chain.id
+    for start, end in chain.mentions:
+        if start == end:
+            yield start, (True, -end, id, f"({id})")
+        else:
+            yield start, (True, -end, id, f"({id}")
+            yield end, (False, -start, id, f"{id})")
+
+
+def write_cell(found: Iterable[Bracket]) -> str:
+    """Write the brackets of one token.
+
+    >>> write_cell([(True, -4, "2", "(2"), (False, -1, "1", "1)")])
+    '1)|(2'
+    """
+    return "|".join([text for _, _, _, text in sorted(found)]) or "-"
+
+
+def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]]:
+    """Move mentions that cross an earlier one of their chain into new chains.
+
+    Returns chains that cells can express, and the original id of each new one.
+
+    >>> split_crossing([Chain.of("3", [(1, 3), (2, 4), (4, 5)])])[1]
+    {'1': '3'}
+    """
+    given = list(chains)
+    used = {chain.id for chain in given}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    kept: list[Chain] = []
+    moved: list[Chain] = []
+    aliases: dict[str, str] = {}
+    for chain in given:
+        first, *rest = _layers(chain.mentions)
+        kept.append(Chain.of(chain.id, first))
+        for layer, id in zip(rest, fresh, strict=False):
+            moved.append(Chain.of(id, layer))
+            aliases[id] = chain.id
+    return kept + moved, aliases
+
+
+def _layers(mentions: Iterable[Span]) -> Iterator[list[Span]]:
+    """Split mentions into groups without crossings, as many as possible into the earlier ones.
+
+    In text order, longer ones first, the mentions that are still open at a token lie inside each other,
+    so only the innermost can be the first to be crossed.
+    """
+    rest = sorted(mentions, key=lambda span: (span.start, -span.end))
+    while True:
+        layer: list[Span] = []
+        crossing: list[Span] = []
+        opened: list[Span] = []
+        for span in rest:
+            while opened and opened[-1].end <= span.start:
+                opened.pop()
+            if opened and opened[-1].end < span.end:
+                crossing.append(span)
+            else:
+                opened.append(span)
+                layer.append(span)
+        yield layer
+        if not crossing:
+            return
+        rest = crossing
+
+
+def _items(token: int, cell: str) -> list[Item]:
+    try:
+        return parse(cell)
+    except ValueError as error:
+        raise CellError(token, str(error), "items such as `(1`, `1)`, `(1)`, or `-` for none") from None
+
+
+def quoted(text: str) -> str:
+    """Show text from a file in a message: on one line, and not too much of it."""
+    return repr(text if len(text) <= 60 else f"{text[:40]}...{text[-10:]}")

@@ -1,0 +1,239 @@
+"""Rows: the token lines of a column file, and what travels beside the text so that nothing is lost.
+
+A row with a tab is split at tabs, so that tokens may hold blanks and cells may be empty; any other row is
+split at blanks. Other characters that Unicode calls space, such as the no-break space, belong to the
+token. The last column is coreference; all before it is a *prefix* that is copied to the byte.
+
+The word column is the fourth in CoNLL-2012 (constant document, any part, whole number), otherwise the
+first that does not consist of whole numbers, otherwise the first.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from caspr.errors import FormatError, OutputError
+from caspr.formats.columns.blocks import Block, Line, begin_line, foreign
+from caspr.formats.columns.cells import CellError, chains, is_id, match, quoted, render, split_crossing
+from caspr.text.document import Chain, Document
+from caspr.text.findings import Finding, times, warning
+
+_ALIAS = re.compile(r"# caspr same-chain(?:\[([0-9]{1,9})\])?: (\S+) (\S+)")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a column file said beyond the text."""
+
+    prefixes: tuple[str, ...]
+    """For each token, all columns before coreference, with their separators."""
+    gaps: tuple[tuple[int, str], ...] = ()
+    """Lines between tokens, blank ones and comments, with the number of tokens before each."""
+    before: tuple[str, ...] = ()
+    """Comments before the document."""
+    after: tuple[str, ...] = ()
+    """Comments after the document, if it was the last of its file."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One annotation as cells."""
+
+    cells: list[str]
+    """One for each token."""
+    aliases: Mapping[str, str]
+    """New ids for mentions that cross others of their chain, with the id of that chain."""
+
+
+def split_row(text: str) -> tuple[str, str]:
+    """Split a row into its prefix and its coreference cell.
+
+    >>> split_row("1\\tNew York\\t"), split_row("wsj 0  the (1 ")
+    (('1\\tNew York\\t', ''), ('wsj 0  the ', '(1'))
+    """
+    separator = "\t" if "\t" in text else " "
+    head, found, cell = (text if separator == "\t" else text.rstrip(" ")).rpartition(separator)
+    return head + found, cell
+
+
+def split_columns(text: str) -> list[str]:
+    """Split a row into all its columns."""
+    return text.split("\t") if "\t" in text else [column for column in text.split(" ") if column]
+
+
+def prefix_columns(prefix: str) -> list[str]:
+    """Split a prefix into its columns.
+
+    >>> prefix_columns("1\\tNew York\\t"), prefix_columns("wsj 0  the "), prefix_columns("")
+    (['1', 'New York'], ['wsj', '0', 'the'], [])
+    """
+    return prefix[:-1].split("\t") if "\t" in prefix else [column for column in prefix.split(" ") if column]
+
+
+def find_words(rows: Sequence[Sequence[str]], lines: Sequence[int], source: str) -> tuple[str, ...]:
+    """Take the word column out of the columns before coreference."""
+    width = max(map(len, rows), default=0)
+    if width == 0:
+        return ("",) * len(rows)
+    column = _word_column(rows, width)
+    try:
+        return tuple([row[column] for row in rows])
+    except IndexError:
+        short = next(number for number, row in enumerate(rows) if len(row) <= column)
+        found = f"a row of {len(rows[short]) + 1} columns"
+        expected = f"at least {column + 2} columns: the word is in column {column + 1}"
+        raise FormatError(source, lines[short], found, expected) from None
+
+
+def make_document(
+    block: Block,
+    source: str,
+    *,
+    lines: tuple[int, ...],
+    prefixes: Iterable[str],
+    gaps: Iterable[tuple[int, str]],
+) -> Document:
+    """Make the document of a block, with its layout beside it."""
+    kept = tuple(prefixes)
+    words = find_words([prefix_columns(prefix) for prefix in kept], lines, source)
+    layout = Layout(kept, tuple(gaps), block.comments, foreign(block.after))
+    ends = tuple(sorted({tokens for tokens, text in layout.gaps if tokens and not text}))
+    rows = tuple([" ".join(prefix.split()) for prefix in kept])
+    return Document(block.name, words, block.part, source, lines, layout, rows=rows, sentence_ends=ends)
+
+
+def layout_of(document: Document) -> Layout:
+    """Return the layout of a document read from a column file, or make one: index and token.
+
+    A word that was cut gets a row for each piece. Where all tokens are numbers the index is left out, or
+    it would be taken for the words.
+    """
+    layout = document.layout
+    if isinstance(layout, Layout) and document.origin:
+        return _cut_rows(document, layout)
+    if isinstance(layout, Layout) and len(layout.prefixes) == len(document.tokens):
+        return layout
+    for number, token in enumerate(document.tokens, 1):
+        if re.search(r"[\t\n\0]", token):
+            found = f"cannot write token {number} of {quoted(document.title)}, {quoted(token)}"
+            raise OutputError(f"{found}: a token has no tabs, line ends or NULs")
+    gaps = tuple((end, "") for end in document.sentence_ends)
+    if document.tokens and all(map(str.isdecimal, document.tokens)):
+        return Layout(tuple(f"{token}\t" for token in document.tokens), gaps)
+    return Layout(tuple(f"{number}\t{token}\t" for number, token in enumerate(document.tokens, 1)), gaps)
+
+
+def _cut_rows(document: Document, layout: Layout) -> Layout:
+    """Repeat the row of each word that was cut, with the pieces in its word column."""
+    columns = [prefix_columns(prefix) for prefix in layout.prefixes]
+    word = _word_column(columns, max(map(len, columns), default=0)) if any(columns) else 0
+    counts = Counter(document.origin)
+    prefixes: list[str] = []
+    last: dict[int, int] = {0: 0}
+    near = 1
+    for number, (origin, token) in enumerate(zip(document.origin, document.tokens, strict=True), 1):
+        near = origin or near
+        last[near] = number
+        if origin and counts[origin] == 1:
+            prefixes.append(layout.prefixes[origin - 1])
+        else:
+            row = columns[near - 1] if columns else [""]
+            prefixes.append("".join(f"{one}\t" for one in (*row[:word], token, *row[word + 1 :])))
+    gaps = tuple((last.get(tokens, tokens), text) for tokens, text in layout.gaps)
+    return Layout(tuple(prefixes), gaps, layout.before, layout.after)
+
+
+def write_document(document: Document, header: Iterable[str], cells: Sequence[str], *, notes: bool) -> str:
+    """Write one document, with header lines before it and the given text behind each prefix.
+
+    Comments inside a document are written only as notes: the reference scorer takes them for tokens.
+    """
+    layout = layout_of(document)
+    written = [*layout.before, *header, begin_line(document)]
+    done = 0
+    for tokens, text in layout.gaps:
+        written.extend(map(str.__add__, layout.prefixes[done:tokens], cells[done:tokens]))
+        done = tokens
+        if notes or not text:
+            written.append(text)
+    written.extend(map(str.__add__, layout.prefixes[done:], cells[done:]))
+    return "\n".join([*written, "#end document", *layout.after, ""])
+
+
+def read_column(
+    document: Document, cells: Iterable[str], aliases: Mapping[str, str], owner: str = ""
+) -> tuple[list[Chain], list[Finding]]:
+    """Read the chains in the cells of a document, and report mentions that a chain repeats."""
+    try:
+        found, repeated = chains(match(enumerate(cells, 1)), aliases)
+    except CellError as error:
+        line = document.lines[error.token - 1]
+        raise FormatError(document.source, line, error.found + owner, error.expected) from None
+    if not repeated:
+        return found, []
+    message = f"{times(repeated, 'mention')} given more than once in the same chain, counted once{owner}"
+    where = f"{document.source}, {document.title}"
+    return found, [warning("repeated-mention", message, count=repeated, where=where)]
+
+
+def write_column(document: Document, given: Iterable[Chain], owner: str) -> Column:
+    """Write chains as a column, or refuse what could not be read back."""
+    todo = [chain for chain in given if chain.mentions]
+    refuse = partial(_refuse, f"cannot write {quoted(document.title)} of {quoted(owner)}")
+    seen: set[str] = set()
+    for chain in todo:
+        if not is_id(chain.id):
+            refuse(f"chain id {quoted(chain.id)} has blanks, brackets or bars, starts with `=`, or is empty")
+        if chain.id in seen:
+            refuse(f"two chains have the id {quoted(chain.id)}")
+        seen.add(chain.id)
+        for span in chain.mentions:
+            if not 1 <= span.start <= span.end <= len(document.tokens):
+                refuse(f"mention {tuple(span)} is outside its {len(document.tokens)} tokens")
+    kept, aliases = split_crossing(todo)
+    return Column(render(kept, len(document.tokens)), aliases)
+
+
+def alias_lines(aliases: Mapping[str, str], column: int | None = None) -> list[str]:
+    """Say which new ids belong to which chain, for the result or for one annotator's column."""
+    place = "" if column is None else f"[{column}]"
+    return [f"# caspr same-chain{place}: {new} {old}" for new, old in aliases.items()]
+
+
+def read_aliases(lines: Iterable[Line], source: str) -> dict[int | None, dict[str, str]]:
+    """Read back what `alias_lines` wrote, by column."""
+    aliases: dict[int | None, dict[str, str]] = {}
+    for line in lines:
+        if line.text.startswith("# caspr same-chain"):
+            found = _ALIAS.fullmatch(line.text)
+            if found is None:
+                expected = "`# caspr same-chain: 57 3`, a new id and the id of its chain"
+                raise FormatError(source, line.number, quoted(line.text), expected)
+            aliases.setdefault(int(found[1]) if found[1] else None, {})[found[2]] = found[3]
+    return aliases
+
+
+def _word_column(rows: Sequence[Sequence[str]], width: int) -> int:
+    def whole(column: int) -> bool:
+        return all(row[column].isdecimal() for row in rows if len(row) > column)
+
+    first = next(row[0] for row in rows if row)
+    if width >= 4 and whole(2) and all(row[0] == first for row in rows if row):
+        return 3
+    words = [column for column in range(width) if not whole(column)]
+    likely = (column for column in words if not _is_label([row[column] for row in rows if len(row) > column]))
+    return next(likely, words[0] if words else 0)
+
+
+def _is_label(cells: Sequence[str]) -> bool:
+    """Tell whether a column holds one name for all rows, or a numbered name for each, rather than words."""
+    if len(set(cells)) == 1:
+        return True
+    stems = {cell.rstrip("0123456789") for cell in cells}
+    return len(set(cells)) == len(cells) and len(stems) == 1 and all(cell[-1:].isdecimal() for cell in cells)
+
+
+def _refuse(task: str, reason: str) -> None:
+    raise OutputError(f"{task}: {reason}")

@@ -1,0 +1,232 @@
+"""Chains of GATE's annotation sets, whether a document was saved as XML or as JSON.
+
+1. A mention is an annotation with a feature `matches`; mentions that list each other are a chain, and one
+   that lists itself alone is a chain of one.
+2. The document feature `MatchesAnnots` is a copy of the chains of all sets, which GATE's coreference editor
+   shows. Where no annotation of a set has `matches`, its chains are read from there; where some have, they
+   count, and a copy that says something else is warned about.
+3. A result is written in both places if the file had both.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from caspr.errors import FormatError
+from caspr.formats.columns.cells import quoted
+from caspr.formats.containers.xml import escaped, parse
+from caspr.formats.text_layer.characters import Extent
+from caspr.formats.text_layer.standoff import Marked
+from caspr.text.findings import Finding, times, warning
+
+FEATURE = "matches"
+"""The feature of mentions."""
+COPY = "MatchesAnnots"
+"""The document feature that has all chains once more."""
+GOLD = "gold"
+"""The annotation set for the result, where several annotators share a file."""
+Chains = Mapping[str, Sequence[Sequence[str]]]
+"""For each annotation set its chains, each as the ids of its mentions; the unnamed set is ``."""
+
+_GROUP = re.compile(r"\[([^\[\]]*)\]")
+_KEY = re.compile(r"([^=\[\],{}]+)=(?=\[)")
+_BETWEEN = re.compile(r"[;,\s]+")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One annotation of a set."""
+
+    id: str
+    """Its number."""
+    type: str
+    """Such as `Person`."""
+    extent: Extent
+    """Its characters."""
+    matches: tuple[str, ...] | None
+    """The annotations it lists, itself included; `None` without the feature."""
+    line: int | None = None
+    """Where it stands, where the file has lines."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a file holds."""
+
+    source: str
+    """Its name, for messages."""
+    text: str
+    """The text."""
+    sets: Mapping[str, Sequence[Item]]
+    """Its annotation sets by name; the unnamed one is ``."""
+    copy: Chains | None
+    """The copy of the chains among the features of the document, where there is one that can be read."""
+    odd: tuple[Finding, ...]
+    """What was odd about it."""
+    file: object = field(compare=False, repr=False)
+    """The parsed file, for the module that reads and writes it."""
+
+    @property
+    def largest(self) -> int:
+        """The largest number of any annotation."""
+        ids = (one.id for items in self.sets.values() for one in items)
+        return max((int(id) for id in ids if id.isascii() and id.isdecimal()), default=0)
+
+    def has_mentions(self, name: str) -> bool:
+        """Tell whether any annotation of a set lists others."""
+        return any(one.matches is not None for one in self.sets[name])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where chains were read, and where they go."""
+
+    layer: str
+    """The annotation set."""
+    alone: bool
+    """Whether this is the only annotator of the file; of several, the result becomes a set of its own."""
+
+
+Planned = list[tuple[str, Marked]]
+"""The mentions of a chain to write, with their ids."""
+
+
+def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
+    """List the mentions of an annotation set, with the chain each is in."""
+    items, copy = gate.sets.get(name, ()), (gate.copy or {}).get(name, ())
+    if name not in gate.sets or not gate.has_mentions(name):
+        return _copied(gate, items, copy), []
+    given: dict[str, Item] = {}
+    for one in items:
+        if one.matches is not None and given.setdefault(one.id, one) is not one:
+            found = f"annotation {quoted(one.id)} for the second time"
+            raise FormatError(gate.source, one.line, found, "each Id once")
+    for one in given.values():
+        for other in one.matches or ():
+            if other not in given:
+                found, expected = f"a match with {quoted(other)}", "the Id of an annotation with matches"
+                raise FormatError(gate.source, one.line, found, expected)
+    heads = _components(given, [(one.id, *(one.matches or ())) for one in given.values()])
+    marked = [_marked(one, heads) for one in given.values()]
+    return marked, list(_contradiction(heads, copy, gate.source))
+
+
+def _copied(gate: Gate, items: Sequence[Item], copy: Sequence[Sequence[str]]) -> list[Marked]:
+    """List the mentions that only the copy knows."""
+    every = {one.id: one for one in items}
+    for id in (id for chain in copy for id in chain):
+        if id not in every:
+            found, expected = f"annotation {quoted(id)} in {COPY}", "an Id of the annotation set"
+            raise FormatError(gate.source, None, found, expected)
+    listed = dict.fromkeys(id for chain in copy for id in chain)
+    heads = _components(listed, copy)
+    return [_marked(one, heads) for one in every.values() if one.id in listed]
+
+
+def new_copy(gate: Gate, place: Place, chains: Sequence[Planned]) -> Chains | None:
+    """Return the copy of the chains as it must be written; none if the file has none."""
+    if gate.copy is None:
+        return None
+    name = place.layer if place.alone else GOLD
+    return {**gate.copy, name: [[id for id, _ in chain] for chain in chains]}
+
+
+def read_copy(text: str, source: str) -> Chains | None:
+    """Read `MatchesAnnots`: XML inside the XML, or as Java prints a map or a list; `None` if neither.
+
+    >>> read_copy("{null=[[1, 2], [3, 4]], Key=[[5, 6]]}", "x")
+    {'': [['1', '2'], ['3', '4']], 'Key': [['5', '6']]}
+    >>> read_copy("[[1, 2]]", "x"), read_copy("nonsense", "x")
+    ({'': [['1', '2']]}, None)
+    """
+    if "ObjectWrapper" in text:
+        return _wrapped(text, source)
+    plain = text.strip()
+    if not re.fullmatch(r"\{.*\}|\[.*\]", plain, re.DOTALL):
+        return None
+    parts = _KEY.split(plain)
+    pairs = zip(parts[1::2], parts[2::2], strict=True) if len(parts) > 1 else [("null", plain)]
+    return {
+        "" if key.strip() == "null" else key.strip(): [
+            [id for id in _BETWEEN.split(group.strip()) if id] for group in _GROUP.findall(value)
+        ]
+        for key, value in pairs
+    }
+
+
+def write_copy(chains: Chains) -> str:
+    """Write `MatchesAnnots` as GATE does, as XML to be put inside the XML."""
+    entries = []
+    for name, lists in chains.items():
+        key = f"<string>{escaped(name)}</string>" if name else "<null/>"
+        ids = ("".join(f"<int>{escaped(id)}</int>" for id in chain) for chain in lists)
+        entries.append(f"<entry>{key}<list>{''.join(f'<list>{one}</list>' for one in ids)}</list></entry>")
+    return (
+        '<?xml version="1.0" ?><gate.corpora.ObjectWrapper><value class="map">'
+        f"{''.join(entries)}</value></gate.corpora.ObjectWrapper>"
+    )
+
+
+def same_chains(one: Chains, two: Chains) -> bool:
+    """Tell whether two copies say the same, in whatever order."""
+    first, second = ({name: _sets(chains) for name, chains in copy.items()} for copy in (one, two))
+    return first == second
+
+
+def split_ids(text: str) -> tuple[str, ...]:
+    """Read the value of `matches`.
+
+    >>> split_ids("763;754"), split_ids("[1, 2]")
+    (('763', '754'), ('1', '2'))
+    """
+    return tuple(id for id in _BETWEEN.split(text.strip("[] \n\t")) if id)
+
+
+def _sets(chains: Iterable[Sequence[str]]) -> set[frozenset[str]]:
+    return {frozenset(chain) for chain in chains if len(set(chain)) > 1}
+
+
+def _marked(one: Item, heads: Mapping[str, str]) -> Marked:
+    return Marked(heads[one.id], (one.extent,), one.type, one.id)
+
+
+def _components(known: Iterable[str], links: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return for each annotation the first one of its chain."""
+    parent = {id: id for id in known}
+    order = {id: place for place, id in enumerate(parent)}
+
+    def root(id: str) -> str:
+        while parent[id] != id:
+            parent[id] = parent[parent[id]]
+            id = parent[id]
+        return id
+
+    for first, *others in filter(None, links):
+        for other in others:
+            one, two = sorted((root(first), root(other)), key=order.__getitem__)
+            parent[two] = one
+    return {id: root(id) for id in parent}
+
+
+def _contradiction(heads: Mapping[str, str], copy: Sequence[Sequence[str]], source: str) -> Iterator[Finding]:
+    chains: dict[str, list[str]] = {}
+    for id, head in heads.items():
+        chains.setdefault(head, []).append(id)
+    other = _sets(copy) - _sets(chains.values())
+    if other:
+        message = (
+            f"{times(len(other), 'chain')} in {COPY} that the features `{FEATURE}` do not have, not read"
+        )
+        yield warning("contradicting-copy", message, count=len(other), where=source)
+
+
+def _wrapped(text: str, source: str) -> Chains | None:
+    root = parse(text.strip().encode("utf-8"), f"{source}, {COPY}").root
+    found: dict[str, list[list[str]]] = {}
+    for entry in (one for one in root.all() if one.name == "entry"):
+        if len(entry.children) != 2 or not re.fullmatch("null|string", entry.children[0].name):
+            return None
+        key, lists = entry.children
+        chains = [[one.text.strip() for one in chain.all() if not one.children] for chain in lists.children]
+        found[key.text.strip()] = [[id for id in chain if id] for chain in chains]
+    return found

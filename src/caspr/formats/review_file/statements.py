@@ -1,0 +1,139 @@
+"""Statements and notes in a review file: comment lines before a document, for what cells cannot say.
+
+    # caspr enforced: 1-3 6-6 in 2      these are mentions, in the chain called 2
+    # caspr together: 1-3 6-6           these are mentions, in one chain, whichever that is
+    # caspr exists: 5-5                 each of these is a mention, in some chain
+    # caspr absent: 5-7                 none of these is a mention
+    # caspr apart: 1-3 6-6              these two are not in one chain
+    # caspr note: {"mention": "5-7", "text": "ask Ann"}
+
+1. A mention is its first and its last token, numbered from 1 in each document.
+2. Each line is one decision; their order is kept. No token is closed to other mentions.
+3. A note is JSON on one line; its mention is null where it concerns the whole document.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from caspr.errors import FormatError
+from caspr.formats.columns.blocks import Line
+from caspr.formats.columns.cells import is_id, quoted
+from caspr.task.decisions import Kind, Statement
+from caspr.text.document import Span
+
+_KEYWORD = re.compile(r"# caspr +([^\s:\[]+)(?:\[[0-9]+\])?:(.*)", re.DOTALL)
+_MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_OTHERS = ("review", "same-chain")
+"""Keywords that are read elsewhere."""
+_SHAPES = {
+    Kind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
+    Kind.TOGETHER: "`# caspr together: 1-3 6-6`, two or more mentions",
+    Kind.EXISTS: "`# caspr exists: 5-5`, one or more mentions",
+    Kind.ABSENT: "`# caspr absent: 5-7`, one or more mentions",
+    Kind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
+}
+_NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
+
+
+@dataclass(frozen=True)
+class Note:
+    """What somebody wants remembered; it changes no result."""
+
+    text: str
+    """Any text, of several lines if need be."""
+    mention: Span | None = None
+    """The mention it is about; none for the whole document."""
+
+
+def statement_lines(statements: Iterable[Statement]) -> list[str]:
+    """Write statements, a line each."""
+    return [_line(statement) for statement in statements]
+
+
+def note_lines(notes: Iterable[Note]) -> list[str]:
+    """Write notes, a line each."""
+    return [
+        "# caspr note: "
+        + json.dumps({"mention": None if one.mention is None else spelled(one.mention), "text": one.text})
+        for one in notes
+    ]
+
+
+def spelled(mention: Span) -> str:
+    """Write a mention.
+
+    >>> spelled(Span(1, 3))
+    '1-3'
+    """
+    return f"{mention.start}-{mention.end}"
+
+
+def read_statements(
+    lines: Iterable[Line], source: str, tokens: int
+) -> tuple[tuple[Statement, ...], tuple[Note, ...]]:
+    """Read the statements and notes among the lines before a document of so many tokens."""
+    statements: list[Statement] = []
+    notes: list[Note] = []
+    for line, keyword, rest in _ours(lines):
+        if keyword == "note":
+            notes.append(_note(line, rest, source, tokens))
+        elif keyword in list(Kind):
+            statements.append(_statement(line, Kind(keyword), rest, source, tokens))
+        else:
+            known = ", ".join((*_OTHERS, *Kind, "note"))
+            raise FormatError(source, line.number, f"{quoted(line.text)}", f"a word we know: {known}")
+    return tuple(statements), tuple(notes)
+
+
+def _ours(lines: Iterable[Line]) -> Iterator[tuple[Line, str, str]]:
+    for line in lines:
+        found = _KEYWORD.fullmatch(line.text)
+        if found is not None and found[1] not in _OTHERS:
+            yield line, found[1], found[2]
+
+
+def _line(statement: Statement) -> str:
+    chain = f" in {statement.chain}" if statement.kind is Kind.ENFORCED else ""
+    return f"# caspr {statement.kind}: {' '.join(map(spelled, statement.mentions))}{chain}"
+
+
+def _statement(line: Line, kind: Kind, rest: str, source: str, tokens: int) -> Statement:
+    words = rest.split()
+    chain = ""
+    if kind is Kind.ENFORCED:
+        if len(words) < 3 or words[-2] != "in" or not is_id(words[-1]):
+            raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
+        chain = words[-1]
+        words = words[:-2]
+    mentions = [_mention(line, word, source, tokens, _SHAPES[kind]) for word in words]
+    statement = Statement.of(kind, mentions, chain)
+    least, most = {Kind.APART: (2, 2), Kind.TOGETHER: (2, tokens * tokens)}.get(kind, (1, tokens * tokens))
+    if not least <= len(statement.mentions) <= most:
+        raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
+    return statement
+
+
+def _mention(line: Line, word: str, source: str, tokens: int, expected: str) -> Span:
+    found = _MENTION.fullmatch(word)
+    if found is None:
+        raise FormatError(source, line.number, f"{quoted(word)} in {quoted(line.text)}", expected)
+    span = Span(int(found[1]), int(found[2]))
+    if not 1 <= span.start <= span.end <= tokens:
+        inside = f"a mention inside the tokens 1 to {tokens} of its document"
+        raise FormatError(source, line.number, f"mention {quoted(word)}", inside)
+    return span
+
+
+def _note(line: Line, rest: str, source: str, tokens: int) -> Note:
+    try:
+        data = json.loads(rest)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
+        raise FormatError(source, line.number, f"a note {quoted(rest.strip())}", _NOTE)
+    mention = data.get("mention")
+    if mention is not None and not isinstance(mention, str):
+        raise FormatError(source, line.number, f"a note on {quoted(str(mention))}", _NOTE)
+    return Note(data["text"], None if mention is None else _mention(line, mention, source, tokens, _NOTE))

@@ -1,0 +1,123 @@
+"""Annotators: how the annotations of several people come, and how they are told apart.
+
+1. One file for each annotator, named after it.
+2. One folder for each annotator, with the same file names inside.
+3. One file with several annotators in it (annotation sets, levels, a project archive).
+
+A document that is not named in its file is named after it. Where every annotator gives just one such
+document, they are taken as the same one whatever the files are called: their texts are compared anyway.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from caspr.errors import InputError
+from caspr.formats.naming import annotator_names, refuse_twice
+from caspr.formats.options import Choices
+from caspr.formats.registry import NAMED, choose, detect, recognise
+from caspr.text.document import Annotation
+from caspr.text.findings import note, times
+
+
+def read_one(
+    path: Path, annotator: str | None = None, *, format: str | None = None, choices: Choices | None = None
+) -> list[Annotation]:
+    """Read a file or folder: an annotation for each document and annotator in it."""
+    if path.is_dir():
+        return _read_folder(path, annotator or path.name, format, choices)
+    name = format or detect(path)
+    return [_formatted(one, name) for one in choose(name).read(path, annotator, choices)]
+
+
+def read_all(
+    paths: Sequence[Path], *, format: str | None = None, choices: Choices | None = None
+) -> list[list[Annotation]]:
+    """Read the files or folders of all annotators, and return the annotations of each annotator."""
+    for number, path in enumerate(paths):
+        refuse_twice(path, paths[:number])
+    names = annotator_names(paths)
+    given = [
+        read_one(path, name, format=format, choices=choices) for path, name in zip(paths, names, strict=True)
+    ]
+    return by_annotator(given, names)
+
+
+def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) -> list[list[Annotation]]:
+    """Return the annotations of each annotator, from what is in each file and what the files are called."""
+    if len(given) > 1:
+        given = [list(_called(one, name)) for one, name in zip(given, names, strict=True)]
+    groups: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in _one_document([annotation for annotations in given for annotation in annotations]):
+        groups[annotation.annotator].append(annotation)
+    return list(groups.values())
+
+
+def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation]:
+    """Put the file's name before those of the annotators in it, where it has several."""
+    several = len({annotation.annotator for annotation in annotations}) > 1
+    for annotation in annotations:
+        yield replace(annotation, annotator=f"{name}/{annotation.annotator}") if several else annotation
+
+
+def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
+    """Call documents the same if each annotator has one, and they are all named after their files."""
+    documents = [annotation.document for annotation in annotations]
+    annotators = {annotation.annotator for annotation in annotations}
+    unnamed = all(document.format and document.format not in NAMED for document in documents)
+    if not unnamed or len(annotators) < len(annotations) or not documents:
+        return annotations
+    return [
+        replace(annotation, document=replace(annotation.document, name=documents[0].name))
+        for annotation in annotations
+    ]
+
+
+def _read_folder(
+    folder: Path, annotator: str, format: str | None, choices: Choices | None
+) -> list[Annotation]:
+    """Read every file in a folder and those below it that is of a known format."""
+    found: list[Annotation] = []
+    strange: list[Path] = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        name = recognise(path)
+        if name is None or format not in (None, name):
+            strange.append(path)
+            continue
+        for annotation in choose(name).read(path, annotator, choices):
+            renamed = annotation.document.name
+            if name not in NAMED:
+                renamed = path.relative_to(folder).with_suffix("").as_posix()
+            found.append(_formatted(annotation, name, renamed))
+    if not found:
+        wanted = f"{format} files" if format else "files of a known format"
+        raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")
+    return _mention_strange(found, folder, strange)
+
+
+def _mention_strange(found: list[Annotation], folder: Path, strange: Sequence[Path]) -> list[Annotation]:
+    """Note the files that were not read, unless another format's files explain them."""
+    parts = tuple(annotation.document.source for annotation in found)
+    companions = {Path(part).with_suffix("") for part in parts}
+    projects = {Path(part).parent for part in parts if part.endswith(".mmax")}
+    odd = [
+        path
+        for path in strange
+        if path.with_suffix("") not in companions and not projects.intersection(path.parents)
+    ]
+    if not odd:
+        return found
+    message = f"{times(len(odd), 'file')} of no known format not read (first: {odd[0].name})"
+    finding = note("unread-files", message, count=len(odd), where=str(folder))
+    return [replace(found[0], findings=(*found[0].findings, finding)), *found[1:]]
+
+
+def _formatted(annotation: Annotation, format: str, name: str | None = None) -> Annotation:
+    """Remember the format, and the name that the folder gives."""
+    document = replace(
+        annotation.document, format=format, name=annotation.document.name if name is None else name
+    )
+    return replace(annotation, document=document)

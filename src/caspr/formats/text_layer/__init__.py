@@ -1,0 +1,1 @@
+"""Characters and tokens: what formats that mark text from outside share."""

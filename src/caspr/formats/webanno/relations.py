@@ -1,0 +1,248 @@
+"""Chains as relations between spans in WebAnno TSV, as GUM has them.
+
+    #T_SP=webanno.custom.Referent|entity          1-1  person[1]   coref   2-1[2_1]
+    #T_RL=webanno.custom.Coref|type|BT_webanno.custom.Referent
+
+1. A cell `2-1[2_1]` stands on the row where one end of the relation begins, and leads to the annotation 2
+   that begins in row 2-1; the annotation here is 1. A 0, or no brackets, is the only annotation of its row.
+2. Relations of the types that `--relation` names link mentions; else all but bridging and split antecedents.
+3. Written back, relations that still hold are kept, and all of other types. A mention that is in no chain any
+   more goes unless another relation needs it.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
+
+from caspr.errors import FormatError
+from caspr.formats.columns.cells import quoted
+from caspr.formats.text_layer.characters import Extent
+from caspr.formats.text_layer.standoff import Marked
+from caspr.formats.webanno.tsv import Layer, Row, Table, entries, escape, split_stack
+from caspr.formats.webanno.tsv_writer import Cells
+from caspr.text.document import Chain
+
+_REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
+_OTHER = re.compile(r"bridg|split", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Node:
+    """An annotation of the span layer."""
+
+    id: str
+    """Its number in the file, or its row where it has none."""
+    extent: Extent
+    """Its characters."""
+    labels: tuple[str, ...]
+    """Its features, as in the cells; `_` for none."""
+    number: str
+    """The number in brackets, or nothing."""
+    row: str
+    """The row where it begins."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A relation."""
+
+    here: str
+    """The annotation on whose row it stands."""
+    there: str
+    """The annotation it leads to."""
+    labels: tuple[str, ...]
+    """Its features, as in the cells."""
+    place: int = 1 << 60
+    """Its place in the file; new ones come last."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All spans and relations of the two layers."""
+
+    spans: Layer
+    """The span layer."""
+    links: Layer
+    """The relation layer."""
+    nodes: dict[str, Node]
+    """The annotations, by id."""
+    edges: tuple[Edge, ...]
+    """The relations that say chains."""
+    others: tuple[Edge, ...]
+    """All other relations."""
+
+
+def read_graph(table: Table, links: Layer, relations: Sequence[str]) -> Graph:
+    """Read a relation layer and the span layer it is about."""
+    base = next((name.removeprefix("BT_") for name in links.features if name.startswith("BT_")), "")
+    spans = next((layer for layer in table.layers if layer.kind == "SP" and layer.name == base), None)
+    if spans is None:
+        expected = "`#T_RL=...|BT_<span layer>` with a span layer of the file"
+        raise FormatError(table.source, 1, f"relation layer {links.name} on {quoted(base)}", expected)
+    nodes = _nodes(table, spans)
+    chosen: list[Edge] = []
+    others: list[Edge] = []
+    wanted = {name.lower() for name in relations}
+    for edge in _edges(table, links, nodes):
+        label = next((label for label in edge.labels if label not in ("_", "*")), "")
+        says = label.lower() in wanted if wanted else not _OTHER.search(label)
+        (chosen if says else others).append(edge)
+    return Graph(spans, links, nodes, tuple(chosen), tuple(others))
+
+
+def mentions(graph: Graph) -> Iterator[Marked]:
+    """List the mentions, with the chain each is in."""
+    heads = _heads(graph, graph.edges)
+    for node in graph.nodes.values():
+        label = next((one.label for cell in node.labels for one in entries(cell)), "")
+        yield Marked(heads[node.id], (node.extent,), label, node.id)
+
+
+def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> Cells:
+    """Say chains in the columns of both layers."""
+    numbers = (str(number) for number in count(_largest(graph) + 1))
+    nodes: dict[str, Node] = {}
+    chains: list[list[str]] = []
+    for _, members in planned:
+        for one in members:
+            if one.key not in graph.nodes:
+                number = next(numbers)
+                labels = (escape(one.label), *("*" for _ in range(graph.spans.width - 1)))
+                nodes[number] = Node(number, one.pieces[0], labels, number, "")
+        ids = [one.key if one.key in graph.nodes else _id_of(nodes, one) for one in members]
+        chains.append(ids)
+    used = {id for ids in chains for id in ids}
+    needed = {id for edge in graph.others for id in (edge.here, edge.there)}
+    kept = {id: node for id, node in graph.nodes.items() if id in used | needed}
+    return _render(replace(graph, nodes=_stacked(kept | nodes, numbers)), _edges_of(graph, chains))
+
+
+def _id_of(nodes: dict[str, Node], one: Marked) -> str:
+    return next(id for id, node in reversed(nodes.items()) if node.extent == one.pieces[0])
+
+
+def _nodes(table: Table, layer: Layer) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    for row in table.rows:
+        columns = [entries(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
+        raw = [split_stack(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
+        ids = list(dict.fromkeys(entry.id for column in columns for entry in column))
+        for number in ids:
+            labels = tuple(
+                next(
+                    (_bare(text) for entry, text in zip(column, texts, strict=False) if entry.id == number),
+                    "_",
+                )
+                for column, texts in zip(columns, raw, strict=True)
+            )
+            id = number or f"row {row.id}"
+            old = found.get(id)
+            if old is None:
+                found[id] = Node(id, row.extent, labels, number, row.id)
+            else:
+                whole = min(old.extent[0], row.extent[0]), max(old.extent[1], row.extent[1])
+                found[id] = replace(old, extent=whole)
+    return found
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\[[0-9]+\]$", "", text)
+
+
+def _edges(table: Table, layer: Layer, nodes: dict[str, Node]) -> Iterator[Edge]:
+    last = layer.column + layer.width - 1
+    numbers = count()
+    for row in table.rows:
+        if row.cells[last] in ("_", ""):
+            continue
+        labels = [split_stack(cell) for cell in row.cells[layer.column : last]]
+        for place, piece in enumerate(split_stack(row.cells[last])):
+            reference = _REFERENCE.fullmatch(piece)
+            if reference is None:
+                raise FormatError(table.source, row.place + 1, quoted(piece), "a relation such as `2-1[2_1]`")
+            there = _resolve(table, row, nodes, reference[2], reference[1])
+            here = _resolve(table, row, nodes, reference[3], row.id)
+            given = tuple(column[place] if place < len(column) else "*" for column in labels)
+            yield Edge(here, there, given, next(numbers))
+
+
+def _resolve(table: Table, row: Row, nodes: dict[str, Node], number: str | None, place: str) -> str:
+    id = number if number and number != "0" else f"row {place}"
+    if id not in nodes:
+        found = f"a relation to {quoted(id)}"
+        raise FormatError(table.source, row.place + 1, found, "an annotation of its span layer")
+    return id
+
+
+def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:
+    order = {id: place for place, id in enumerate(graph.nodes)}
+    parent = {id: id for id in graph.nodes}
+
+    def root(id: str) -> str:
+        while parent[id] != id:
+            parent[id] = parent[parent[id]]
+            id = parent[id]
+        return id
+
+    for edge in edges:
+        first, second = sorted((root(edge.here), root(edge.there)), key=order.__getitem__)
+        parent[second] = first
+    return {id: root(id) for id in parent}
+
+
+def _edges_of(graph: Graph, chains: Sequence[Sequence[str]]) -> list[Edge]:
+    """Keep the relations that hold, and add what they leave unsaid."""
+    owner = {id: place for place, ids in enumerate(chains) for id in ids}
+    kept = [
+        edge for edge in graph.edges if edge.here in owner and owner.get(edge.here) == owner.get(edge.there)
+    ]
+    heads = _heads(graph, kept)
+    labels = graph.edges[0].labels if graph.edges else ("coref",) * (graph.links.width - 1)
+    for ids in chains:
+        parts = list(dict.fromkeys(heads.get(id, id) for id in ids))
+        kept += [Edge(one, two, labels) for one, two in pairwise(parts)]
+    return sorted([*kept, *graph.others], key=lambda edge: edge.place)
+
+
+def _largest(graph: Graph) -> int:
+    return max((int(node.number) for node in graph.nodes.values() if node.number), default=0)
+
+
+def _stacked(nodes: dict[str, Node], numbers: Iterator[str]) -> dict[str, Node]:
+    """Give a number to every annotation that does not stand alone in its row."""
+    starts = sorted(node.extent[0] for node in nodes.values())
+    ends = sorted(node.extent[1] for node in nodes.values())
+
+    def shares(node: Node) -> bool:
+        return bisect_left(starts, node.extent[1]) - bisect_right(ends, node.extent[0]) > 1
+
+    return {
+        id: replace(node, number=next(numbers)) if not node.number and shares(node) else node
+        for id, node in nodes.items()
+    }
+
+
+def _render(graph: Graph, edges: Sequence[Edge]) -> Cells:
+    spans, links = graph.spans, graph.links
+    columns = [
+        *range(spans.column, spans.column + spans.width),
+        *range(links.column, links.column + links.width),
+    ]
+    written = Cells(columns)
+    for node in graph.nodes.values():
+        suffix = f"[{node.number}]" if node.number else ""
+        values = {
+            spans.column + place: f"{label}{suffix}"
+            for place, label in enumerate(node.labels)
+            if label != "_"
+        }
+        written.add(node.extent, values)
+    for edge in edges:
+        here, there = graph.nodes[edge.here], graph.nodes[edge.there]
+        ends = f"[{there.number or 0}_{here.number or 0}]" if here.number or there.number else ""
+        values = {links.column + place: label for place, label in enumerate(edge.labels)}
+        values[links.column + links.width - 1] = ends
+        written.link(here.extent, there.extent, values, links.column + links.width - 1)
+    return written

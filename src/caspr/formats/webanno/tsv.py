@@ -1,0 +1,308 @@
+"""Tables of WebAnno TSV 3: header, sentences, rows and cells, without knowing what the cells mean.
+
+    #FORMAT=WebAnno TSV 3.3
+    #T_CH=webanno.custom.CorefLink|referenceType|referenceRelation
+
+    #Text=Anna slept .
+    1-1     0-4     Anna    nam[1]  *->1-1
+
+1. `#T_SP`, `#T_RL` and `#T_CH` declare span, relation and chain layers; each `|` behind the name is a column,
+   and a layer without any has one.
+2. A row is `sentence-token`, the offsets, the token and the cells; a row `1-1.1` is part of a token.
+3. Offsets count UTF-16 units of the whole text, which is put together from the `#Text` lines; what lies
+   between sentences is not in the file and becomes blanks.
+4. In a cell, `|` separates what is stacked, `[3]` behind a label says which annotation it belongs to, `*`
+   is no label and `_` nothing at all. Signs with a meaning are escaped by a backslash.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from caspr.errors import FormatError
+from caspr.formats.columns.cells import quoted
+from caspr.formats.text_layer.characters import Extent, Units
+from caspr.text.document import Document
+
+_LAYER = re.compile(r"#T_(SP|RL|CH)=(.*)")
+_ROW = re.compile(
+    r"([0-9]{1,9}-[0-9]{1,9})((?:\.[0-9]{1,9})?)\t([0-9]{1,12})-([0-9]{1,12})\t([^\t]*)(.*)", re.DOTALL
+)
+_STACK = re.compile(r"(?<!\\)(?:\\\\)*\|")
+_ENTRY = re.compile(r"((?:[^\\\[]|\\.)*+)(?:\[([0-9]{1,9})\])?", re.DOTALL)
+_SPECIAL = re.compile(r"([\\\[\]|_;*])|(->)")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer that the header declares."""
+
+    kind: str
+    """SP, RL or CH."""
+    name: str
+    """Its type."""
+    features: tuple[str, ...]
+    """Its columns."""
+    column: int
+    """Its first column among the cells."""
+
+    @property
+    def width(self) -> int:
+        """How many columns it has."""
+        return max(1, len(self.features))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row."""
+
+    id: str
+    """Such as 1-1 or 1-1.1."""
+    part: bool
+    """Whether it is part of a token."""
+    extent: Extent
+    """Its characters, in code points."""
+    cells: tuple[str, ...]
+    """All cells behind the token."""
+    place: int
+    """Its place among the lines of the file."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file."""
+
+    source: str
+    """Its name, for messages."""
+    lines: tuple[str, ...]
+    """All lines."""
+    layers: tuple[Layer, ...]
+    """All layers."""
+    rows: tuple[Row, ...]
+    """All rows."""
+    text: str
+    """The whole text."""
+    ends: tuple[int, ...]
+    """Where sentences end in it."""
+    tail: str
+    """What follows the last cell of a row: a tab, or nothing."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One of the stacked things in a cell."""
+
+    label: str
+    """Without escapes; empty for `*`."""
+    id: str
+    """The number in brackets, or nothing."""
+
+
+@dataclass
+class _Raw:
+    """A row whose offsets still count units."""
+
+    id: str
+    part: bool
+    start: int
+    end: int
+    token: str
+    cells: tuple[str, ...]
+    place: int
+
+
+def parse(text: str, source: str) -> Table:
+    """Read a file, or raise `FormatError`."""
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    if not lines[0].startswith("#FORMAT=WebAnno TSV 3"):
+        raise FormatError(source, 1, quoted(lines[0]), "`#FORMAT=WebAnno TSV 3.3`, or another 3.x")
+    layers = tuple(_layers(lines))
+    width = sum(layer.width for layer in layers)
+    sentences = list(_sentences(lines, width, source))
+    whole, ends = _text(sentences, source)
+    units = Units(whole)
+    rows = []
+    for raw in (raw for _, raws in sentences for raw in raws):
+        start, end = units.point(raw.start), units.point(raw.end)
+        if start is None or end is None or start > end:
+            found = f"offsets {raw.start}-{raw.end}"
+            raise FormatError(source, raw.place + 1, found, "offsets of whole characters in the text")
+        rows.append(Row(raw.id, raw.part, (start, end), raw.cells, raw.place))
+    tail = "\t" if any(line.endswith("\t") for line in lines if _ROW.fullmatch(line)) or not rows else ""
+    return Table(source, tuple(lines), layers, tuple(rows), whole, ends, tail)
+
+
+def entries(cell: str) -> list[Entry]:
+    """Read what is stacked in a cell.
+
+    >>> entries("per\\\\|son[3]|*[4]"), entries("_")
+    ([Entry(label='per|son', id='3'), Entry(label='', id='4')], [])
+    """
+    if cell in ("_", ""):
+        return []
+    found = []
+    for piece in split_stack(cell):
+        parts = _ENTRY.fullmatch(piece)
+        label, id = (parts[1], parts[2] or "") if parts else (piece, "")
+        found.append(Entry("" if label == "*" else unescape(label), id))
+    return found
+
+
+def split_stack(cell: str) -> list[str]:
+    """Split a cell at the bars that are not escaped."""
+    pieces, start = [], 0
+    for bar in _STACK.finditer(cell):
+        pieces.append(cell[start : bar.end() - 1])
+        start = bar.end()
+    return [*pieces, cell[start:]]
+
+
+def escape(label: str) -> str:
+    """Write a label so that none of its signs has a meaning.
+
+    >>> escape("a_b->c"), escape("")
+    ('a\\\\_b\\\\->c', '*')
+    """
+    text = _SPECIAL.sub(lambda sign: "\\" + sign[0], label).replace("\t", "\\t").replace("\n", "\\n")
+    return text.replace("\r", "\\r") or "*"
+
+
+def unescape(text: str) -> str:
+    """Undo `escape`."""
+    plain = {"t": "\t", "n": "\n", "r": "\r"}
+    return re.sub(r"\\(->|.)", lambda sign: plain.get(sign[1], sign[1]), text, flags=re.DOTALL)
+
+
+def _layers(lines: Sequence[str]) -> Iterator[Layer]:
+    column = 0
+    for line in lines:
+        declared = _LAYER.fullmatch(line)
+        if declared:
+            name, *features = declared[2].split("|")
+            layer = Layer(declared[1], name, tuple(features), column)
+            column += layer.width
+            yield layer
+        elif line.startswith("#Text=") or (line and not line.startswith("#")):
+            return
+
+
+def _sentences(lines: Sequence[str], width: int, source: str) -> Iterator[tuple[list[str], list[_Raw]]]:
+    """Group the lines into sentences: the text, and the rows."""
+    texts: list[str] = []
+    rows: list[_Raw] = []
+    seen: set[str] = set()
+    for place, line in enumerate(lines):
+        if line.startswith("#Text="):
+            if rows:
+                yield texts, rows
+                texts, rows = [], []
+            texts.append(line.removeprefix("#Text="))
+        elif (line.startswith("#") and "\t" not in line) or not line.strip(" "):
+            continue
+        else:
+            row = _row(line, place, width, source)
+            if row.id in seen:
+                raise FormatError(source, place + 1, f"row {row.id} for the second time", "each row once")
+            seen.add(row.id)
+            rows.append(row)
+    if rows:
+        yield texts, rows
+    elif any(text.strip() for text in texts):
+        expected = "rows for its words: is the file cut off?"
+        raise FormatError(source, len(lines), "a sentence without rows", expected)
+
+
+def _row(line: str, place: int, width: int, source: str) -> _Raw:
+    parts = _ROW.fullmatch(line)
+    if parts is None:
+        expected = "`1-1<tab>0-4<tab>Anna<tab>...`: sentence and token, offsets, text, cells"
+        raise FormatError(source, place + 1, quoted(line), expected)
+    id, part, start, end, token, rest = parts.groups()
+    cells = rest.split("\t")[1:]
+    if len(cells) == width + 1 and not cells[-1]:
+        cells.pop()
+    if len(cells) != width or "" in cells:
+        found = f"{len([cell for cell in cells if cell])} cells"
+        raise FormatError(source, place + 1, found, f"{width}, as the header declares")
+    return _Raw(id + part, bool(part), int(start), int(end), token, tuple(cells), place)
+
+
+def _text(sentences: Sequence[tuple[list[str], list[_Raw]]], source: str) -> tuple[str, tuple[int, ...]]:
+    """Put the text together, sentence by sentence."""
+    whole = ""
+    length = 0
+    ends = []
+    for texts, rows in sentences:
+        first = rows[0]
+        if first.start > length + 1_000_000:
+            raise FormatError(
+                source, first.place + 1, f"offset {first.start}", "sentences one after the other"
+            )
+        if first.start < length:
+            whole, length = _shorten(whole, length, first, source)
+        gap = first.start - length
+        whole += ("\n" + " " * (gap - 1)) if gap and whole else " " * gap
+        sentence = _sentence("\n".join(texts), rows, source)
+        whole += sentence
+        length = first.start + Units(sentence).of(len(sentence))
+        ends.append(len(whole))
+    return whole, tuple(ends)
+
+
+def _shorten(whole: str, length: int, first: _Raw, source: str) -> tuple[str, int]:
+    """Drop blanks at the end of the text so far that the next sentence counts as its own."""
+    cut = length - first.start
+    if whole[-cut:].strip():
+        raise FormatError(source, first.place + 1, f"offset {first.start}", f"{length} or more")
+    return whole[:-cut], first.start
+
+
+def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
+    """Return the text of a sentence; if it does not fit the rows, make one that does."""
+    origin = rows[0].start
+    for candidate in (text, unescape(text)):
+        units = Units(candidate)
+        if all(_fits(candidate, units, row, origin) for row in rows):
+            _refuse_rest(candidate, units.point(max(row.end for row in rows) - origin), rows[-1], source)
+            return candidate
+    made, length = "", origin
+    for row in (row for row in rows if not row.part):
+        token = next(
+            (t for t in (row.token, unescape(row.token)) if Units(t).of(len(t)) == row.end - row.start), None
+        )
+        if token is None or row.start < length:
+            found = f"token {quoted(row.token)} at {row.start}-{row.end}"
+            raise FormatError(source, row.place + 1, found, "offsets that fit the token and `#Text`")
+        made += " " * min(row.start - length, 1_000_000) + token
+        length = row.end
+    return made
+
+
+def _refuse_rest(text: str, end: int | None, last: _Raw, source: str) -> None:
+    """Refuse a sentence that goes on behind its rows; signs at its end may be no tokens."""
+    rest = text[end:]
+    if any(character.isalnum() for character in rest):
+        expected = "rows for all words of `#Text`: is the file cut off?"
+        raise FormatError(source, last.place + 1, f"no row for {quoted(rest.strip())}", expected)
+
+
+def _fits(text: str, units: Units, row: _Raw, origin: int) -> bool:
+    start, end = units.point(row.start - origin), units.point(row.end - origin)
+    return start is not None and end is not None and text[start:end] in (row.token, unescape(row.token))
+
+
+def fresh_table(document: Document, text: str, offsets: Sequence[Extent], layer: str) -> Table:
+    """Make the table of a document that has none, with one chain layer and nothing in it."""
+    units = Units(text)
+    lines = ["#FORMAT=WebAnno TSV 3.3", f"#T_CH={layer}|referenceType|referenceRelation", "", ""]
+    ends = sorted({*document.sentence_ends, len(offsets)} - {0})
+    first = 0
+    for number, last in enumerate(ends, 1):
+        start, end = offsets[first][0], max(offsets[last - 1][1], offsets[first][0])
+        lines += [f"#Text={line}" for line in text[start:end].split("\n")]
+        for token, (begin, stop) in enumerate(offsets[first:last], 1):
+            word = re.sub(r"[\t\n\r]", " ", text[begin:stop])
+            lines.append(f"{number}-{token}\t{units.of(begin)}-{units.of(stop)}\t{word}\t_\t_\t")
+        lines.append("")
+        first = last
+    return parse("\n".join(lines), "a new table")

@@ -1,0 +1,1 @@
+"""Numbers about annotations: scores against a key, agreement, and annotators compared."""

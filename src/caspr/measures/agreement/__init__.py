@@ -1,0 +1,70 @@
+"""Agreement: how far annotators agree, corrected for chance where that is possible.
+
+    sets      Krippendorff's alpha over coreference sets, under every distance of `DISTANCES`
+    links     Krippendorff's alpha over pairs of mentions, linked or not
+    mentions  how many mentions how many annotators marked; spans that nobody marked cannot be counted, so
+              there is no agreement by chance to correct for
+
+Everything is exact. Libraries for alpha (`krippendorff`, `nltk.metrics.agreement`) take floating point
+distances and visit every pair of values, of which an act of a play has tens of millions.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from caspr.measures.agreement.distances import DISTANCES
+from caspr.measures.agreement.links import LinkTally, tally_links
+from caspr.measures.agreement.sets import Conventions, SetTally, Unmarked, tally_sets
+from caspr.text.document import Annotation
+
+__all__ = ["ALPHAS", "DISTANCES", "Conventions", "Tally", "Unmarked", "tally", "tally_all"]
+
+ALPHAS = (*DISTANCES, "links")
+"""All kinds of alpha by name."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """All counts from which agreement follows; documents are pooled by adding."""
+
+    sets: SetTally = field(default_factory=SetTally)
+    """Pairs of coreference sets."""
+    links: LinkTally = field(default_factory=LinkTally)
+    """Pairs of mentions."""
+    marked: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """How many mentions so many of so many annotators marked."""
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """Pool two documents."""
+        return Tally(self.sets + other.sets, self.links + other.links, self.marked + other.marked)
+
+    def alpha(self, kind: str) -> Fraction | None:
+        """Return an alpha of `ALPHAS`; `None` where it is undefined."""
+        return self.links.alpha() if kind == "links" else self.sets.alpha(DISTANCES[kind])
+
+
+def tally(annotations: Sequence[Annotation], conventions: Conventions | None = None) -> Tally:
+    """Count everything about the annotations of one document.
+
+    >>> from caspr.text.document import Chain, Document
+    >>> def annotated(*chains):
+    ...     spans = [Chain.of(str(n), [(t, t) for t in chain]) for n, chain in enumerate(chains)]
+    ...     return Annotation.of("x", Document("d", tuple("abcde")), spans)
+    >>> both = tally([annotated((1, 2, 3), (4, 5)), annotated((1, 2), (3,), (4, 5))])
+    >>> [str(both.alpha(kind)) for kind in ("passonneau", "masi", "nominal")]
+    ['20/29', '44/95', '8/35']
+    """
+    conventions = conventions or Conventions()
+    votes = Counter(span for annotation in annotations for span in annotation.mentions)
+    return Tally(
+        tally_sets(annotations, conventions),
+        tally_links(annotations, conventions),
+        Counter((count, len(annotations)) for count in votes.values()),
+    )
+
+
+def tally_all(documents: Iterable[Sequence[Annotation]], conventions: Conventions | None = None) -> Tally:
+    """Pool the counts of several documents."""
+    return sum((tally(annotations, conventions) for annotations in documents), Tally())

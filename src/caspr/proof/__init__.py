@@ -1,0 +1,1 @@
+"""Trust: certify every answer, write proofs of optimality, verify them without a solver."""

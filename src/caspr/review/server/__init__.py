@@ -1,0 +1,1 @@
+"""HTTP: routes, the guard before them, events, and the process that serves."""

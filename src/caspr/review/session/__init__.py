@@ -1,0 +1,1 @@
+"""A review without HTTP: documents, their history, operations, questions and the review file."""

@@ -1,0 +1,70 @@
+"""Exports: the result of a document as a file in any format, and its report."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from caspr.formats.containers.zip import make_archive
+from caspr.formats.registry import FORMATS, SUFFIXES, render
+from caspr.measures.compare import against_gold, compare
+from caspr.report.explained import explained
+from caspr.report.page import report_page
+from caspr.review.session.operations import OperationError
+from caspr.review.session.session import Session
+from caspr.text.document import Document
+
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""A report names its own script and style by their hashes; from the rest of the page it is cut off."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to hand out."""
+
+    name: str
+    """A plain name, safe in a header and on any disk."""
+    content: bytes
+    media_type: str = "application/octet-stream"
+    policy: str | None = None
+    """The content security policy of a page that is shown; other files are saved."""
+
+
+def export(session: Session, number: int, format: str) -> Download:
+    """Return the result of a document in a format, or its part of the review file."""
+    with session.lock:
+        case = session.case(number)
+        gold, text = case.board.gold(case.position), session.folders[number].text
+    if format == "review":
+        return Download(f"{plain(gold.document)}.review.conll", text.encode("utf-8"))
+    if format not in FORMATS:
+        raise OperationError(f"found format {format[:40]!r}, expected review or one of {', '.join(FORMATS)}")
+    name = f"{plain(gold.document)}{SUFFIXES[format][0]}"
+    files = render([gold], Path(name), format=format)
+    contents = {path: text.encode("utf-8") if isinstance(text, str) else text for path, text in files.items()}
+    if len(contents) == 1:
+        path, content = contents.popitem()
+        return Download(path.name, content)
+    packed = make_archive((path.as_posix(), content) for path, content in sorted(contents.items()))
+    return Download(f"{plain(gold.document)}.zip", packed, "application/zip")
+
+
+def report(session: Session, number: int) -> Download:
+    """Return the report on a document as a page."""
+    with session.lock:
+        case = session.case(number)
+        result = case.board.result(case.position)
+    comparison = compare([result.instance.annotations])
+    page = report_page(explained([result], comparison, against_gold([result])), result.document.title)
+    return Download("report.html", page.encode("utf-8"), "text/html; charset=utf-8", REPORT_POLICY)
+
+
+def plain(document: Document) -> str:
+    """Name a file after a document, with nothing that means anything to a header or a disk.
+
+    >>> plain(Document("../a b", (), part="1"))
+    'a_b_part_1'
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", document.title).strip("._-")[:80] or "document"

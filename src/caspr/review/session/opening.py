@@ -1,0 +1,106 @@
+"""Opening: from the files a user names to a session over a review file.
+
+    a review file               is gone on with, in place;
+    annotators' files, folders  are merged into a new review file; one that is there already and holds
+                                the same annotations is gone on with.
+
+Annotators' files are never written.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from caspr.adjudicate import by_document
+from caspr.errors import FormatError, InputError
+from caspr.files import read_text, refuse_overwriting, refuse_unwritable
+from caspr.formats import review_file
+from caspr.formats.naming import read_files
+from caspr.result import GOLD
+from caspr.review.session.session import Session
+from caspr.review.session.store import Store
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings, write_settings
+from caspr.text.alignment import align
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding
+
+DEFAULT = Path("review.conll")
+"""Where a new review file is written unless told otherwise."""
+
+Chosen = Callable[[Settings], Settings]
+"""Changes settings to what the user asked for."""
+
+
+def is_review(path: Path) -> bool:
+    """Tell whether a file is in review layout."""
+    if not path.is_file():
+        return False
+    try:
+        return any(line.startswith("# caspr review:") for line in read_text(path)[:1_000_000].split("\n"))
+    except (InputError, FormatError):
+        return False
+
+
+def open_review(path: Path, chosen: Chosen) -> Session:
+    """Go on with a review file."""
+    store = Store(path)
+    store.acquire()
+    try:
+        return Session.open(store, chosen)
+    except BaseException:
+        store.release()
+        raise
+
+
+def open_annotations(
+    files: Sequence[Path], given: Sequence[Sequence[Annotation]], output: Path, chosen: Chosen
+) -> tuple[Session, tuple[Finding, ...]]:
+    """Merge what annotators' files say into a review file, or go on with one that says the same."""
+    refuse_overwriting(output, read_files(files))
+    refuse_unwritable(output)
+    documents, findings = by_document(given)
+    aligned = [align(annotations) for annotations in documents]
+    store = Store(output)
+    store.acquire()
+    try:
+        if output.exists():
+            _refuse_different(output, review_file.read(output), aligned)
+            return Session.open(store, chosen), findings
+        settings = chosen(Settings())
+        fresh = [_fresh(annotations, settings) for annotations in aligned]
+        store.write(review_file.write(fresh).encode("utf-8"))
+        session = Session.open(store, lambda _: settings)
+        session.fresh = True
+        if len(fresh) == 1:
+            session.case(0)
+            session.save()
+            session.fresh = False
+    except BaseException:
+        store.release()
+        raise
+    return session, findings
+
+
+def _fresh(annotations: Sequence[Annotation], settings: Settings) -> review_file.Review:
+    gold = Annotation(GOLD, annotations[0].document, ())
+    return review_file.Review(gold, tuple(annotations), Decisions(), write_settings(settings))
+
+
+def _refuse_different(
+    output: Path, there: Sequence[review_file.Review], documents: Sequence[Sequence[Annotation]]
+) -> None:
+    """Refuse to go on with a review of other documents or annotations."""
+    known = [_content(one.annotations) for one in there]
+    if known != [_content(annotations) for annotations in documents]:
+        raise InputError(
+            f"{output}: found a review of other annotations, expected one of these files: "
+            "name another with -o, or open this one alone"
+        )
+
+
+def _content(annotations: Sequence[Annotation]) -> object:
+    """Return what makes annotations the same, whatever file they are in."""
+    return [
+        (one.annotator, one.document.key, one.document.tokens, one.chains, one.singletons)
+        for one in annotations
+    ]

@@ -1,0 +1,198 @@
+"""Questions: what is worth asking the adjudicator, the most valuable first.
+
+Two kinds of things annotators can disagree on are asked about, and only where they do:
+
+    mention   a span that some annotators marked and some did not;
+    link      for every mention that an annotator has in a chain after others: the earlier mention of that
+              chain with which most annotators link it, the nearest of these. Where all link it with some
+              earlier mention, this chain asks nothing about it.
+
+So the questions follow from the annotations alone and stay the same while decisions come and go; those that
+decisions answer are gone. A *tie* is a question that another optimum answers otherwise. Ties come first,
+then the closest votes, then the order of the text.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from caspr.engines.native.flip_prices import Certainty
+from caspr.formats.review_file.statements import spelled
+from caspr.review.session.solver import Board, Position
+from caspr.task.decisions import Decisions
+from caspr.task.limits import Limits
+from caspr.task.votes import Signature, shared
+from caspr.text.document import Document, Span
+
+SHOWN = 60
+"""How many characters of a mention a question quotes."""
+LONGEST = 2.0
+"""Seconds for the price of one question."""
+PRICED = 200
+"""How many questions are priced after each decision, the closest votes first."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something annotators disagree on."""
+
+    id: str
+    """The same in every position."""
+    mentions: tuple[Span, ...]
+    """Two for a link, one for a mention."""
+    yes: int
+    """How many annotators say yes."""
+    no: int
+    """How many say no."""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is about two mentions."""
+        return len(self.mentions) == 2
+
+    @property
+    def distance(self) -> int:
+        """How far the vote is from a draw."""
+        return abs(self.yes - self.no)
+
+
+@dataclass
+class Queue:
+    """The questions of one document, and what is known about deciding them otherwise."""
+
+    board: Board
+    questions: tuple[Question, ...] = field(init=False)
+    """In the order of the text."""
+    prices: dict[tuple[Span, ...], Certainty] = field(default_factory=dict)
+    """What the opposite costs in the present position, where that is known."""
+
+    def __post_init__(self) -> None:
+        """Find what annotators disagree on."""
+        self.questions = tuple(sorted(find_questions(self.board), key=lambda one: one.mentions))
+
+    def open(self, position: Position) -> list[Question]:
+        """Return the questions that no decision answers, the most valuable first."""
+        decisions = position.decisions
+        ruled_out = self.board.ruled_out(decisions)
+        left = [one for one in self.questions if not is_answered(one, decisions, ruled_out)]
+        return sorted(left, key=lambda one: (not self.is_tie(one), one.distance, one.mentions))
+
+    def is_tie(self, question: Question) -> bool:
+        """Tell whether another optimum is known to decide otherwise."""
+        known = self.prices.get(question.mentions)
+        return known is not None and known.exact and known.price == 0
+
+    def progress(self, decisions: Decisions) -> dict[str, int]:
+        """Count the questions, and those that decisions answer."""
+        ruled_out = self.board.ruled_out(decisions)
+        answered = 0
+        if decisions:
+            answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
+        return {"asked": len(self.questions), "answered": answered}
+
+    def price(self, position: Position, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
+        """Find out what deciding links otherwise costs, closest votes first; yield each that was priced."""
+        if not position.optimal:
+            return
+        # A later position has prices of its own.
+        prices, give_up = self.prices, monotonic() + seconds
+        instance, solution = self.board.instance(position.decisions), self.board.solution(position)
+        allowed = set(instance.mentions)
+        links = (one for one in self.open(position) if one.is_link and allowed.issuperset(one.mentions))
+        for question in islice(links, PRICED):
+            left = min(LONGEST, give_up - monotonic())
+            if left <= 0 or cancelled():
+                return
+            pair = question.mentions[0], question.mentions[1]
+            limits = Limits(seconds=left, cancelled=cancelled)
+            for told in self.board.adjudicator.certainties(instance, solution, [pair], limits):
+                if not cancelled():
+                    prices[question.mentions] = told
+                    yield question
+
+    def view(self, question: Question, position: Position) -> dict[str, Any]:
+        """Return a question as the page wants it."""
+        known = self.prices.get(question.mentions)
+        mentions = [spelled(span) for span in question.mentions]
+        verbs = ("together", "apart") if question.is_link else ("exists", "absent")
+        return {
+            "id": question.id,
+            "kind": "tie" if self.is_tie(question) else "link" if question.is_link else "mention",
+            "mentions": mentions,
+            "text": worded(question, self.board.document),
+            "votes": {"yes": question.yes, "no": question.no},
+            "now": _now(question, position.chain_of),
+            "price": None if known is None else known.price,
+            "exact": known is None or known.exact,
+            "possible": known is None or known.price is not None,
+            "yes": {"do": verbs[0], "mentions": mentions},
+            "no": {"do": verbs[1], "mentions": mentions},
+        }
+
+
+def find_questions(board: Board) -> Iterator[Question]:
+    """Yield everything annotators disagree on, each once."""
+    annotators = len(board.annotations)
+    for span, marked in board.candidates.items():
+        if marked < annotators:
+            yield Question(f"m{spelled(span)}", (span,), marked, annotators - marked)
+    seen: dict[tuple[Span, Span], int] = {}
+    votes = board.adjudicator.instance.votes
+    for annotation in board.annotations:
+        for chain in annotation.chains:
+            for pair, evidence in _doubtful(chain.mentions, votes.signatures, annotators):
+                seen[pair] = evidence
+    for pair, evidence in seen.items():
+        yield Question(f"l{spelled(pair[0])}_{spelled(pair[1])}", pair, evidence, annotators - evidence)
+
+
+def _doubtful(
+    mentions: Sequence[Span], signatures: Mapping[Span, Signature], annotators: int
+) -> Iterator[tuple[tuple[Span, Span], int]]:
+    """Yield for every mention of a chain its best earlier one, unless all annotators agree on some."""
+    last: dict[Signature, Span] = {}
+    for mention in mentions:
+        signature = signatures.get(mention, frozenset())
+        if last:
+            evidence, earlier = max((shared(signature, kind), span) for kind, span in last.items())
+            if 0 < evidence < annotators:
+                yield (earlier, mention), evidence
+        last[signature] = mention
+
+
+def is_answered(question: Question, decisions: Decisions, ruled_out: frozenset[Span]) -> bool:
+    """Tell whether decisions answer a question, or leave nothing to ask."""
+    if not ruled_out.isdisjoint(question.mentions):
+        return True
+    if not question.is_link:
+        return question.mentions[0] in decisions.group_of
+    first, second = question.mentions
+    if decisions.apart and (first, second) in decisions.apart:
+        return True
+    # Two mentions are joined or separated by ids only if both are enforced.
+    both = first in decisions.group_of and second in decisions.group_of
+    return both and (decisions.joins(first, second) or decisions.separates(first, second))
+
+
+def worded(question: Question, document: Document) -> str:
+    """Ask in plain words.
+
+    >>> document = Document("d", ("the", "girl", "she"))
+    >>> worded(Question("q", (Span(1, 2), Span(3, 3)), 1, 1), document)
+    'Are “the girl” (1-2) and “she” (3-3) the same?'
+    """
+    quoted = [f"“{shortened(document.text(span))}” ({spelled(span)})" for span in question.mentions]
+    return f"Are {' and '.join(quoted)} the same?" if question.is_link else f"Is {quoted[0]} a mention?"
+
+
+def shortened(text: str) -> str:
+    """Return so much of a text as a question quotes."""
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def _now(question: Question, chain_of: Mapping[Span, str]) -> bool:
+    """Tell what the result says."""
+    homes: Iterable[str | None] = [chain_of.get(span) for span in question.mentions]
+    return None not in homes and len(set(homes)) == 1

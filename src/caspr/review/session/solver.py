@@ -1,0 +1,202 @@
+"""The board: one document with its annotations, where decisions go in and certified results come out.
+
+A *position* is all that is decided at one moment and the result of it. Positions are never changed;
+undoing is going back to an earlier one. Chains keep their ids from position to position as far as
+they keep their mentions, so that only what changes looks changed.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+
+from caspr.engines.native.incremental import Adjudicator
+from caspr.errors import EngineError
+from caspr.formats.review_file.statements import Note
+from caspr.proof.certify import Certifier
+from caspr.result import GOLD, Result, merge_marks, number_chains
+from caspr.review.session.entries import Entry, Touching, decisions_of, touching
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.price.contradictions import refuse_contradictions
+from caspr.task.settings import Settings
+from caspr.task.solution import Costs, Partition, Solution, Status, found
+from caspr.text.alignment import align
+from caspr.text.checks import check, refuse_outside
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.findings import Finding
+
+
+@dataclass(frozen=True)
+class Position:
+    """All that is decided about a document at one moment, and the result."""
+
+    entries: tuple[Entry, ...]
+    """The decisions, oldest first."""
+    notes: tuple[tuple[str, Note], ...]
+    """The notes with their ids, oldest first."""
+    chains: tuple[Chain, ...]
+    """The result, with ids that last."""
+    value: int
+    """What it costs."""
+    bound: int
+    """No solution costs less."""
+    costs: Costs
+    """The value by kind."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the result is proven optimal."""
+        return self.value == self.bound
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """All entries put together."""
+        return decisions_of(self.entries)
+
+    @cached_property
+    def chain_of(self) -> dict[Span, str]:
+        """The chain of each mention that is in one."""
+        return {mention: chain.id for chain in self.chains for mention in chain.mentions}
+
+    @property
+    def partition(self) -> Partition:
+        """The chains of two mentions or more, in canonical order."""
+        return tuple(sorted(chain.mentions for chain in self.chains if len(chain.mentions) > 1))
+
+    def bare(self) -> "Position":
+        """Return the same position without what was derived from it, to be kept for long."""
+        return replace(self)
+
+    def chain(self, id: str) -> Chain | None:
+        """Find a chain of the result."""
+        return next((chain for chain in self.chains if chain.id == id), None)
+
+
+@dataclass
+class Board:
+    """One document to be adjudicated."""
+
+    annotations: tuple[Annotation, ...]
+    """What the annotators said, over one row of tokens."""
+    settings: Settings
+    """What is optimal, and the limits of the search."""
+    findings: tuple[Finding, ...] = field(init=False)
+    """What is odd about the annotations."""
+
+    def __post_init__(self) -> None:
+        """Align the annotators' texts and make the solver ready."""
+        self.annotations = tuple(align(self.annotations))
+        self.findings = check(self.annotations, allow_nested=self.settings.allow_nested)
+        self._certifier = Certifier()
+        self.adjudicator = Adjudicator(self.settings.instance(self.annotations, Decisions()))
+
+    @property
+    def document(self) -> Document:
+        """The text, as the first annotator's file has it."""
+        return self.annotations[0].document
+
+    @cached_property
+    def candidates(self) -> Counter[Span]:
+        """Every span that annotators marked, with how many did."""
+        return Counter(span for annotation in self.annotations for span in annotation.mentions)
+
+    @cached_property
+    def touching(self) -> Touching:
+        """The annotators' mentions at each token."""
+        return touching(self.candidates)
+
+    @cached_property
+    def _all_marks(self) -> dict[Span, Mark]:
+        return merge_marks(self.annotations)
+
+    def ruled_out(self, decisions: Decisions) -> frozenset[Span]:
+        """Return the annotators' mentions that decisions forbid."""
+        near = (span for token in decisions.closed for span in self.touching.get(token, ()))
+        return decisions.absent.union(near) - (decisions.permitted - decisions.absent)
+
+    def instance(self, decisions: Decisions) -> Instance:
+        """Set the task with some decisions; votes are not counted again."""
+        return self.adjudicator.with_decisions(decisions)
+
+    def solve(
+        self,
+        entries: Sequence[Entry],
+        notes: Sequence[tuple[str, Note]] = (),
+        before: Position | None = None,
+        limits: Limits | None = None,
+        progress: Progress = silent,
+    ) -> Position:
+        """Optimise around decisions; raise `ContradictionError` if they cannot hold together."""
+        decisions = decisions_of(entries)
+        refuse_outside(self.document, decisions)
+        instance = self.instance(decisions)
+        refuse_contradictions(instance)
+        solution = self.adjudicator.answer(instance, limits or self.settings.limits, progress)
+        if solution.status is Status.INFEASIBLE:
+            raise EngineError("found no solution for decisions that do not contradict each other")
+        costs = self._certifier.certify(instance, solution)[0]
+        chains = self._chains(instance, solution.partitions[0], before)
+        return Position(tuple(entries), tuple(notes), chains, solution.value, solution.bound, costs)
+
+    def _chains(self, instance: Instance, partition: Partition, before: Position | None) -> tuple[Chain, ...]:
+        """Name the chains, as before where they were there before."""
+        inside = {mention for chain in partition for mention in chain}
+        alone = tuple((mention,) for mention in instance.kept_alone if mention not in inside)
+        whole = (*partition, *alone)
+        if before is None:
+            return number_chains(whole, instance.decisions)
+        return tuple(_named(whole, instance.decisions, before))
+
+    def gold(self, position: Position) -> Annotation:
+        """Return the result as an annotation."""
+        return Annotation.of(GOLD, self.document, position.chains, marks=self._all_marks)
+
+    def result(self, position: Position) -> Result:
+        """Return the result as reports want it."""
+        return Result(
+            self.instance(position.decisions),
+            self.solution(position),
+            position.costs,
+            engine="native",
+            seconds=0.0,
+            findings=self.findings,
+        )
+
+    def solution(self, position: Position) -> Solution:
+        """Return the result as engines give it."""
+        return found(position.value, position.bound, [position.partition])
+
+
+def _named(partition: Partition, decisions: Decisions, before: Position) -> Iterator[Chain]:
+    """Give every chain an id: the enforced one, the one that most of its mentions had, or a new one."""
+    enforced = {span: group.ids[0] for group in decisions.groups if group.ids for span in group.mentions}
+    old = {chain.mentions: chain for chain in before.chains}
+    names: dict[tuple[Span, ...], str] = {}
+    claims = []
+    for chain in partition:
+        ids = {enforced[span] for span in chain if span in enforced}
+        if ids:
+            names[chain] = min(ids)
+            continue
+        had = Counter(before.chain_of[span] for span in chain if span in before.chain_of)
+        claims += [(-number, chain, id) for id, number in had.items()]
+    taken = set(enforced.values())
+    for _, chain, id in sorted(claims):
+        if chain not in names and id not in taken:
+            names[chain] = id
+            taken.add(id)
+    used = taken | {chain.id for chain in before.chains}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    for chain in sorted(partition):
+        name = names.get(chain) or next(fresh)
+        same = old.get(chain)
+        yield same if same is not None and same.id == name else Chain(name, tuple(chain))
+
+
+def without(entries: Iterable[Entry], ids: Iterable[str]) -> tuple[Entry, ...]:
+    """Return the entries that are not among some ids."""
+    gone = frozenset(ids)
+    return tuple(entry for entry in entries if entry.id not in gone)

@@ -1,0 +1,245 @@
+"""Decisions: what the adjudicator enforced (the paper's section 3.2).
+
+There are two ways to decide. A *cell* is the result column of a review file at one token. An enforced
+cell says: exactly these mentions start and end here. From all enforced cells together follow
+
+    chains     mentions that must exist, with those of one id together and those of two ids apart;
+    closed     tokens where no other mention may start or end (`=-` closes a token to all of them).
+
+A *statement* says one thing and nothing else; it closes no token:
+
+    enforced   mentions that must exist, in the chain of an id;
+    together   mentions that must exist, in one chain, whichever that is;
+    exists     mentions that must each be in some chain;
+    absent     mentions that must not exist;
+    apart      two mentions that must not share a chain, whether they exist or not.
+
+All mentions that are in one chain by whatever cells and statements form a *group*. Cells and statements
+are also the units of blame: when decisions contradict each other, a minimal set of them is named.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import chain as concatenated
+
+from caspr.text.document import Chain, Span
+
+Pair = tuple[Span, Span]
+
+
+class Kind(StrEnum):
+    """What a statement says about its mentions."""
+
+    ENFORCED = "enforced"
+    TOGETHER = "together"
+    EXISTS = "exists"
+    ABSENT = "absent"
+    APART = "apart"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that the adjudicator decided beside the cells."""
+
+    kind: Kind
+    mentions: tuple[Span, ...]
+    """Distinct, in text order; two of them for `apart`."""
+    chain: str = ""
+    """The id of the chain for `enforced`, empty otherwise."""
+
+    @classmethod
+    def of(cls, kind: Kind, mentions: Iterable[tuple[int, int]], chain: str = "") -> "Statement":
+        """Make a statement from spans in any order."""
+        return cls(kind, tuple(sorted({Span(*mention) for mention in mentions})), chain)
+
+    def __str__(self) -> str:
+        """Say it in words.
+
+        >>> print(Statement.of(Kind.ENFORCED, [(6, 6), (1, 3)], "2"))
+        (1, 3) and (6, 6) in chain 2
+        >>> print(Statement.of(Kind.ABSENT, [(1, 3)]))
+        (1, 3) absent
+        """
+        listed = ", ".join(str(tuple(mention)) for mention in self.mentions[:-1])
+        last = str(tuple(self.mentions[-1]))
+        words = f"{listed} and {last}" if listed else last
+        match self.kind:
+            case Kind.ENFORCED:
+                return f"{words} in chain {self.chain}"
+            case Kind.EXISTS:
+                return f"{words} in some chain"
+            case _:
+                return f"{words} {self.kind}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Mentions that decisions put into one chain, or a single one that must be in some chain."""
+
+    mentions: tuple[Span, ...]
+    """In text order."""
+    ids: tuple[str, ...]
+    """The ids this chain was given: one, none, or more where decisions contradict."""
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The enforced part of the answer."""
+
+    chains: tuple[Chain, ...] = ()
+    """Mentions enforced by cells; the ids are kept in the result. A chain may have one mention."""
+    closed: frozenset[int] = frozenset()
+    """Tokens at which only permitted mentions may start or end."""
+    permitted: frozenset[Span] = frozenset()
+    """Mentions that closed tokens let through."""
+    statements: tuple[Statement, ...] = ()
+    """What was decided beside the cells, in the order of the decisions."""
+    accompanied: frozenset[Span] = frozenset()
+    """Mentions that were in a group with others before some decisions were left out."""
+
+    @classmethod
+    def of(
+        cls, chains: Iterable[Chain] = (), empty: Iterable[int] = (), statements: Iterable[Statement] = ()
+    ) -> "Decisions":
+        """Enforce chains, those of one id being one, tokens without any boundary, and statements."""
+        by_id: dict[str, list[Span]] = {}
+        for chain in chains:
+            by_id.setdefault(chain.id, []).extend(chain.mentions)
+        enforced = [Chain.of(id, spans) for id, spans in by_id.items()]
+        enforced.sort(key=lambda chain: (chain.mentions, chain.id))
+        mentions = frozenset(span for chain in enforced for span in chain.mentions)
+        boundaries = {token for span in mentions for token in span}
+        return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, tuple(statements))
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is enforced."""
+        return bool(self.closed or self.statements)
+
+    def in_words(self) -> tuple[str, ...]:
+        """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
+
+        >>> absent = Statement.of(Kind.ABSENT, [(7, 7)])
+        >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
+        ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
+        """
+        boundaries = {token for chain in self.chains for span in chain.mentions for token in span}
+        return (
+            *(f"{Statement(Kind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
+            *(f"nothing starts or ends at token {token}" for token in sorted(self.closed - boundaries)),
+            *map(str, self.statements),
+        )
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The mentions that must exist, by what holds them together, in text order."""
+        root: dict[Span, Span] = {}
+        for bundle in self._bundles():
+            for mention in bundle:
+                one, other = sorted((_find(root, bundle[0]), _find(root, mention)))
+                root[other] = one
+        members: dict[Span, list[Span]] = {}
+        for mention in sorted(root):
+            members.setdefault(_find(root, mention), []).append(mention)
+        ids: dict[Span, set[str]] = {}
+        for id, mentions in self.named.items():
+            ids.setdefault(_find(root, mentions[0]), set()).add(id)
+        return tuple(Group(tuple(found), tuple(sorted(ids.get(top, ())))) for top, found in members.items())
+
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[Span]]:
+        """The mentions that each id was given to."""
+        named: dict[str, list[Span]] = {}
+        enforced = (one for one in self.statements if one.kind is Kind.ENFORCED)
+        for id, mentions in concatenated(
+            ((chain.id, chain.mentions) for chain in self.chains),
+            ((one.chain, one.mentions) for one in enforced),
+        ):
+            named.setdefault(id, []).extend(mentions)
+        return {id: mentions for id, mentions in named.items() if mentions}
+
+    def _bundles(self) -> Iterator[Sequence[Span]]:
+        yield from self.named.values()
+        for one in self.statements:
+            if one.kind is Kind.TOGETHER:
+                yield one.mentions
+            elif one.kind is Kind.EXISTS:
+                yield from ((mention,) for mention in one.mentions)
+
+    @cached_property
+    def group_of(self) -> Mapping[Span, Group]:
+        """The group of each mention that must exist."""
+        return {mention: group for group in self.groups for mention in group.mentions}
+
+    @cached_property
+    def lone(self) -> frozenset[Span]:
+        """Mentions that form a group alone, which need another mention to be with."""
+        alone = frozenset(group.mentions[0] for group in self.groups if len(group.mentions) == 1)
+        return alone - self.accompanied
+
+    @cached_property
+    def absent(self) -> frozenset[Span]:
+        """Mentions that a statement rules out."""
+        return frozenset(
+            mention for one in self.statements if one.kind is Kind.ABSENT for mention in one.mentions
+        )
+
+    @cached_property
+    def apart(self) -> frozenset[Pair]:
+        """Pairs that a statement keeps out of one chain, in text order."""
+        return frozenset(
+            (one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is Kind.APART
+        )
+
+    @cached_property
+    def torn(self) -> tuple[Pair, ...]:
+        """Pairs that are decided to be in one chain and to be apart."""
+        return tuple(sorted(pair for pair in self.apart if self.joins(*pair)))
+
+    def rules_out(self, mention: Span) -> bool:
+        """Tell whether a closed token or a statement forbids a mention."""
+        if mention in self.absent:
+            return True
+        touches = mention.start in self.closed or mention.end in self.closed
+        return touches and mention not in self.permitted
+
+    def joins(self, first: Span, second: Span) -> bool:
+        """Tell whether two mentions were enforced into one chain."""
+        group = self.group_of.get(first)
+        return group is not None and group is self.group_of.get(second)
+
+    def separates(self, first: Span, second: Span) -> bool:
+        """Tell whether two mentions were enforced into different chains, or kept apart."""
+        if self.apart and (min(first, second), max(first, second)) in self.apart:
+            return True
+        one, other = self.group_of.get(first), self.group_of.get(second)
+        return one is not None and other is not None and bool(one.ids and other.ids) and one.ids != other.ids
+
+    def restricted_to(self, tokens: Collection[int], statements: Collection[Statement] = ()) -> "Decisions":
+        """Keep only the cells of some tokens, and some statements.
+
+        A mention stays enforced when both its cells stay; one that was enforced together with others does
+        not become a lone mention by losing them. So the less is kept, the more is allowed: this is what
+        makes a minimal contradiction well defined.
+        """
+        kept = frozenset(tokens)
+        chains = (
+            Chain(chain.id, tuple(span for span in chain.mentions if kept.issuperset(span)))
+            for chain in self.chains
+        )
+        return Decisions(
+            tuple(chain for chain in chains if chain.mentions),
+            self.closed & kept,
+            self.permitted,
+            tuple(one for one in self.statements if one in statements),
+            frozenset(self.group_of) - self.lone,
+        )
+
+
+def _find(root: dict[Span, Span], mention: Span) -> Span:
+    root.setdefault(mention, mention)
+    while root[mention] != mention:
+        root[mention] = root[root[mention]]
+        mention = root[mention]
+    return mention

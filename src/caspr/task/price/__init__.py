@@ -1,0 +1,1 @@
+"""What a partition costs and may do, recomputed from the votes."""

@@ -1,0 +1,163 @@
+"""Contradictions: decisions that cannot hold together, and the fewest cells and statements to blame.
+
+Decisions can be respected if and only if
+
+    (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
+        or holds a mention that a closed token or a statement rules out;
+    (2) no group holds a mention and one inside it (while that rule is on);
+    (3) every mention that is a group alone finds company: see `company`.
+
+Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
+them are well defined; one is found by splitting (QuickXplain; Junker 2004).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from caspr.errors import ContradictionError
+from caspr.task.decisions import Decisions, Group, Statement
+from caspr.task.instance import Instance
+from caspr.task.price.partners import Chains, find_company
+from caspr.task.votes import Votes, count_votes, nested_pairs
+from caspr.text.document import Document, Span
+
+Item = int | Statement
+"""A cell, named by its token, or a statement."""
+
+
+def refuse_contradictions(instance: Instance) -> None:
+    """Raise `ContradictionError` with minimal decisions to blame if the decisions cannot be respected."""
+    decisions = instance.decisions
+    if not decisions:
+        return
+    votes = count_votes(instance.annotations) if instance.forced_votes else instance.votes
+    if feasible(instance, decisions, votes):
+        return
+    items = _suspects(instance, decisions, votes)
+    blamed = minimal_subset(
+        range(len(items)),
+        lambda chosen: feasible(instance, _only(decisions, [items[number] for number in chosen]), votes),
+    )
+    raise _explained(instance, [items[number] for number in blamed])
+
+
+def _only(decisions: Decisions, items: Sequence[Item]) -> Decisions:
+    tokens = {item for item in items if isinstance(item, int)}
+    return decisions.restricted_to(tokens, {item for item in items if isinstance(item, Statement)})
+
+
+def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
+    document, less = instance.annotations[0].document, _only(instance.decisions, items)
+    tokens = tuple(item for item in items if isinstance(item, int))
+    statements = tuple(item for item in items if isinstance(item, Statement))
+    kind = "enforced cells" if not statements else "decisions"
+    reason = _reason(instance, less)
+    where = document.place(tokens[0]) if tokens else document.source or document.title
+    return ContradictionError(
+        f"{where}: found {kind} that cannot hold together: {reason} "
+        f"({_listed(document, tokens, statements)}); expected decisions that allow a solution: "
+        f"change one of these{' cells' if not statements else ''}",
+        tokens,
+        statements,
+        reason,
+    )
+
+
+def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Statement]) -> str:
+    parts = [f"cells at {', '.join(document.place(token) for token in tokens)}"] if tokens else []
+    return "; ".join([*parts, *(f"decided: {statement}" for statement in statements)])
+
+
+def _suspects(instance: Instance, decisions: Decisions, votes: Votes) -> list[Item]:
+    """Return decisions that cannot hold together, few and telling ones where a glance shows them."""
+    everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
+    for group in decisions.groups:
+        if any(_faults(instance, decisions, group)):
+            inside = set(group.mentions)
+            tokens = {token for mention in inside for token in mention}
+            few = [
+                item
+                for item in everything
+                if (item in tokens if isinstance(item, int) else not inside.isdisjoint(item.mentions))
+            ]
+            if not feasible(instance, _only(decisions, few), votes):
+                return few
+    return everything
+
+
+def feasible(instance: Instance, decisions: Decisions, votes: Votes) -> bool:
+    """Tell whether any solution of an instance respects some decisions."""
+    return arrangement(instance, decisions, votes) is not None
+
+
+def arrangement(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
+    """Return chains that hold all groups, lone mentions with company; `None` if there are none."""
+    if any(True for group in decisions.groups for _ in _faults(instance, decisions, group)):
+        return None
+    return find_company(instance, decisions, votes)
+
+
+def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:
+    """Say in words why a group cannot be in one chain."""
+    if len(group.ids) > 1:
+        mention = _twice(decisions, group)
+        who = "what is decided to be together" if mention is None else f"mention {tuple(mention)}"
+        yield f"{who} is enforced in chains {' and '.join(group.ids)}"
+    for mention in group.mentions:
+        if decisions.rules_out(mention):
+            yield f"mention {tuple(mention)} is enforced and ruled out"
+    for first, second in decisions.torn:
+        if decisions.group_of[first] is group:
+            yield f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
+    if not instance.allow_nested:
+        for outer, inner in nested_pairs(group.mentions):
+            name = f"chain {group.ids[0]}" if group.ids else "a chain"
+            yield (
+                f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, "
+                "which only --allow-nested permits"
+            )
+
+
+def _twice(decisions: Decisions, group: Group) -> Span | None:
+    """Return a mention of a group that was itself given several ids, if there is one."""
+    given: dict[Span, set[str]] = {}
+    for id, mentions in decisions.named.items():
+        for mention in mentions:
+            given.setdefault(mention, set()).add(id)
+    return next((mention for mention in group.mentions if len(given.get(mention, ())) > 1), None)
+
+
+def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool]) -> list[int]:
+    """Return items that cannot hold together, while all of them but any one can.
+
+    `holds` must be true for no items, false for all of them, and never become true by adding items.
+
+    >>> minimal_subset(range(10), lambda chosen: not {2, 7} <= set(chosen))
+    [2, 7]
+    """
+
+    def explain(background: list[int], changed: bool, suspects: Sequence[int]) -> list[int]:
+        if changed and not holds(background):
+            return []
+        if len(suspects) == 1:
+            return list(suspects)
+        middle = len(suspects) // 2
+        left, right = suspects[:middle], suspects[middle:]
+        from_right = explain([*background, *left], True, right)
+        from_left = explain([*background, *from_right], bool(from_right), left)
+        return from_left + from_right
+
+    return sorted(explain([], False, items))
+
+
+def _reason(instance: Instance, decisions: Decisions) -> str:
+    """Say in words why minimal decisions cannot hold."""
+    for group in decisions.groups:
+        for fault in _faults(instance, decisions, group):
+            return fault
+    lone = [str(tuple(mention)) for mention in sorted(decisions.lone)]
+    if len(lone) == 1:
+        return (
+            f"mention {lone[0]} must be in a chain, but no annotator linked it with a mention "
+            "that is still allowed"
+        )
+    return f"the mentions {', '.join(lone)} must be in chains, but have too few mentions to be with"

@@ -1,0 +1,159 @@
+"""Prices: what chains cost, recomputed from the votes.
+
+The mentions of a chain fall into *classes* with equal signature and equal enforced group; all pairs
+between two classes are alike, so a chain costs as much work as the square of its few classes.
+A pair with enforced link is free. A pair with evidence K is used or left unused, whichever is cheaper; a
+pair without evidence is invented. Used and free links must connect the chain. If the cheapest choice
+does not, the links that connect it at least extra cost are used as well: adding links is a matroid
+question, so taking them by extra cost, cheapest first (Kruskal), is exact.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+from caspr.task.instance import Instance
+from caspr.task.solution import Costs, Partition
+from caspr.task.votes import Signature, shared
+from caspr.text.document import Span
+
+Class = tuple[Signature, Span | None]
+"""A signature and the enforced group, which together decide every pair."""
+
+
+class Pairs(NamedTuple):
+    """All pairs between two classes of one chain: alike in everything."""
+
+    first: Class
+    second: Class
+    number: int
+    """How many pairs of mentions."""
+    evidence: int
+    """K of each pair."""
+    free: bool
+    """Whether each link is enforced."""
+
+
+Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
+"""Prices one chain, whatever the others are."""
+
+
+def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
+    """Compute what a partition costs, by kind.
+
+    The partition must be connected by links and, where invent is forbidden, free of invented pairs;
+    `violations` tells.
+    """
+    priced = priced or price_chain
+    chains = [priced(instance, chain) for chain in partition]
+    kept = sum(votes for votes, _ in chains)
+    omitted = Costs(omitted=instance.objective.omit * (instance.votes.total - kept))
+    return sum((costs for _, costs in chains), omitted)
+
+
+def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
+    """Return the votes a chain keeps (those of used and free links) and what its pairs cost."""
+    objective, n = instance.objective, instance.votes.annotators
+    classes = classes_of(instance, chain)
+    used, unused = 0, 0
+    kept = 0
+    joined = Connection(classes)
+    open_choices: list[tuple[int, Pairs]] = []
+    for pairs in pairs_of(classes):
+        if pairs.free or objective.prefers_use(pairs.evidence, n):
+            kept += pairs.number * pairs.evidence
+            used += 0 if pairs.free else pairs.number * (n - pairs.evidence)
+            joined.connect(pairs.first, pairs.second)
+        else:
+            unused += pairs.number
+            if pairs.evidence:
+                extra = objective.use * (n - pairs.evidence) - objective.omit * pairs.evidence
+                open_choices.append((extra, pairs))
+    for _, pairs in sorted(open_choices, key=lambda choice: choice[0]):
+        added = joined.connect(pairs.first, pairs.second)
+        kept += added * pairs.evidence
+        used += added * (n - pairs.evidence)
+        unused -= added
+    return kept, Costs(used=objective.use * used, invented=(objective.invent or 0) * unused)
+
+
+def classes_of(instance: Instance, chain: Iterable[Span]) -> Counter[Class]:
+    """Count the mentions of a chain by class."""
+    groups, votes = instance.free_groups, instance.votes
+    return Counter((votes.signature(mention), groups.get(mention)) for mention in chain)
+
+
+def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
+    """Yield the pairs inside every class and between every two."""
+    for first, second in combinations_with_replacement(classes, 2):
+        same = first is second
+        count = classes[first] * (classes[first] - 1) // 2 if same else classes[first] * classes[second]
+        free = first[1] is not None and first[1] == second[1]
+        if count:
+            yield Pairs(first, second, count, shared(first[0], second[0]), free)
+
+
+class Connection:
+    """Which classes of a chain hang together; one not yet joined counts as all its single mentions."""
+
+    def __init__(self, classes: Counter[Class]) -> None:
+        self.sizes = classes
+        self.component: dict[Class, int] = {}
+
+    def connect(self, first: Class, second: Class) -> int:
+        """Link every mention of one class with every one of the other; return how many links it took."""
+        if first in self.component and self.component[first] == self.component.get(second):
+            return 0
+        sides = {first, second}
+        known = {self.component[side] for side in sides if side in self.component}
+        alone = sum(self.sizes[side] for side in sides if side not in self.component)
+        target = min(known) if known else len(self.component)
+        for side in sides:
+            self.component.setdefault(side, target)
+        if len(known) > 1:
+            for name, component in self.component.items():
+                if component in known:
+                    self.component[name] = target
+        return len(known) + alone - 1
+
+    @property
+    def parts(self) -> int:
+        """The number of pieces the chain is in."""
+        alone = sum(size for name, size in self.sizes.items() if name not in self.component)
+        return len(set(self.component.values())) + alone
+
+
+def pairwise_bound(instance: Instance) -> int:
+    """Return a cost no solution can go below: every linked pair at the cheaper of its two fates.
+
+    >>> from caspr.text.document import Annotation, Chain, Document
+    >>> document = Document("d", ("a", "b", "c"))
+    >>> one = Annotation.of("one", document, [Chain.of("1", [(1, 1), (2, 2)])])
+    >>> pairwise_bound(Instance((one, Annotation.of("two", document, []))))
+    1
+    """
+    objective, n = instance.objective, instance.votes.annotators
+    ruled_out = instance.decisions.rules_out
+    classes = Counter(
+        (signature, instance.free_groups.get(mention), ruled_out(mention))
+        for mention, signature in instance.votes.signatures.items()
+    )
+    members: dict[tuple[int, int], list[int]] = {}
+    known = list(classes)
+    for position, (signature, _, _) in enumerate(known):
+        for chain in signature:
+            members.setdefault(chain, []).append(position)
+    linked = {pair for chain in members.values() for pair in combinations_with_replacement(chain, 2)}
+    total = 0
+    for first, second in linked:
+        (one, group, out), (other, other_group, other_out) = known[first], known[second]
+        size = classes[known[first]]
+        count = size * (size - 1) // 2 if first == second else size * classes[known[second]]
+        k = shared(one, other)
+        omit, use = objective.omit * k, objective.use * (n - k)
+        if out or other_out:
+            total += count * omit
+        elif group is None or group != other_group:
+            total += count * min(omit, use)
+    return total

@@ -1,0 +1,1 @@
+"""Documents and what annotators marked in them: no votes, no costs, no files."""

@@ -1,0 +1,203 @@
+"""Align: one row of tokens under all annotators' texts, where these differ only in where words end.
+
+    Ann   New-York  is  big .        New  -  York  is  big  .
+    Bob   New - York is big.         (cut at the union of all boundaries)
+
+1. Texts are compared without their blanks. The first character that differs is an error naming both
+   places; nothing is guessed.
+2. Words are cut at the union of all boundaries, so that every mention of every annotator is a run of
+   tokens and none is lost. A token without characters (an empty mention, a blank) stays between the same
+   two characters, and the other annotators get it as well.
+3. `Document.origin` remembers which token of the file each piece came from, for those who write it back.
+"""
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from caspr.errors import InputError
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.findings import note, times
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The shared tokens."""
+
+    pieces: tuple[tuple[int, int, int], ...]
+    """Start, end and number among the empty ones at its place, counted in characters without blanks."""
+    starts: dict[int, int]
+    """The token that begins at a character."""
+    ends: dict[int, int]
+    """The token that ends before a character."""
+    empty: dict[tuple[int, int], int]
+    """The tokens without characters, by place and number."""
+
+
+def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
+    """Return the annotations over the same tokens, or raise `InputError` naming where the texts differ."""
+    if len(annotations) < 2:
+        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
+    first = annotations[0].document
+    if all(annotation.document.tokens == first.tokens for annotation in annotations):
+        return tuple(annotations)
+    for annotation in annotations[1:]:
+        refuse_different_characters(first, annotation.document)
+    extents = [_extents(annotation.document) for annotation in annotations]
+    grid = _grid(extents)
+    words = _words(first, extents[0], grid)
+    return tuple(
+        _move(annotation, places, grid, words)
+        for annotation, places in zip(annotations, extents, strict=True)
+    )
+
+
+def transfer(annotation: Annotation, template: Annotation) -> Annotation:
+    """Put the chains of an annotation onto the document of another, whose file will be written."""
+    bare = replace(template, chains=(), singletons=(), marks={})
+    own, moved = align([bare, annotation])
+    return Annotation.of(
+        annotation.annotator, own.document, moved.all_chains, annotation.findings, marks=moved.marks
+    )
+
+
+def refuse_different_characters(first: Document, other: Document) -> None:
+    """Raise `InputError` if two texts differ in more than blanks."""
+    one, two = _solid(first), _solid(other)
+    if one == two:
+        return
+    place = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
+    if place is None:
+        _refuse_longer(first, other)
+    token, twin = _token_at(first, place or 0), _token_at(other, place or 0)
+    found, expected = other.tokens[twin - 1], first.tokens[token - 1]
+    same = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected)
+    hint = " (they differ only in Unicode normalisation)" if same else ""
+    raise InputError(
+        f"{other.place(twin)}: found token {found!r}, expected {expected!r} as in {first.place(token)}{hint}"
+        f": all annotators of document '{first.title}' must have the same text"
+    )
+
+
+def _refuse_longer(first: Document, other: Document) -> None:
+    """Refuse a text that goes on where the other ends."""
+    longer, shorter = sorted((first, other), key=lambda document: -len(_solid(document)))
+    token = _token_at(longer, len(_solid(shorter)))
+    raise InputError(
+        f"{longer.place(token)}: found {times(len(longer.tokens), 'token')} in document '{first.title}', "
+        f"expected {len(shorter.tokens):,} as in {shorter.source or 'the other annotation'}"
+    )
+
+
+def _solid(document: Document) -> str:
+    """Return the text without blanks."""
+    return "".join("".join(document.tokens).split())
+
+
+def _extents(document: Document) -> list[tuple[int, int, int]]:
+    """Return start and end of each token without blanks, and its number among empty ones at its place."""
+    found: list[tuple[int, int, int]] = []
+    position = number = 0
+    for token in document.tokens:
+        size = len("".join(token.split()))
+        number = 0 if size else number + 1
+        found.append((position, position + size, number))
+        position += size
+    return found
+
+
+def _token_at(document: Document, character: int) -> int:
+    """Return the token that holds a character, counted without blanks."""
+    starts = [start for start, end, _ in _extents(document) if end > start]
+    solid = [number for number, (start, end, _) in enumerate(_extents(document), 1) if end > start]
+    return solid[bisect_right(starts, character) - 1]
+
+
+def _grid(extents: Sequence[Sequence[tuple[int, int, int]]]) -> _Grid:
+    cuts = sorted({place for places in extents for start, end, _ in places for place in (start, end)})
+    empty = {(start, number) for places in extents for start, end, number in places if start == end}
+    solid = [(start, end, 0) for start, end in pairwise(cuts)]
+    pieces = sorted([*solid, *((place, place, number) for place, number in empty)])
+    numbered = list(enumerate(pieces, 1))
+    return _Grid(
+        tuple(pieces),
+        {start: index for index, (start, end, _) in numbered if start < end},
+        {end: index for index, (start, end, _) in numbered if start < end},
+        {(start, number): index for index, (start, end, number) in numbered if start == end},
+    )
+
+
+def _words(first: Document, extents: Sequence[tuple[int, int, int]], grid: _Grid) -> tuple[str, ...]:
+    """Return the words of the grid: whole ones as the first file has them."""
+    whole = dict(zip(extents, first.tokens, strict=True))
+    solid = _solid(first)
+    return tuple(whole.get(piece, solid[piece[0] : piece[1]]) for piece in grid.pieces)
+
+
+def _move(
+    annotation: Annotation, extents: Sequence[tuple[int, int, int]], grid: _Grid, words: tuple[str, ...]
+) -> Annotation:
+    """Return an annotation over the tokens of the grid."""
+    runs = [
+        (grid.starts[start], grid.ends[end]) if start < end else (grid.empty[start, number],) * 2
+        for start, end, number in extents
+    ]
+
+    def moved(span: Span) -> Span:
+        return Span(runs[span.start - 1][0], runs[span.end - 1][1])
+
+    chains = [Chain.of(chain.id, map(moved, chain.mentions)) for chain in annotation.all_chains]
+    marks = {
+        moved(span): Mark(mark.label, tuple(map(moved, mark.pieces)))
+        for span, mark in annotation.marks.items()
+    }
+    cut = sum(first < last for first, last in runs)
+    findings = list(annotation.findings)
+    if cut:
+        message = f"{times(cut, 'word')} cut to align it with the words of the others"
+        findings.append(note("words-cut", message, count=cut, where=annotation.annotator))
+    document = _recut(annotation.document, runs, grid, words)
+    return Annotation.of(annotation.annotator, document, chains, findings, marks=marks)
+
+
+def _recut(
+    document: Document, runs: Sequence[tuple[int, int]], grid: _Grid, words: tuple[str, ...]
+) -> Document:
+    origin = [0] * len(words)
+    for token, (first, last) in enumerate(runs, 1):
+        origin[first - 1 : last] = [token] * (last - first + 1)
+    near = 1
+    nearest = []
+    for token in origin:
+        near = token or near
+        nearest.append(near)
+    older = document.origin
+    return replace(
+        document,
+        tokens=words,
+        rows=(),
+        lines=tuple(document.lines[token - 1] for token in nearest) if document.lines else (),
+        offsets=_offsets(document, runs, grid) if document.characters is not None else (),
+        sentence_ends=tuple(runs[token - 1][1] for token in document.sentence_ends),
+        origin=tuple((older[token - 1] if older else token) if token else 0 for token in origin),
+    )
+
+
+def _offsets(document: Document, runs: Sequence[tuple[int, int]], grid: _Grid) -> tuple[tuple[int, int], ...]:
+    """Find the pieces in the characters of a document."""
+    text = document.characters or ""
+    places = [at for start, end in document.offsets for at in range(start, end) if not text[at].isspace()]
+    own = {
+        first: offset
+        for (first, last), offset in zip(runs, document.offsets, strict=True)
+        if first == last and grid.pieces[first - 1][0] == grid.pieces[first - 1][1]
+    }
+    found: list[tuple[int, int]] = []
+    for index, (start, end, _) in enumerate(grid.pieces, 1):
+        before = found[-1][1] if found else 0
+        found.append(
+            (places[start], places[end - 1] + 1) if start < end else own.get(index, (before, before))
+        )
+    return tuple(found)

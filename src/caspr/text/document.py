@@ -1,0 +1,188 @@
+"""Documents and annotations: the nouns of the paper's section 2, frozen and without I/O.
+
+A *document* is a sequence of tokens, numbered from 1. A *mention* is a span of tokens that somebody
+marked, a *chain* the mentions of one entity, an *annotation* all chains of one annotator for one
+document. What a file said beyond this (columns, comments) travels in `Document.layout`, opaque to all
+but its own format.
+
+Some formats speak of characters instead of tokens. A document then has both: the characters as the file
+has them, and for each token where it stands in them. What an annotator said of a single mention beyond
+its tokens, its label and its pieces where it has gaps, is a *mark*.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from caspr.text.findings import Finding
+
+
+class Span(NamedTuple):
+    """Tokens `start` to `end`, both included, numbered from 1; a mention is a span somebody marked."""
+
+    start: int
+    end: int
+
+    def contains(self, other: "Span") -> bool:
+        """Tell whether the other span lies inside this one and is not the same.
+
+        >>> Span(1, 3).contains(Span(2, 2)), Span(1, 3).contains(Span(1, 3)), Span(1, 3).contains(Span(3, 4))
+        (True, False, False)
+        """
+        return self.start <= other.start and other.end <= self.end and self != other
+
+    def nests_with(self, other: "Span") -> bool:
+        """Tell whether one of the two spans lies inside the other."""
+        return self.contains(other) or other.contains(self)
+
+    def crosses(self, other: "Span") -> bool:
+        """Tell whether the spans overlap and neither contains the other.
+
+        >>> Span(1, 3).crosses(Span(2, 4)), Span(1, 3).crosses(Span(2, 2)), Span(1, 3).crosses(Span(4, 5))
+        (True, False, False)
+        """
+        first, second = sorted((self, other))
+        return first.start < second.start <= first.end < second.end
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an annotator said of one mention beyond its tokens."""
+
+    label: str = ""
+    """The mention's type, such as `person` or `nam`; empty where it has none."""
+    pieces: tuple[Span, ...] = ()
+    """The runs of tokens of a mention with gaps, in text order; empty for a mention without gaps."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The mentions of one entity, with the id its file gave it."""
+
+    id: str
+    """The chain's name in its file; only equality within one annotation means anything."""
+    mentions: tuple[Span, ...]
+    """Distinct spans in text order."""
+
+    @classmethod
+    def of(cls, id: str, mentions: Iterable[tuple[int, int]]) -> "Chain":
+        """Make a chain from spans in any order.
+
+        >>> Chain.of("1", [(6, 6), (1, 3)]).mentions
+        (Span(start=1, end=3), Span(start=6, end=6))
+        """
+        return cls(id, tuple(sorted({Span(*mention) for mention in mentions})))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text: its name and its tokens."""
+
+    name: str
+    """The name between the parentheses of `#begin document`."""
+    tokens: tuple[str, ...]
+    """The words in order; token 1 is `tokens[0]`."""
+    part: str | None = None
+    """The part number as written, where the file has parts."""
+    source: str = field(default="", compare=False)
+    """The file it was read from, for messages."""
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """The line of each token in that file, for messages."""
+    layout: object = field(default=None, compare=False, repr=False)
+    """What the file said beyond the text; only its own format looks inside."""
+    format: str = field(default="", compare=False, repr=False)
+    """The name of the format it was read from; empty for a document made by a program."""
+    characters: str | None = field(default=None, compare=False, repr=False)
+    """The text with its blanks and line ends, where the file has it."""
+    offsets: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
+    """Where each token begins and ends in the characters, counted in code points, the end excluded."""
+    sentence_ends: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """The last token of each sentence, where the file has sentences."""
+    origin: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """For each token the token of the file that it is, or is a piece of; 0 for one that the file lacks.
+
+    Empty unless words were cut to align the annotators' texts.
+    """
+    rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """All that the file says of each token besides coreference, to compare annotators' files by."""
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """What makes this the same document in another annotator's file."""
+        return self.name, self.part
+
+    @property
+    def title(self) -> str:
+        """Name the document in messages.
+
+        >>> Document("wsj", (), part="002").title
+        'wsj; part 002'
+        """
+        return self.name if self.part is None else f"{self.name}; part {self.part}"
+
+    def place(self, token: int) -> str:
+        """Say where a token stands: `file:line`, or its number when the file is not known."""
+        if 0 < token <= len(self.lines):
+            return f"{self.source}:{self.lines[token - 1]}"
+        if 0 < token <= len(self.offsets):
+            return f"{self.source or self.title}, character {self.offsets[token - 1][0]}"
+        return f"{self.source or self.title}, token {token}"
+
+    def text(self, span: Span) -> str:
+        """Return the words of a span.
+
+        >>> Document("d", ("A", "girl", "sang")).text(Span(1, 2))
+        'A girl'
+        """
+        return " ".join(self.tokens[span.start - 1 : span.end])
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """All that one annotator said about the chains of one document."""
+
+    annotator: str
+    """Who annotated; unique among the annotations of a document."""
+    document: Document
+    """The text as this annotator's file has it."""
+    chains: tuple[Chain, ...]
+    """Chains of two or more mentions, by first mention; a span may be in several."""
+    singletons: tuple[Chain, ...] = ()
+    """Chains of one mention, set aside as in the paper."""
+    findings: tuple[Finding, ...] = field(default=(), compare=False)
+    """What the reader found odd."""
+    as_given: tuple[tuple[Span, ...], ...] = field(default=(), compare=False, repr=False)
+    """Where a span was given more than once, all chains in the order of the file, repetitions included."""
+    marks: Mapping[Span, Mark] = field(default_factory=dict, compare=False, repr=False)
+    """Labels and pieces of mentions that have them."""
+
+    @classmethod
+    def of(
+        cls,
+        annotator: str,
+        document: Document,
+        chains: Iterable[Chain],
+        findings: Iterable[Finding] = (),
+        *,
+        marks: Mapping[Span, Mark] | None = None,
+    ) -> "Annotation":
+        """Make an annotation from chains of any size, setting those of one mention aside."""
+        ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))
+        return cls(
+            annotator,
+            document,
+            tuple(chain for chain in ordered if len(chain.mentions) > 1),
+            tuple(chain for chain in ordered if len(chain.mentions) == 1),
+            tuple(findings),
+            marks=dict(marks or {}),
+        )
+
+    @property
+    def all_chains(self) -> tuple[Chain, ...]:
+        """Every chain, those of one mention last."""
+        return (*self.chains, *self.singletons)
+
+    @property
+    def mentions(self) -> frozenset[Span]:
+        """Every span this annotator marked, chains of one included."""
+        return frozenset(span for chain in (*self.chains, *self.singletons) for span in chain.mentions)

@@ -1,0 +1,57 @@
+"""What is certain, and the price of flipping, against brute force."""
+
+import random
+
+import pytest
+
+from caspr.adjudicate import adjudicate_document
+from caspr.disputes.certainty import with_certainty
+from caspr.engines import brute
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.price.pricing import price
+from caspr.task.price.rules import violations
+from caspr.task.settings import Settings
+from caspr.task.solution import Partition
+from tests.instances import paper_annotations, random_instance
+from tests.task.price.test_pricing import random_partition
+
+
+def holds(partition: Partition, pair: tuple[object, object]) -> bool:
+    return any(set(pair) <= set(chain) for chain in partition)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_certain_links_are_in_every_optimum(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(15):
+        instance = random_instance(rng, mentions=6)
+        settings = Settings(instance.objective, certainty=60)
+        result = adjudicate_document(instance.annotations, settings=settings)
+        optima = brute.solve(instance, Limits(solutions=10**6)).partitions
+        for pair, told in (result.certainties or {}).items():
+            here = holds(result.solution.partitions[0], pair)
+            assert told.always == all(holds(optimum, pair) == here for optimum in optima)
+            if told.flip is not None and told.exact:
+                check_price(rng, result.instance, pair, here, result.value + told.flip)
+
+
+def check_price(rng: random.Random, instance, pair, here: bool, least: int) -> None:  # type: ignore[no-untyped-def]
+    """No partition that decides the pair otherwise costs less than the price says."""
+    for _ in range(30):
+        partition = random_partition(rng, instance)
+        if holds(partition, pair) != here and not any(violations(instance, partition)):
+            assert price(instance, partition).total >= least
+
+
+def test_a_tie_costs_nothing_to_flip() -> None:
+    result = adjudicate_document(paper_annotations(), settings=Settings(OBJECTIVES["v"], certainty=10))
+    [pair] = [tuple(chain) for chain in result.solution.partitions[0]]
+    told = (result.certainties or {})[pair[0], pair[1]]
+    assert (told.always, told.flip, told.exact) == (False, 0, True)
+
+
+def test_no_time_no_answer() -> None:
+    result = adjudicate_document(paper_annotations())
+    assert result.certainties is None
+    assert with_certainty(result, 0) is result

@@ -1,0 +1,99 @@
+"""Every rule fires only where all optima agree, and fires at all."""
+
+import numpy as np
+import pytest
+
+from caspr.engines.native.partition.problem import Bools, Problem
+from caspr.engines.native.partition.reductions import (
+    beside,
+    heavy_edges,
+    heavy_non_edges,
+    leaves,
+    near_twins,
+    reduce,
+    rivals,
+)
+from tests.engines.native.partition.random_problems import optima, random_problem
+
+
+def rules(problem: Problem) -> dict[str, Bools]:
+    best = beside(problem)
+    return {
+        "near-twin": near_twins(problem, best),
+        "leaf": leaves(problem, best),
+        "heavy edge": heavy_edges(problem),
+        "heavy non-edge": heavy_non_edges(problem, best),
+    }
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_rules_hold_in_every_optimum(block: int) -> None:
+    fired = dict.fromkeys(rules(random_problem(0, 3)), 0)
+    for seed in range(block * 30, block * 30 + 30):
+        problem = random_problem(seed, 6)
+        _, best = optima(problem)
+        together = [np.equal.outer(labels, labels) for labels in map(np.array, best)]
+        for name, pairs in rules(problem).items():
+            fired[name] += int(pairs.sum())
+            for clustering in together:
+                assert not (pairs & (clustering if name == "heavy non-edge" else ~clustering)).any()
+    assert all(fired.values())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_reduced_problem_keeps_all_optima(seed: int) -> None:
+    problem = random_problem(1000 + seed, 7)
+    reduced = reduce(problem, all_optima=True)
+    value, best = optima(problem)
+    small_value, small_best = optima(reduced.problem)
+    assert small_value + reduced.constant == value
+    assert len(small_best) == len(best)
+    for labels in small_best:
+        assert problem.value(reduced.lift(np.array(labels))) == value
+
+
+def with_rivals(seed: int) -> Problem:
+    """Make a problem in which two or three pairs of nodes exclude each other, but want the same."""
+    random = np.random.default_rng(seed)
+    gains = np.triu(random.integers(-2, 3, (8, 8)), 1)
+    gains = gains + gains.T
+    forbidden = np.zeros((8, 8), dtype=bool)
+    for first in (2, 4, 6)[: 2 + seed % 2]:
+        gains[first + 1] = gains[first]
+        gains[:, first + 1] = gains[:, first]
+        host = int(random.integers(2))
+        gains[host, first : first + 2] = gains[first : first + 2, host] = 12 + random.integers(0, 5, 2)
+        forbidden[first, first + 1] = forbidden[first + 1, first] = True
+    np.fill_diagonal(gains, 0)
+    return Problem(gains, np.zeros((8, 8), dtype=bool)).separate(forbidden)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_rivals_keep_an_optimum(block: int) -> None:
+    fired = 0
+    for seed in range(block * 15, block * 15 + 15):
+        problem = with_rivals(seed)
+        value, best = optima(problem)
+        pairs = rivals(problem, beside(problem))
+        fired += int(pairs.sum())
+        assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
+        reduced = reduce(problem)
+        assert optima(reduced.problem)[0] + reduced.constant == value
+    assert fired
+
+
+def test_a_chain_of_hosts_is_not_decided_at_once() -> None:
+    fired = 0
+    for seed in range(200):
+        problem = random_problem(5000 + seed, 6)
+        _, best = optima(problem)
+        pairs = rivals(problem, beside(problem))
+        fired += int(pairs.any())
+        assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
+    assert fired
+
+
+def test_gains_beyond_the_exact_floats_are_multiplied_as_integers() -> None:
+    problem = random_problem(4, 6)
+    large = Problem(problem.gains << 45, problem.forbidden)
+    assert (beside(large) == beside(problem) << 45).all()

@@ -1,0 +1,93 @@
+"""Certainty and prices are those that brute force's list of solutions gives."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from caspr.engines import brute
+from caspr.engines.native import solve
+from caspr.engines.native.flip_prices import Certainty, certainties
+from caspr.engines.native.incremental import Adjudicator
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Partition, Solution, Status
+from tests.engines.native.random_instances import random_decisions, random_instance
+
+
+def instances(seeds: range, mentions: int) -> Iterator[tuple[Instance, Solution]]:
+    """Yield instances with decisions of all kinds, rules on and off, and their optima."""
+    for seed in seeds:
+        random = Random(seed)
+        instance = random_instance(seed, mentions=mentions)
+        if random.random() < 0.5:
+            instance = replace(instance, objective=random.choice(list(OBJECTIVES.values())))
+        if random.random() < 0.5 and instance.mentions:
+            instance = replace(instance, decisions=random_decisions(random, list(instance.mentions)))
+        solution = solve(instance, Limits())
+        if solution.status is Status.OPTIMAL:
+            yield instance, solution
+
+
+def prices(instance: Instance, solution: Solution) -> Iterator[tuple[Certainty, int | None]]:
+    """Yield what is told of every pair of mentions, and the true price of flipping it."""
+    every = [(cost, _pairs(partition)) for cost, partition in brute.every_solution(instance)]
+    pairs = list(combinations(instance.mentions, 2))
+    for told in certainties(instance, solution, pairs, Limits()):
+        pair = (told.first, told.second)
+        assert told.together == (pair in _pairs(solution.partitions[0]))
+        opposite = [cost for cost, linked in every if (pair in linked) != told.together]
+        yield told, min(opposite) - solution.value if opposite else None
+
+
+def _pairs(partition: Partition) -> set[object]:
+    return {pair for chain in partition for pair in combinations(chain, 2)}
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_prices_are_those_of_the_best_opposite(block: int) -> None:
+    impossible = positive = 0
+    for instance, solution in instances(range(block * 30, block * 30 + 30), mentions=7):
+        for told, price in prices(instance, solution):
+            assert told.exact and told.price == price, (instance, told)
+            assert told.certain == (price is None or price > 0)
+            impossible, positive = impossible + (price is None), positive + bool(price)
+    assert impossible and positive
+
+
+def test_prices_with_eight_mentions() -> None:
+    for instance, solution in instances(range(1000, 1025), mentions=8):
+        for told, price in prices(instance, solution):
+            assert told.exact and told.price == price
+
+
+def test_no_time_gives_a_bound_on_the_price() -> None:
+    for instance, solution in instances(range(2000, 2060), mentions=7):
+        pairs = list(combinations(instance.mentions, 2))
+        hasty = certainties(instance, solution, pairs, Limits(seconds=0))
+        for told, exact in zip(hasty, certainties(instance, solution, pairs, Limits()), strict=True):
+            assert told.together == exact.together
+            if told.exact or told.price is None:
+                assert told.price == exact.price
+            else:
+                assert exact.price is None or 0 <= told.price <= exact.price
+            assert exact.certain or not told.certain
+
+
+def test_prices_stay_right_while_decisions_come_and_go() -> None:
+    for instance, _ in instances(range(3000, 3030), mentions=6):
+        adjudicator, random = Adjudicator(instance), Random(5)
+        for _ in range(3):
+            decisions = (
+                random_decisions(random, list(instance.mentions)) if instance.mentions else Decisions()
+            )
+            solution = adjudicator.decide(decisions)
+            now = adjudicator.instance
+            if solution.status is Status.OPTIMAL:
+                pairs = list(combinations(now.mentions, 2))
+                again = list(adjudicator.certainties(now, solution, pairs, Limits()))
+                assert again == list(certainties(now, solution, pairs, Limits()))

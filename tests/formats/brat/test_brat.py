@@ -1,0 +1,129 @@
+"""brat: five ways to say chains, and all else is kept."""
+
+from pathlib import Path
+
+import pytest
+
+from caspr.formats import brat
+from caspr.formats.options import Choices
+from caspr.formats.sources import read_one
+from caspr.text.document import Annotation, Chain, Document, Span
+from tests.formats.everywhere import again, assert_same
+
+TEXT = "Anna 😀 saw Ben .\nShe\nlaughed at him ."
+MENTIONS = (
+    "T1\tPER 0 4\tAnna\nT2\tPER 11 14\tBen\nT3\tPER 17 20\tShe\nT4\tPER 32 35\thim\nT5\tVERB 21 28\tlaughed\n"
+)
+CONVENTIONS = {
+    "relations": "R1\tCoreference Arg1:T3 Arg2:T1\nR2\tcoref Arg1:T4 Arg2:T2\nR3\tLoves Arg1:T1 Arg2:T2\n",
+    "sets": "*\tEquiv T1 T3\n*\tEquiv T2 T4\n",
+    "named sets": "*\tCoreference T1 T3\n*\tCoreference T2 T4\n",
+    "events": "E1\tx-CoreferenceLink:T1 next:E2\nE2\tx-CoreferenceLink:T3\n"
+    "E3\tx-CoreferenceLink:T2 next:E4\nE4\tx-CoreferenceLink:T4\n",
+    "types": "T6\tAnna-1 0 4\tAnna\nT7\tAnna-1 17 20\tShe\nT8\tBen-2 11 14\tBen\nT9\tBen-2 32 35\thim\n",
+}
+
+
+def written(folder: Path, ann: str, text: str = TEXT) -> Path:
+    (folder / "d.txt").write_bytes(text.encode())
+    (folder / "d.ann").write_bytes(ann.encode())
+    return folder / "d.ann"
+
+
+def words(annotation: Annotation) -> list[list[str]]:
+    return [[annotation.document.text(span) for span in chain.mentions] for chain in annotation.chains]
+
+
+def ann_of(annotation: Annotation) -> str:
+    content = brat.write([annotation])["d.ann"]
+    assert isinstance(content, str)
+    return content
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_conventions(convention: str, tmp_path: Path) -> None:
+    ann = MENTIONS + CONVENTIONS[convention]
+    [annotation] = read_one(written(tmp_path, ann))
+    assert words(annotation) == [["Anna", "She"], ["Ben", "him"]]
+    assert ann_of(annotation) == ann
+    expected = 0 if convention == "events" else 1
+    assert len(annotation.singletons) == expected
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_other_chains_in_the_same_convention(convention: str, tmp_path: Path) -> None:
+    [annotation] = read_one(written(tmp_path, MENTIONS + CONVENTIONS[convention]))
+    she, him = annotation.chains[0].mentions[1], annotation.chains[1].mentions[1]
+    gold = Annotation.of("gold", annotation.document, [Chain.of("1", [she, him])])
+    text = ann_of(gold)
+    [back] = read_one(written(tmp_path, text))
+    assert words(back) == [["She", "him"]]
+    assert ("T5\tVERB" in text) == (convention == "events")
+    assert "T1\t" not in text or convention in ("events", "relations")
+    assert ("Loves" in text) == (convention == "relations")
+
+
+def test_what_goes_with_a_mention(tmp_path: Path) -> None:
+    more = "R1\tCoref Arg1:T3 Arg2:T1\nA1\tGender T2 male\nA2\tGender T1 female\n#1\tAnnotatorNotes T2\tx\n"
+    more += "#2\tAnnotatorNotes R1\ty\n"
+    [annotation] = read_one(written(tmp_path, MENTIONS + more))
+    text = ann_of(Annotation.of("gold", annotation.document, annotation.chains))
+    assert "A2" in text
+    alone = ann_of(Annotation.of("gold", annotation.document, []))
+    assert alone == ""
+    assert "A1" not in text
+    assert "#1" not in text
+    assert "T2" not in text
+
+
+def test_relations_are_chosen(tmp_path: Path) -> None:
+    [annotation] = read_one(
+        written(tmp_path, MENTIONS + CONVENTIONS["relations"]), choices=Choices(relations=("loves",))
+    )
+    assert words(annotation) == [["Anna", "Ben"]]
+
+
+def test_gaps_line_ends_and_blanks(tmp_path: Path) -> None:
+    ann = (
+        "T1\tX 0 4;7 10\tAnna saw\nT2\tX 17 20;21 28\tShe laughed\nT3\tX 11 15\tBen \n"
+        "R1\tCoref Arg1:T1 Arg2:T2\n"
+    )
+    [annotation] = read_one(written(tmp_path, ann))
+    assert words(annotation) == [["Anna 😀 saw", "She laughed"]]
+    pieces = [mark.pieces for mark in annotation.marks.values() if mark.pieces]
+    assert pieces == [(Span(1, 1), Span(3, 3))]
+    assert [finding.code for finding in annotation.findings] == ["discontinuous-mention"]
+    assert ann_of(annotation) == ann
+
+
+def test_a_text_that_does_not_fit_is_counted(tmp_path: Path) -> None:
+    [annotation] = read_one(written(tmp_path, "T1\tX 0 4\tAnne\n"))
+    assert [finding.code for finding in annotation.findings] == ["text-mismatch"]
+
+
+def test_a_byte_order_mark_and_carriage_returns_count(tmp_path: Path) -> None:
+    (tmp_path / "d.txt").write_bytes(b"\xef\xbb\xbfAnna\r\nBen")
+    (tmp_path / "d.ann").write_bytes(b"T1\tX 1 5\tAnna\r\nT2\tX 7 10\tBen\r\n*\tCoref T1 T2\r\n")
+    [annotation] = read_one(tmp_path / "d.ann")
+    assert words(annotation) == [["Anna", "Ben"]]
+    assert not annotation.findings
+    text = brat.write([annotation])["d.txt"]
+    assert text == "\ufeffAnna\r\nBen"
+
+
+def test_triggers_are_no_mentions(tmp_path: Path) -> None:
+    [annotation] = read_one(written(tmp_path, MENTIONS + "E1\tLaugh:T5 Agent:T3\n*\tEquiv T1 T3\n"))
+    assert len(annotation.singletons) == 2
+
+
+def test_a_missing_text(tmp_path: Path) -> None:
+    (tmp_path / "d.ann").write_text("")
+    with pytest.raises(Exception, match=r"no d\.txt beside it"):
+        read_one(tmp_path / "d.ann")
+
+
+def test_an_empty_word_at_the_start_of_a_line(tmp_path: Path) -> None:
+    """A mention across lines has no gap, even where an empty mention stands at the line's start."""
+    document = Document("d", ("a", "b", "", "c"), sentence_ends=(2, 4))
+    annotation = Annotation.of("a", document, [Chain.of("1", [(1, 4), (3, 3)])])
+    assert_same(annotation, again(annotation, tmp_path, "brat"), gaps=True)

@@ -1,0 +1,115 @@
+"""Agreement: worked numbers, the slow definition, and what must always hold."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from caspr.measures.agreement import ALPHAS, Conventions, Unmarked, tally, tally_all
+from caspr.measures.compare import compare, in_first_chain
+from caspr.text.document import Annotation, Chain, Document
+from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, set_units
+
+CONVENTIONS = [Conventions(own, unmarked) for own, unmarked in product((True, False), Unmarked)]
+
+
+def annotated(*chains: str, name: str = "x", document: str = "d") -> Annotation:
+    """Make an annotation where every digit of a chain is a mention of one token."""
+    spans = [
+        Chain.of(str(number), [(int(digit), int(digit)) for digit in chain])
+        for number, chain in enumerate(chains)
+    ]
+    return Annotation.of(name, Document(document, tuple("123456789")), spans)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "kind", "expected"),
+    [
+        (["123 45", "12 3 45"], "passonneau", Fraction(20, 29)),
+        (["123 45", "12 3 45"], "nominal", Fraction(8, 35)),
+        (["123 45", "12 3 45"], "masi", Fraction(44, 95)),
+        (["123 45", "12 345"], "passonneau", Fraction(4, 13)),
+        (["123 45", "123 45", "12 345"], "passonneau", Fraction(15, 29)),
+        (["12 34", "12 34"], "passonneau", Fraction(1)),
+        (["12 34", "12 34"], "links", Fraction(1)),
+        (["123", "123"], "passonneau", None),
+        (["123", "123"], "links", None),
+        (["", ""], "passonneau", None),
+        (["1 2", "1 2"], "links", None),
+        (["1 2", "1 2"], "passonneau", Fraction(1)),
+    ],
+)
+def test_worked_numbers(annotations: list[str], kind: str, expected: Fraction | None) -> None:
+    assert tally([annotated(*chains.split()) for chains in annotations]).alpha(kind) == expected
+
+
+def random_annotation(rng: random.Random, document: str) -> Annotation:
+    chains = [""] * rng.randint(1, 4)
+    for digit in "1234567":
+        if rng.random() < 0.8:
+            chains[rng.randrange(len(chains))] += digit
+        if rng.random() < 0.08:
+            chains[rng.randrange(len(chains))] += digit
+    return annotated(*filter(None, chains), document=document)
+
+
+@pytest.mark.parametrize("conventions", CONVENTIONS, ids=str)
+def test_alpha_equals_its_definition(conventions: Conventions) -> None:
+    rng = random.Random(str(conventions))
+    for _ in range(25):
+        annotators = rng.randint(2, 4)
+        documents = [
+            [random_annotation(rng, name) for _ in range(annotators)] for name in "de"[: rng.randint(1, 2)]
+        ]
+        pooled = tally_all(documents, conventions)
+        for kind, distance in SLOW.items():
+            assert pooled.alpha(kind) == alpha(set_units(documents, conventions), distance), kind
+        assert pooled.alpha("links") == alpha(link_units(documents, conventions), nominal)
+
+
+def test_order_and_names_do_not_matter() -> None:
+    rng = random.Random(5)
+    for _ in range(50):
+        annotations = [random_annotation(rng, "d") for _ in range(4)]
+        one, other = tally(annotations), tally(annotations[::-1])
+        for kind in ALPHAS:
+            assert one.alpha(kind) == other.alpha(kind)
+            number = one.alpha(kind)
+            assert number is None or number <= 1
+
+
+def test_a_comparison() -> None:
+    documents = [
+        [
+            annotated("123", "45", name="a"),
+            annotated("12", "345", name="b"),
+            annotated("123", "45", name="c"),
+        ],
+        [annotated("12", name="a", document="e"), annotated("12", name="b", document="e")],
+    ]
+    comparison = compare(documents)
+    assert comparison.annotators == ("a", "b", "c")
+    assert comparison.marked == {(2, 2): 2, (3, 3): 5}
+    conll = comparison.matrices["conll"]
+    assert conll[0][2] == conll[2][0] == conll[1][1] == 1
+    assert conll[0][1] == conll[1][0]
+    assert comparison.with_others("b3", "c") == (1 + Fraction(11, 15)) / 2
+    assert comparison.without["b"]["passonneau"] == 1
+    assert comparison.matrices["passonneau"][0][0] is None
+    assert comparison.between("mentions") == 1
+
+
+def test_annotators_who_share_no_document() -> None:
+    documents = [
+        [annotated("12", name="a"), annotated("12", name="b")],
+        [annotated("12", name="b", document="e"), annotated("12", name="c", document="e")],
+    ]
+    comparison = compare(documents)
+    assert comparison.matrices["conll"][0] == (Fraction(1), Fraction(1), None)
+    assert comparison.matrices["links"][0][2] is None
+
+
+def test_a_span_in_two_chains_stays_in_the_first() -> None:
+    assert in_first_chain(annotated("12", "23", "3")) == annotated("12", "3")
+    assert compare([[annotated("12", "23", name="a"), annotated("12", name="b")]]).matrices["conll"][0][1]
