@@ -13,7 +13,7 @@ from caspr.engines import choose
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
 from caspr.result import Result
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance, read_singletons
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.objectives import objective as choose_objective
@@ -21,7 +21,7 @@ from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings
 from caspr.task.solution import Solution, Status
 from caspr.text.alignment import align
-from caspr.text.checks import check, refuse_outside
+from caspr.text.checks import check
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
 

@@ -17,8 +17,8 @@ from itertools import combinations_with_replacement
 
 from caspr.result import Certainty, Result
 from caspr.task.solution import Status
-from caspr.task.votes import nested_pairs
 from caspr.text.document import Span
+from caspr.text.links import nested_pairs
 
 ADJUDICATOR = "adjudicator"
 """Who votes with enforced links, where those count as votes."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times, warning
 

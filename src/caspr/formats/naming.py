@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import FormatError, InputError, OutputError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.text.document import Annotation, Document
 
 Content = str | Mapping[str, str | bytes]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from caspr.errors import EngineError, InputError
-from caspr.formats.columns.cells import is_id
 from caspr.proof.verify import MALFORMED, verify
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Kind, Statement
@@ -20,6 +19,7 @@ from caspr.task.limits import Limits
 from caspr.task.settings import Settings, read_settings, write_settings
 from caspr.text.document import Annotation, Chain
 from caspr.text.findings import Finding, times, warning
+from caspr.text.ids import is_id
 
 VERSION = 1
 Key = tuple[str, str | None]

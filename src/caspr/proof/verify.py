@@ -43,8 +43,9 @@ from caspr.task.instance import Instance
 from caspr.task.price.pricing import classes_of, pairs_of, price
 from caspr.task.price.rules import violations
 from caspr.task.solution import canonical
-from caspr.task.votes import nested_pairs, shared
+from caspr.task.votes import shared
 from caspr.text.document import Span
+from caspr.text.links import nested_pairs
 
 Certificate = Mapping[str, Any]
 """A certificate as read from JSON."""

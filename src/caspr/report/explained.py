@@ -13,8 +13,8 @@ from caspr.report.summary import document_summary
 from caspr.report.tables import comparison_values, exact
 from caspr.result import Certainty, Result
 from caspr.task.price.pricing import classes_of, pairs_of
-from caspr.task.votes import count_links
 from caspr.text.document import Span
+from caspr.text.links import count_links
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import chain as concatenated
 
-from caspr.text.document import Chain, Span
+from caspr.errors import InputError
+from caspr.text.document import Chain, Document, Span
 
 Pair = tuple[Span, Span]
 
@@ -235,6 +236,18 @@ class Decisions:
             tuple(one for one in self.statements if one in statements),
             frozenset(self.group_of) - self.lone,
         )
+
+
+def refuse_outside(document: Document, decisions: Decisions) -> None:
+    """Raise `InputError` if a decision concerns tokens that the document does not have."""
+    last = len(document.tokens)
+    stated = (span for statement in decisions.statements for span in statement.mentions)
+    for span in sorted({*decisions.permitted, *stated}):
+        if not 1 <= span.start <= span.end <= last:
+            raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
+    for token in sorted(decisions.closed):
+        if not 1 <= token <= last:
+            raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
 
 
 def _find(root: dict[Span, Span], mention: Span) -> Span:

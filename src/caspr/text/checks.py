@@ -7,23 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from caspr.errors import InputError
-from caspr.task.decisions import Decisions
-from caspr.task.votes import count_links, nested_links
-from caspr.text.document import Annotation, Document, Span
+from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
-
-
-def refuse_outside(document: Document, decisions: Decisions) -> None:
-    """Raise `InputError` if a decision concerns tokens that the document does not have."""
-    last = len(document.tokens)
-    stated = (span for statement in decisions.statements for span in statement.mentions)
-    for span in sorted({*decisions.permitted, *stated}):
-        if not 1 <= span.start <= span.end <= last:
-            raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
-    for token in sorted(decisions.closed):
-        if not 1 <= token <= last:
-            raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
+from caspr.text.links import count_links, nested_links
 
 
 def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:

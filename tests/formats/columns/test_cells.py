@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caspr.formats.columns.cells import CellError, is_id, match, parse, quoted, render, split_crossing
+from caspr.formats.columns.cells import CellError, match, parse, render, split_crossing
+from caspr.formats.messages import quoted
 from caspr.text.document import Chain, Span
+from caspr.text.ids import is_id
 from tests.formats.documents import chains, relaxed
 
 

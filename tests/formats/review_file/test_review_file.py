@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from caspr.errors import FormatError
 from caspr.formats import conll, review_file
 from caspr.formats.review_file import Review
-from caspr.formats.review_file.statements import Note
 from caspr.task.decisions import Decisions
+from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
 

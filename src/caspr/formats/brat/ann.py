@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
 
 _MENTION = re.compile(r"(\S+) ([0-9]{1,12} [0-9]{1,12}(?:;[0-9]{1,12} [0-9]{1,12})*)")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 
 from caspr.errors import FormatError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units
 from caspr.formats.text_layer.standoff import Marked, plan, wide_pieces
 from caspr.text.document import Annotation

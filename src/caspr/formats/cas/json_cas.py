@@ -13,8 +13,8 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.formats.cas.chains import META, SENTENCE, TOKEN, Cas, Changes, Structure
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.json import load_object
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units, sentences
 from caspr.text.document import Document
 

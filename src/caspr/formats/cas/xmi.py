@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from caspr.formats.cas.chains import META, TOKEN, Cas, Changes, Structure
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.xml import (
     Edit,
     Element,
@@ -21,6 +20,7 @@ from caspr.formats.containers.xml import (
     removal,
     with_attribute,
 )
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units, sentences
 from caspr.text.document import Document
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from caspr.errors import FormatError, OutputError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.text.document import Document
 
 # Blanks only, no tabs: a row of tab-separated columns is never mistaken for a marker.

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import NamedTuple
 
+from caspr.formats.messages import quoted
 from caspr.text.document import Chain, Span
 
 NOTHING = frozenset(("", "-", "_", "*"))
@@ -27,7 +28,6 @@ NOTHING = frozenset(("", "-", "_", "*"))
 
 # Possessive, so that a malformed cell of a million characters is refused in linear time.
 _ITEM = re.compile(r"(\(?+)((?!=)[^()|\s]++)(\)?+)")
-_ID = re.compile(r"(?!=)[^()|\s]+")
 
 
 class Item(NamedTuple):
@@ -59,15 +59,6 @@ class UnbalancedError(CellError):
         """Keep the bracket for callers who know better what is expected."""
         self.bracket = bracket
         super().__init__(token, f"{quoted(bracket)}, which {problem}", expected)
-
-
-def is_id(text: str) -> bool:
-    """Tell whether a chain of this id can be written.
-
-    >>> is_id("person-1-Daniel"), is_id("a b"), is_id("=1"), is_id("")
-    (True, False, False, False)
-    """
-    return _ID.fullmatch(text) is not None
 
 
 def parse(cell: str) -> list[Item]:
@@ -245,8 +236,3 @@ def _items(token: int, cell: str) -> list[Item]:
         return parse(cell)
     except ValueError as error:
         raise CellError(token, str(error), "items such as `(1`, `1)`, `(1)`, or `-` for none") from None
-
-
-def quoted(text: str) -> str:
-    """Show text from a file in a message: on one line, and not too much of it."""
-    return repr(text if len(text) <= 60 else f"{text[:40]}...{text[-10:]}")

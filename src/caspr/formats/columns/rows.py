@@ -16,9 +16,11 @@ from functools import partial
 
 from caspr.errors import FormatError, OutputError
 from caspr.formats.columns.blocks import Block, Line, begin_line, foreign
-from caspr.formats.columns.cells import CellError, chains, is_id, match, quoted, render, split_crossing
+from caspr.formats.columns.cells import CellError, chains, match, render, split_crossing
+from caspr.formats.messages import quoted
 from caspr.text.document import Chain, Document
 from caspr.text.findings import Finding, times, warning
+from caspr.text.ids import is_id
 
 _ALIAS = re.compile(r"# caspr same-chain(?:\[([0-9]{1,9})\])?: (\S+) (\S+)")
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Block, Line, split_documents
-from caspr.formats.columns.cells import in_file_order, quoted, split_crossing
+from caspr.formats.columns.cells import in_file_order, split_crossing
 from caspr.formats.columns.cells import parse as parse_cell
 from caspr.formats.columns.rows import (
     alias_lines,
@@ -38,6 +38,7 @@ from caspr.formats.columns.rows import (
     write_document,
 )
 from caspr.formats.losses import lost_marks
+from caspr.formats.messages import quoted
 from caspr.formats.options import Choices
 from caspr.formats.text_layer.cut_words import mend
 from caspr.text.document import Annotation, Document

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from caspr.errors import FormatError, OutputError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 
 Edit = tuple[int, int, str]
 """A stretch of a file, start and end, and what comes in its place."""

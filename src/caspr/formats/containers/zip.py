@@ -17,7 +17,7 @@ from pathlib import Path
 
 from caspr.errors import FormatError
 from caspr.files import read_bytes
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 
 LARGEST = 1 << 28
 """The largest entry that is read, in bytes."""

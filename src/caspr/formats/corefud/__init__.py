@@ -27,11 +27,12 @@ from caspr.errors import FormatError, OutputError
 from caspr.files import read_text
 from caspr.formats.chain_ids import keep_ids
 from caspr.formats.columns.blocks import Line
-from caspr.formats.columns.cells import CellError, quoted, split_crossing
+from caspr.formats.columns.cells import CellError, split_crossing
 from caspr.formats.columns.rows import alias_lines, read_aliases
 from caspr.formats.conll import crossing_findings
 from caspr.formats.corefud.entities import IDS, Entity, is_eid, match, render, same_items
 from caspr.formats.losses import removed_mentions
+from caspr.formats.messages import quoted
 from caspr.formats.naming import Each, whole
 from caspr.formats.options import Choices
 from caspr.formats.text_layer.cut_words import whole_words, widened

@@ -18,7 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from caspr.formats.columns.cells import CellError, quoted
+from caspr.formats.columns.cells import CellError
+from caspr.formats.messages import quoted
 from caspr.text.document import Span
 
 _ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from caspr.errors import FormatError
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.json import load_object
 from caspr.formats.gate.chains import (
     COPY,
@@ -25,6 +24,7 @@ from caspr.formats.gate.chains import (
     new_copy,
     same_chains,
 )
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units, sentences
 from caspr.text.document import Document
 

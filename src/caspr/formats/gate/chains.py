@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.xml import escaped, parse
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
 from caspr.formats.text_layer.standoff import Marked
 from caspr.text.findings import Finding, times, warning

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.xml import Edit, Element, Markup, attributes, edited, escaped, parse, removal
 from caspr.formats.gate.chains import (
     COPY,
@@ -21,6 +20,7 @@ from caspr.formats.gate.chains import (
     write_copy,
 )
 from caspr.formats.gate.fresh import feature, mention
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units
 from caspr.formats.text_layer.standoff import Marked
 from caspr.text.findings import Finding, warning

@@ -14,9 +14,9 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.formats.cas.chains import BUILT_IN
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.json import load_object
 from caspr.formats.containers.zip import Archive, make_archive, open_archive
+from caspr.formats.messages import quoted
 
 PSEUDO_USERS = ("INITIAL_CAS", "CURATION_USER", "CORRECTION_USER")
 """Names in the place of an annotator's that are none."""

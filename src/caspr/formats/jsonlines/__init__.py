@@ -22,8 +22,8 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.files import read_text
-from caspr.formats.columns.cells import quoted
 from caspr.formats.losses import lost_marks
+from caspr.formats.messages import quoted
 from caspr.formats.naming import Each, whole
 from caspr.formats.options import Choices
 from caspr.formats.text_layer.cut_words import mend, whole_words, widened

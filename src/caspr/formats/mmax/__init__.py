@@ -22,9 +22,9 @@ from pathlib import Path, PurePosixPath
 
 from caspr.errors import FormatError, InputError
 from caspr.formats.chain_ids import keep_ids
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.xml import Edit, Element, Markup, attributes, edited, parse, with_attribute
 from caspr.formats.losses import lost_marks
+from caspr.formats.messages import quoted
 from caspr.formats.mmax.project import Level, Project, fresh_project, open_project, project_files
 from caspr.formats.naming import collect, stem
 from caspr.formats.options import Choices

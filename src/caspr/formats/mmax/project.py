@@ -11,8 +11,8 @@ from pathlib import Path
 
 from caspr.errors import CasprError, FormatError, InputError
 from caspr.files import read_bytes
-from caspr.formats.columns.cells import quoted
 from caspr.formats.containers.xml import Element, Markup, attributes, escaped, parse
+from caspr.formats.messages import quoted
 from caspr.text.document import Document
 
 _SETS = re.compile(r"set_\S+")

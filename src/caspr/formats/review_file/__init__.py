@@ -28,7 +28,7 @@ from pathlib import Path
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Block, Line, block_texts, split_documents
-from caspr.formats.columns.cells import NOTHING, CellError, Item, UnbalancedError, chains, match, quoted
+from caspr.formats.columns.cells import NOTHING, CellError, Item, UnbalancedError, chains, match
 from caspr.formats.columns.cells import parse as parse_cell
 from caspr.formats.columns.rows import (
     Column,
@@ -42,8 +42,10 @@ from caspr.formats.columns.rows import (
     write_column,
     write_document,
 )
-from caspr.formats.review_file.statements import Note, note_lines, read_statements, statement_lines
+from caspr.formats.messages import quoted
+from caspr.formats.review_file.statements import note_lines, read_statements, statement_lines
 from caspr.task.decisions import Decisions
+from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain, Document, Span
 from caspr.text.findings import times
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from caspr.formats.columns.cells import Bracket, brackets, split_crossing, write_cell
 from caspr.formats.columns.rows import Column, write_column
 from caspr.formats.review_file import Prepared, assemble, shown
-from caspr.formats.review_file.statements import Note
 from caspr.task.decisions import Decisions
+from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain
 
 

@@ -15,13 +15,14 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
-from caspr.formats.columns.cells import is_id, quoted
+from caspr.formats.messages import quoted
 from caspr.task.decisions import Kind, Statement
+from caspr.task.notes import Note
 from caspr.text.document import Span
+from caspr.text.ids import is_id
 
 _KEYWORD = re.compile(r"# caspr +([^\s:\[]+)(?:\[[0-9]+\])?:(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -35,16 +36,6 @@ _SHAPES = {
     Kind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
 }
 _NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
-
-
-@dataclass(frozen=True)
-class Note:
-    """What somebody wants remembered; it changes no result."""
-
-    text: str
-    """Any text, of several lines if need be."""
-    mention: Span | None = None
-    """The mention it is about; none for the whole document."""
 
 
 def statement_lines(statements: Iterable[Statement]) -> list[str]:

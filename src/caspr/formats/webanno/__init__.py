@@ -17,8 +17,8 @@ from pathlib import Path
 
 from caspr.errors import FormatError
 from caspr.files import read_text
-from caspr.formats.columns.cells import quoted
 from caspr.formats.losses import lost_edges, lost_marks, removed_mentions
+from caspr.formats.messages import quoted
 from caspr.formats.naming import collect, stem
 from caspr.formats.options import Choices
 from caspr.formats.text_layer.characters import Extent, spell

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
 from caspr.errors import FormatError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
 from caspr.formats.text_layer.standoff import Marked
 from caspr.formats.webanno.tsv import Layer, Row, Table, entries, escape, split_stack

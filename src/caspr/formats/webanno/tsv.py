@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caspr.errors import FormatError
-from caspr.formats.columns.cells import quoted
+from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units
 from caspr.text.document import Document
 

@@ -8,7 +8,6 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.formats.review_file.statements import Note
 from caspr.review.session.entries import Entry, as_written, entries_of
 from caspr.review.session.operations import Change, Desk, Ids, Operation, OperationError
 from caspr.review.session.questions import Queue
@@ -16,6 +15,7 @@ from caspr.review.session.solver import Board, Position
 from caspr.review.session.views import Viewer
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.notes import Note
 from caspr.task.settings import write_settings
 from caspr.text.document import Span
 

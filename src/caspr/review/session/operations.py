@@ -10,11 +10,11 @@ from itertools import count
 from typing import Any
 
 from caspr.errors import CasprError
-from caspr.formats.review_file.statements import Note
 from caspr.review.session.entries import Cells, Closing, Entry, What
 from caspr.review.session.solver import Board, Position
 from caspr.task.decisions import Kind, Statement
 from caspr.task.instance import Singletons
+from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
 
 LONGEST_NOTE = 10_000

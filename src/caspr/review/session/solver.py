@@ -13,18 +13,18 @@ from itertools import count
 
 from caspr.engines.native.incremental import Adjudicator
 from caspr.errors import EngineError
-from caspr.formats.review_file.statements import Note
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
 from caspr.review.session.entries import Entry, Touching, decisions_of, touching
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.notes import Note
 from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status, found
 from caspr.text.alignment import align
-from caspr.text.checks import check, refuse_outside
+from caspr.text.checks import check
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.findings import Finding
 

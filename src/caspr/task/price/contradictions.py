@@ -17,8 +17,9 @@ from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.instance import Instance
 from caspr.task.price.partners import Chains, find_company
-from caspr.task.votes import Votes, count_votes, nested_pairs
+from caspr.task.votes import Votes, count_votes
 from caspr.text.document import Document, Span
+from caspr.text.links import nested_pairs
 
 Item = int | Statement
 """A cell, named by its token, or a statement."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import Connection, classes_of, pairs_of
 from caspr.task.solution import Partition
-from caspr.task.votes import nested_pairs
 from caspr.text.document import Span
+from caspr.text.links import nested_pairs
 
 Faults = Callable[[Instance, tuple[Span, ...]], Iterable[str]]
 """Says what is wrong with one chain, whatever the others are."""

@@ -9,8 +9,9 @@ from itertools import combinations_with_replacement
 
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import Class, classes_of, pairs_of
-from caspr.task.votes import nested_pairs, shared
+from caspr.task.votes import shared
 from caspr.text.document import Span
+from caspr.text.links import nested_pairs
 
 Pair = tuple[Span, Span]
 

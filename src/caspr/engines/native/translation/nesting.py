@@ -14,8 +14,8 @@ from caspr.engines.native.state import Pair, Session, Solver, solve_ahead, solve
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
 from caspr.task.solution import Partition, canonical
-from caspr.task.votes import nested_pairs
 from caspr.text.document import Span
+from caspr.text.links import nested_pairs
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,15 @@
+"""Notes: what an adjudicator wants remembered beside decisions."""
+
+from dataclasses import dataclass
+
+from caspr.text.document import Span
+
+
+@dataclass(frozen=True)
+class Note:
+    """What somebody wants remembered; it changes no result."""
+
+    text: str
+    """Any text, of several lines if need be."""
+    mention: Span | None = None
+    """The mention it is about; none for the whole document."""
