@@ -28,7 +28,7 @@ from bench.machine import describe_machine
 from caspr.formats import read_all
 from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 
@@ -113,7 +113,9 @@ def timed(clicks: int, click: Click, look: Callable[[], tuple[list[dict[str, Any
     return times
 
 
-def through_session(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Session, Times]:
+def through_session(
+    files: list[Path], folder: Path, objective: str, clicks: int
+) -> tuple[ReviewSession, Times]:
     """Time clicks on a session in this process, with nothing in the background."""
     settings = Settings(OBJECTIVES[objective])
     session, _ = open_annotations(files, read_all(files), folder / "session.conll", lambda _: settings)

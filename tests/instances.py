@@ -2,7 +2,7 @@
 
 import random
 
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Singletons
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -92,11 +92,13 @@ def random_statements(rng: random.Random, spans: list[Span]) -> list[Statement]:
     """Make a few statements of all kinds about spans; they may contradict each other."""
     statements = []
     for _ in range(rng.randint(1, 3)):
-        kind = rng.choice([*Kind, Kind.APART])
-        most = min(len(spans), 2 if kind is Kind.APART else 3)
-        if kind is Kind.APART and most < 2:
+        kind = rng.choice([*StatementKind, StatementKind.APART])
+        most = min(len(spans), 2 if kind is StatementKind.APART else 3)
+        if kind is StatementKind.APART and most < 2:
             continue
-        count = 2 if kind is Kind.APART else rng.choice([1, 1, 2, most]) if most > 1 else 1
+        count = 2 if kind is StatementKind.APART else rng.choice([1, 1, 2, most]) if most > 1 else 1
         mentions = rng.sample(spans, min(count, most))
-        statements.append(Statement.of(kind, mentions, rng.choice("12") if kind is Kind.ENFORCED else ""))
+        statements.append(
+            Statement.of(kind, mentions, rng.choice("12") if kind is StatementKind.ENFORCED else "")
+        )
     return statements

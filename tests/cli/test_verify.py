@@ -9,7 +9,7 @@ import pytest
 from caspr.adjudicate import adjudicate_document
 from caspr.formats import read_all
 from caspr.proof.certificate import certify_results
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.settings import Settings
 from caspr.text.document import Chain
 from tests.cli.caller import PAPER, SONG, Caller
@@ -75,7 +75,7 @@ def forge(path: Path, decisions: Decisions, settings: Settings) -> dict[str, Any
     return data
 
 
-APART = Statement.of(Kind.APART, [(1, 1), (6, 6)])
+APART = Statement.of(StatementKind.APART, [(1, 1), (6, 6)])
 
 
 def test_decisions_of_the_certificate_are_said(caspr: Caller, tmp_path: Path) -> None:
@@ -92,7 +92,9 @@ def test_decisions_of_the_certificate_are_said(caspr: Caller, tmp_path: Path) ->
 def test_many_decisions_are_listed_in_part(caspr: Caller, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
     chain = Chain.of("x\x1b[2K", [(1, 1), (6, 6)])
-    forge(proof, Decisions.of([chain], [2, 3, 4, 5], [Statement.of(Kind.ABSENT, [(7, 7)])]), Settings())
+    forge(
+        proof, Decisions.of([chain], [2, 3, 4, 5], [Statement.of(StatementKind.ABSENT, [(7, 7)])]), Settings()
+    )
     assert caspr("verify", proof, *SONG).out.splitlines()[1:-1] == [
         "  (1, 1) and (6, 6) in chain x\\x1b[2K by cells",
         *(f"  nothing starts or ends at token {token}" for token in (2, 3, 4, 5)),
@@ -118,7 +120,7 @@ def test_decisions_must_be_those_of_the_review_file(caspr: Caller, tmp_path: Pat
     others = "# caspr absent: 23-23\n# caspr apart: 1-1 6-6\n"
     review.write_text(others + undecided)
     assert "only the review file has '(23, 23) absent'" in caspr.fails("verify", proof, review)
-    forge(proof, Decisions.of(statements=[APART, Statement.of(Kind.ABSENT, [(23, 23)])]), Settings())
+    forge(proof, Decisions.of(statements=[APART, Statement.of(StatementKind.ABSENT, [(23, 23)])]), Settings())
     outcome = caspr("verify", proof, review)
     assert "under the 2 decisions of the review file" in outcome.out
     assert outcome.out.endswith("1 of 1 certificates verified\n")

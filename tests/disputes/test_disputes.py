@@ -1,10 +1,10 @@
-"""Conflicts and their reasons, checked pair by pair on many small results."""
+"""Disputes and their reasons, checked pair by pair on many small results."""
 
 from itertools import combinations
 
 import pytest
 
-from caspr.disputes.disputes import Conflict, conflicts, disputed_pairs
+from caspr.disputes.disputes import Dispute, disputed_pairs, find_disputes
 from caspr.disputes.reasons import Explainer, Reason
 from caspr.result import Certainty, Result
 from caspr.text.document import Span
@@ -17,12 +17,12 @@ RESULTS = [
 ]
 
 
-def pairs_of(conflict: Conflict, result: Result) -> list[tuple[Span, Span]]:
-    """List the links of a conflict, without the nested ones that are told apart."""
-    if not conflict.second:
-        pairs = list(combinations(conflict.first, 2))
+def pairs_of(dispute: Dispute, result: Result) -> list[tuple[Span, Span]]:
+    """List the links of a dispute, without the nested ones that are told apart."""
+    if not dispute.second:
+        pairs = list(combinations(dispute.first, 2))
     else:
-        pairs = [(one, other) for one in conflict.first for other in conflict.second]
+        pairs = [(one, other) for one in dispute.first for other in dispute.second]
     if len(pairs) > 1 and not result.instance.allow_nested:
         pairs = [(one, other) for one, other in pairs if not one.nests_with(other)]
     return [(min(pair), max(pair)) for pair in pairs]
@@ -34,17 +34,17 @@ def test_every_disputed_link_is_told_once_and_truly(result: Result) -> None:
     home = {span: chain.id for chain in result.chains for span in chain.mentions}
     told: set[tuple[Span, Span]] = set()
     explainer = Explainer(result)
-    for conflict in conflicts(result):
-        pairs = pairs_of(conflict, result)
-        assert len(pairs) == conflict.links
-        assert explainer.explain(conflict).sentence
+    for dispute in find_disputes(result):
+        pairs = pairs_of(dispute, result)
+        assert len(pairs) == dispute.links
+        assert explainer.explain(dispute).sentence
         for one, other in pairs:
             assert (one, other) not in told
             told.add((one, other))
-            assert instance.votes.evidence(one, other) == len(conflict.supporters)
-            assert conflict.linked == (one in home and home[one] == home.get(other))
-            assert conflict.chains in ((home.get(one), home.get(other)), (home.get(other), home.get(one)))
-        assert len(conflict.supporters) + len(conflict.opponents) == instance.votes.annotators
+            assert instance.votes.evidence(one, other) == len(dispute.supporters)
+            assert dispute.linked == (one in home and home[one] == home.get(other))
+            assert dispute.chains in ((home.get(one), home.get(other)), (home.get(other), home.get(one)))
+        assert len(dispute.supporters) + len(dispute.opponents) == instance.votes.annotators
     spans = sorted(instance.votes.signatures.keys() | home.keys())
     for one, other in combinations(spans, 2):
         linked = one in home and home[one] == home.get(other)
@@ -58,21 +58,21 @@ def test_ties_and_certainty_follow_from_all_solutions(result: Result) -> None:
         {span: number for number, chain in enumerate(partition) for span in chain}
         for partition in result.solution.partitions
     ]
-    for conflict in conflicts(result):
-        one, other = conflict.pair
+    for dispute in find_disputes(result):
+        one, other = dispute.pair
         decided = {one in home and home[one] == home.get(other) for home in homes}
         if len(decided) > 1:
-            assert conflict.certainty == Certainty(always=False, flip=0)
+            assert dispute.certainty == Certainty(always=False, flip=0)
         elif result.solution.complete:
-            assert conflict.certainty.always is True
+            assert dispute.certainty.always is True
         else:
-            assert conflict.certainty.always is None
+            assert dispute.certainty.always is None
 
 
 def test_decisions_and_rules_are_reasons() -> None:
     result = decided_result()
     explainer = Explainer(result)
-    reasons = {conflict.pair: explainer.explain(conflict) for conflict in conflicts(result)}
+    reasons = {dispute.pair: explainer.explain(dispute) for dispute in find_disputes(result)}
     assert reasons[Span(1, 2), Span(4, 4)].reason is Reason.DECISION
     assert "left no room for “his”" in reasons[Span(1, 2), Span(4, 4)].sentence
     assert (Span(1, 2), Span(7, 7)) not in reasons
@@ -92,7 +92,7 @@ def test_transitivity_names_what_stands_in_the_way(objective: str, reason: Reaso
     result = result_of(Instance(annotations, OBJECTIVES[objective]))
     assert result is not None
     explainer = Explainer(result)
-    explained = {conflict.pair: explainer.explain(conflict) for conflict in conflicts(result)}
+    explained = {dispute.pair: explainer.explain(dispute) for dispute in find_disputes(result)}
     if objective == "u":
         assert explained[Span(2, 2), Span(3, 3)].reason is reason
         assert "would join “a” and “c”, which nobody linked" in explained[Span(2, 2), Span(3, 3)].sentence
@@ -107,16 +107,16 @@ def test_the_engine_may_tell_how_sure_it_is() -> None:
     result = replace(
         result, solution=replace(result.solution, partitions=result.solution.partitions[:1], complete=False)
     )
-    pair = conflicts(result)[0].pair
+    pair = find_disputes(result)[0].pair
     told = replace(result, certainties={pair: Certainty(always=True, flip=3)})
-    found = {conflict.pair: conflict.certainty for conflict in conflicts(told)}
+    found = {dispute.pair: dispute.certainty for dispute in find_disputes(told)}
     assert found[pair] == Certainty(always=True, flip=3)
     told = replace(result, certainties={pair: Certainty(flip=0)})
-    assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is False
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is False
     told = replace(result, certainties={pair: Certainty(flip=0, exact=False)})
-    assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is None
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is None
     told = replace(result, certainties={pair: Certainty(possible=False)})
-    assert {conflict.pair: conflict.certainty for conflict in conflicts(told)}[pair].always is True
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is True
     assert pair in disputed_pairs(told)
 
 
@@ -124,13 +124,13 @@ def test_the_engine_may_tell_how_sure_it_is() -> None:
 def test_majority_means_what_the_votes_alone_say(result: Result) -> None:
     objective, votes = result.instance.objective, result.instance.votes
     explainer = Explainer(result)
-    for conflict in conflicts(result):
-        explanation = explainer.explain(conflict)
-        evidence = len(conflict.supporters)
+    for dispute in find_disputes(result):
+        explanation = explainer.explain(dispute)
+        evidence = len(dispute.supporters)
         parting = objective.omit * evidence
         joining = objective.use * (votes.annotators - evidence)
         if evidence and explanation.reason is Reason.MAJORITY and objective.invent is None:
-            assert (joining < parting) if conflict.linked else (parting < joining)
+            assert (joining < parting) if dispute.linked else (parting < joining)
         if explanation.reason is Reason.RULE:
-            assert not conflict.linked
-            assert conflict.pair[0].nests_with(conflict.pair[1])
+            assert not dispute.linked
+            assert dispute.pair[0].nests_with(dispute.pair[1])

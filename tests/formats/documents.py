@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.text.document import Annotation, Chain, Document
 
 ODD = "\u2028\u2029\u0085\u00a0\x0b\x0c\x1c\r\ufeff\u200b\U0001f600e\u0301#=()|;-_*\"' \\"
@@ -75,10 +75,10 @@ def statements(draw: st.DrawFn, length: int) -> list[Statement]:
     several = st.lists(span, min_size=2, max_size=4, unique=True)
     some = st.lists(span, min_size=1, max_size=3)
     one = st.one_of(
-        st.builds(Statement.of, st.just(Kind.ENFORCED), some, ids),
-        st.builds(Statement.of, st.just(Kind.TOGETHER), several),
-        st.builds(Statement.of, st.sampled_from([Kind.EXISTS, Kind.ABSENT]), some),
-        st.builds(Statement.of, st.just(Kind.APART), two),
+        st.builds(Statement.of, st.just(StatementKind.ENFORCED), some, ids),
+        st.builds(Statement.of, st.just(StatementKind.TOGETHER), several),
+        st.builds(Statement.of, st.sampled_from([StatementKind.EXISTS, StatementKind.ABSENT]), some),
+        st.builds(Statement.of, st.just(StatementKind.APART), two),
     )
     return draw(st.lists(one, max_size=4))
 

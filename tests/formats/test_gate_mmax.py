@@ -6,7 +6,7 @@ import pytest
 
 from caspr.errors import CasprError
 from caspr.formats import gate, mmax
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain, Document
 from tests.cli.caller import Caller
@@ -50,9 +50,9 @@ def test_sets_are_annotators(two_sets: Path) -> None:
     assert (one.annotator, two.annotator) == ("ann", "ben")
     assert words(one) == [["Anna", "her"]]
     assert words(two) == [["Ben", "her"]]
-    assert read_one(two_sets, choices=Choices("ben"))[0].annotator == "d"
+    assert read_one(two_sets, choices=ReadOptions("ben"))[0].annotator == "d"
     with pytest.raises(CasprError, match="one of '', 'ann', 'ben'"):
-        read_one(two_sets, choices=Choices("x"))
+        read_one(two_sets, choices=ReadOptions("x"))
 
 
 def test_gold_is_a_set_of_its_own(two_sets: Path, caspr: Caller) -> None:
@@ -62,22 +62,22 @@ def test_gold_is_a_set_of_its_own(two_sets: Path, caspr: Caller) -> None:
     assert 'Name="ann"' in text
     assert "<!-- a comment -->" in text
     assert "stale" not in text
-    [gold] = read_one(out, choices=Choices("gold"))
+    [gold] = read_one(out, choices=ReadOptions("gold"))
     assert words(gold)
     assert "<Name>rule</Name>" in text[text.index('Name="gold"') :]
 
 
 def test_in_place(two_sets: Path) -> None:
-    [annotation] = read_one(two_sets, choices=Choices("ann"))
+    [annotation] = read_one(two_sets, choices=ReadOptions("ann"))
     anna = annotation.chains[0].mentions[0]
     saw = next(n for n, token in enumerate(annotation.document.tokens, 1) if token == "saw")
     gold = Annotation.of("gold", annotation.document, [Chain.of("1", [anna, (saw, saw)])])
     data = gate.write([gold])["d.xml"]
     assert isinstance(data, bytes)
     two_sets.write_bytes(data)
-    [back] = read_one(two_sets, choices=Choices("ann"))
+    [back] = read_one(two_sets, choices=ReadOptions("ann"))
     assert words(back) == [["Anna", "saw"]]
-    assert words(read_one(two_sets, choices=Choices("ben"))[0]) == [["Ben", "her"]]
+    assert words(read_one(two_sets, choices=ReadOptions("ben"))[0]) == [["Ben", "her"]]
     assert b'<Node id="8" />saw<Node id="11" />' in data
     assert b'Id="2" Type="Pronoun"' in data
 
@@ -106,11 +106,11 @@ def test_levels_are_annotators(tmp_path: Path, caspr: Caller) -> None:
     level = (tmp_path / "Markables" / "talk_coref_level.xml").read_text()
     (tmp_path / "Markables" / "talk_ben_level.xml").write_text(level.replace("set_1", "set_7"))
     assert [one.annotator for one in read_one(path)] == ["coref", "ben"]
-    assert [one.annotator for one in read_one(path, choices=Choices("ben"))] == ["talk"]
+    assert [one.annotator for one in read_one(path, choices=ReadOptions("ben"))] == ["talk"]
     out = tmp_path / "out" / "talk.mmax"
     out.parent.mkdir()
     assert caspr("adjudicate", path, "-o", out).code == 0
-    [gold] = read_one(out, choices=Choices("gold"))
+    [gold] = read_one(out, choices=ReadOptions("gold"))
     assert words(gold) == [["Anna", "She"]]
     assert [one.annotator for one in read_one(out)] == ["coref", "gold", "ben"]
 

@@ -10,7 +10,7 @@ from cassis import load_cas_from_json, load_cas_from_xmi  # type: ignore[import-
 
 from caspr.errors import CasprError
 from caspr.formats import corefud, jsonlines, webanno
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.alignment import align
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
@@ -84,7 +84,7 @@ def test_jsonlines_predictions(tmp_path: Path) -> None:
     }
     path = put(tmp_path, "x.jsonl", json.dumps({**line, "clusters": []}))
     assert words(read_one(path)[0]) == [["a", "b"]]
-    assert words(read_one(path, choices=Choices("clusters"))[0]) == []
+    assert words(read_one(path, choices=ReadOptions("clusters"))[0]) == []
     [odd] = read_one(put(tmp_path, "y.jsonl", json.dumps(line)))[0].findings
     assert odd.code == "empty-chain"
 
@@ -120,14 +120,14 @@ def test_tsv_layers(tmp_path: Path) -> None:
         CasprError, match=r"--layer to choose one of webanno\.custom\.SLink, webanno\.custom\.OtherLink"
     ):
         read_one(path)
-    assert words(read_one(path, choices=Choices("SLink"))[0]) == [["Anna", "is"]]
-    assert not read_one(path, choices=Choices("webanno.custom.Other"))[0].mentions
+    assert words(read_one(path, choices=ReadOptions("SLink"))[0]) == [["Anna", "is"]]
+    assert not read_one(path, choices=ReadOptions("webanno.custom.Other"))[0].mentions
 
 
 def test_tsv_relations_are_chosen(tmp_path: Path) -> None:
     text = RELATIONS.replace("coref\t", "bridge\t")
     assert words(read_one(put(tmp_path, "r.tsv", text))[0]) == []
-    assert words(read_one(put(tmp_path, "r.tsv", text), choices=Choices(relations=("bridge",)))[0]) == [
+    assert words(read_one(put(tmp_path, "r.tsv", text), choices=ReadOptions(relations=("bridge",)))[0]) == [
         ["Anna", "here"]
     ]
 
@@ -143,11 +143,11 @@ def test_cas_from_cassis(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(CasprError, match="2 chain layers"):
             read_one(tmp_path / name)
-        [annotation] = read_one(tmp_path / name, choices=Choices(COREFERENCE))
+        [annotation] = read_one(tmp_path / name, choices=ReadOptions(COREFERENCE))
         assert words(annotation) == [["Der Bär", "Er"]]
         assert [annotation.document.text(chain.mentions[0]) for chain in annotation.singletons] == ["🐻"]
         assert {mark.label for mark in annotation.marks.values()} == {"nam", "pro"}
-        [event] = read_one(tmp_path / name, choices=Choices("event"))
+        [event] = read_one(tmp_path / name, choices=ReadOptions("event"))
         assert [event.document.text(chain.mentions[0]) for chain in event.singletons] == ["😀"]
 
 

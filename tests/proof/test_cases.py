@@ -12,7 +12,7 @@ from caspr.engines.native import solve
 from caspr.engines.native.prove import certificate
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
@@ -41,7 +41,7 @@ def told_to_exist(objective: str = "v") -> Instance:
     steady = [[(2, 2), (3, 3)], [(4, 4), (5, 5)]]
     chains = [[[(1, 1), (2, 2), (3, 3)], steady[1]], [[(1, 1), (4, 4)], steady[0]], steady, steady, steady]
     annotations = [annotation(f"a{number}", given) for number, given in enumerate(chains)]
-    statement = Statement.of(Kind.EXISTS, [(1, 1)])
+    statement = Statement.of(StatementKind.EXISTS, [(1, 1)])
     return Instance(tuple(annotations), OBJECTIVES[objective], Decisions.of(statements=[statement]))
 
 
@@ -167,7 +167,7 @@ def test_a_tampered_proof_by_cases_is_refused(tamper: Callable[[Plain], None]) -
 def test_twins_that_a_decision_tells_apart_are_refused() -> None:
     document = Document("d", ("w",) * 7)
     one = Annotation.of("a", document, [Chain.of("1", [(token, token) for token in range(1, 8)])])
-    apart = Statement.of(Kind.APART, [(1, 1), (3, 3)])
+    apart = Statement.of(StatementKind.APART, [(1, 1), (3, 3)])
     instance = Instance((one,), OBJECTIVES["u"], Decisions.of(statements=[apart]))
     chains = [[[1, 1], [2, 2]], [[token, token] for token in range(3, 8)]]
     proof = {"nodes": chains, "proof": {"shift": 0, "stars": []}}
@@ -193,7 +193,7 @@ def test_demands_far_from_each_other_do_not_multiply() -> None:
         for number, chains in enumerate(near)
     )
     mentions = [(1 + 8 * copy, 1 + 8 * copy) for copy in range(20)]
-    decisions = Decisions.of(statements=[Statement.of(Kind.EXISTS, mentions)])
+    decisions = Decisions.of(statements=[Statement.of(StatementKind.EXISTS, mentions)])
     instance = Instance(annotations, OBJECTIVES["va"], decisions)
     alone = brute.solve(told_to_exist("va"), Limits(solutions=100))
     solution = solve(instance, Limits(solutions=3))
@@ -209,7 +209,7 @@ def test_a_larger_document_with_mentions_told_to_exist(objective: str) -> None:
         base.annotations[0].document,
         [Chain.of("1", [(1, 1), (8, 8), (15, 15)]), Chain.of("2", [(2, 2), (9, 9)])],
     )
-    decisions = Decisions.of(statements=[Statement.of(Kind.EXISTS, [(1, 1), (2, 2)])])
+    decisions = Decisions.of(statements=[Statement.of(StatementKind.EXISTS, [(1, 1), (2, 2)])])
     without = [_without(one, {Span(1, 1), Span(2, 2)}) for one in base.annotations]
     instance = Instance((*without, lonely), base.objective, decisions)
     assert verify(proven(instance), instance) == solve(instance, Limits()).value

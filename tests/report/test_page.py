@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from caspr.cli.delivery.reports import feedback_texts, report_text
-from caspr.report.differences import Kind, differences
-from caspr.report.passages import Piece, passages
+from caspr.report.differences import DifferenceKind, differences
+from caspr.report.passages import TextPiece, passages
 from caspr.report.shared_ids import shared_ids
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import annotations as drawn_annotations
@@ -110,7 +110,7 @@ def test_same_bytes_whatever_the_time_it_took() -> None:
         assert report_text([result], format) == report_text([replace(result, seconds=99.0)], format)
 
 
-def plain(pieces: tuple[Piece, ...]) -> list[str]:
+def plain(pieces: tuple[TextPiece, ...]) -> list[str]:
     """Check that pieces nest, and return the tokens."""
     begun: list[str] = []
     for piece in pieces:
@@ -160,15 +160,15 @@ def test_differences() -> None:
     one = annotated("one", [[(2, 2), (7, 7)], [(4, 4), (3, 3), (6, 6)], [(5, 5), (4, 5)]], words)
     found = differences(one, gold)
     assert [(difference.kind, difference.place) for difference in found] == [
-        (Kind.BOUNDARIES, Span(1, 2)),
-        (Kind.CHAIN, Span(4, 4)),
-        (Kind.EXTRA, Span(4, 5)),
-        (Kind.EXTRA, Span(5, 5)),
+        (DifferenceKind.BOUNDARIES, Span(1, 2)),
+        (DifferenceKind.CHAIN, Span(4, 4)),
+        (DifferenceKind.EXTRA, Span(4, 5)),
+        (DifferenceKind.EXTRA, Span(5, 5)),
     ]
     assert found[1].gold_others == (Span(1, 2), Span(7, 7))
     assert differences(gold, gold) == []
     (missed,) = differences(annotated("one", [[(1, 2), (7, 7)], [(3, 3), (6, 6)]], words), gold)
-    assert (missed.kind, missed.place) == (Kind.MISSED, Span(4, 4))
+    assert (missed.kind, missed.place) == (DifferenceKind.MISSED, Span(4, 4))
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")

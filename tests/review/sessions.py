@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from caspr.review.session.opening import open_annotations, open_review
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation
 from tests.instances import paper_annotations, random_instance
 
 Values = dict[str, Any]
-OPEN: list[Session] = []
+OPEN: list[ReviewSession] = []
 """The sessions of a test, which are closed after it."""
 
 
-def opened(path: Path, annotations: Sequence[Annotation], settings: Settings | None = None) -> Session:
+def opened(path: Path, annotations: Sequence[Annotation], settings: Settings | None = None) -> ReviewSession:
     """Open a review of some annotations of one document."""
     chosen = settings or Settings(OBJECTIVES["u"])
     session, _ = open_annotations([], [[one] for one in annotations], path, lambda _: chosen)
@@ -25,18 +25,18 @@ def opened(path: Path, annotations: Sequence[Annotation], settings: Settings | N
     return session
 
 
-def paper(path: Path) -> Session:
+def paper(path: Path) -> ReviewSession:
     """Open a review of the paper's example."""
     return opened(path, paper_annotations())
 
 
-def reopened(path: Path) -> Session:
+def reopened(path: Path) -> ReviewSession:
     """Open a review file that is there."""
     OPEN.append(open_review(path, lambda settings: settings))
     return OPEN[-1]
 
 
-def random_session(rng: random.Random, path: Path) -> Session:
+def random_session(rng: random.Random, path: Path) -> ReviewSession:
     """Open a review of a small random document."""
     instance = random_instance(rng, mentions=6, odd=True)
     settings = Settings(

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from caspr import __version__
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.task.settings import Settings, write_settings
 
 FAILED = "failed"
@@ -16,7 +16,7 @@ KILL_AFTER = 3600.0
 """Seconds after which a document without a time limit is given up."""
 
 
-class Piece(NamedTuple):
+class DocumentPiece(NamedTuple):
     """A stretch of a file that holds many documents."""
 
     offset: int
@@ -39,7 +39,7 @@ class Reading:
 
     format: str | None = None
     """Their format; `None` to find it by looking."""
-    choices: Choices = field(default_factory=Choices)
+    choices: ReadOptions = field(default_factory=ReadOptions)
     """Which of the things in a file to read."""
 
 
@@ -53,7 +53,7 @@ class Source:
     """The file, seen from the corpus folder."""
     companions: tuple[str, ...] = ()
     """Files that are read with it, such as the text beside annotations, and others of the same name."""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[DocumentPiece, ...] = ()
     """The stretches that belong to the document; none if the whole file does."""
     spool: str = ""
     """The file that holds the pieces, if not the annotator's own."""
@@ -130,7 +130,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """What came of a job."""
 
     document: str
@@ -148,6 +148,6 @@ class Outcome:
         return any(row["status"] == FAILED for row in self.rows)
 
 
-def failure(document: str, reason: str, *, spent: bool = False) -> Outcome:
+def failure(document: str, reason: str, *, spent: bool = False) -> JobOutcome:
     """Make the outcome of a job that failed."""
-    return Outcome(document, ({"name": document, "status": FAILED, "reason": reason},), spent=spent)
+    return JobOutcome(document, ({"name": document, "status": FAILED, "reason": reason},), spent=spent)

@@ -10,13 +10,13 @@ from typing import Protocol
 from caspr import __version__
 from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
-from caspr.corpus.job import FAILED, Job, Options, Outcome
+from caspr.corpus.job import FAILED, Job, JobOutcome, Options
 from caspr.corpus.outputs.golds import SUMMARIES
 from caspr.corpus.outputs.names import file_name, shown
 from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
 from caspr.corpus.outputs.writer import Writer, Written
-from caspr.corpus.run.journal import NAME, Entry, Journal
+from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
 from caspr.text.findings import times
@@ -121,12 +121,12 @@ class _Run:
             self._under_way[job.document] = mark
             yield job if self._request.cluster is None else replace(job, contents=given)
 
-    def _is_done(self, entry: Entry | None, mark: str) -> bool:
+    def _is_done(self, entry: JournalEntry | None, mark: str) -> bool:
         if entry is None or entry.fingerprint != mark or self._request.force:
             return False
         return all((self._request.output / name).is_file() for name in entry.files)
 
-    def keep(self, outcome: Outcome | None, writer: Writer) -> None:
+    def keep(self, outcome: JobOutcome | None, writer: Writer) -> None:
         """Write what came of a document; a second outcome of the same document is left."""
         if outcome is None:
             self._journal.commit_now_and_then()
@@ -153,7 +153,7 @@ class _Run:
         self._listener(self.totals, self._plan.documents)
 
 
-def _performed(jobs: Iterator[Job], request: Request) -> Generator[Outcome | None, None, None]:
+def _performed(jobs: Iterator[Job], request: Request) -> Generator[JobOutcome | None, None, None]:
     if request.cluster is not None:
         from caspr.corpus.run.cluster import perform_on_cluster
 

@@ -1,7 +1,7 @@
 """How sure a result is: whether every optimum decides a pair alike, and the price of deciding otherwise.
 
 Looked at are the links between mentions that follow each other in a chain of the result, and one pair of
-every conflict between annotators, the closest votes first. The native engine answers, whichever engine
+every dispute between annotators, the closest votes first. The native engine answers, whichever engine
 found the result; what does not fit into the time is left out.
 """
 

@@ -1,11 +1,11 @@
-"""Conflicts: every link on which annotators disagreed, who was for and against it, and what became of it.
+"""Disputes: every link on which annotators disagreed, who was for and against it, and what became of it.
 
 Also those on which all agreed and the result departs from them: a link that everybody gave and that is
 not in the result, a pair of one chain that nobody linked.
 
 A chain of three hundred mentions has fifty thousand links, but few *kinds* of them: mentions that are in
 the same chains of the same annotators, in the same chain of every solution, and enforced alike, are alike
-in all that is said here. A conflict is therefore all links between two such groups. Pairs of nested
+in all that is said here. A dispute is therefore all links between two such groups. Pairs of nested
 mentions are told one by one, because the nesting rule looks at each.
 """
 
@@ -25,7 +25,7 @@ ADJUDICATOR = "adjudicator"
 
 
 @dataclass(frozen=True)
-class Conflict:
+class Dispute:
     """Links that are alike in everything, and were disputed."""
 
     first: tuple[Span, ...]
@@ -96,22 +96,22 @@ class _Grouping:
         return sorted({p for numbers in holders.values() for p in combinations_with_replacement(numbers, 2)})
 
 
-def conflicts(result: Result) -> list[Conflict]:
-    """Return all conflicts of a document in text order."""
+def find_disputes(result: Result) -> list[Dispute]:
+    """Return all disputes of a document in text order."""
     grouping = _Grouping(result)
     nested = _nested(grouping)
-    found: list[Conflict] = []
+    found: list[Dispute] = []
     for one, other in grouping.neighbours():
         first, second = grouping.groups[one], grouping.groups[other]
         count = len(first) * (len(first) - 1) // 2 if one == other else len(first) * len(second)
         apart = nested.get((one, other), [])
         if count > len(apart):
-            kind = _conflict(grouping, first, () if one == other else second, count - len(apart))
+            kind = _dispute(grouping, first, () if one == other else second, count - len(apart))
             found.extend([kind] if kind is not None else [])
         for outer, inner in apart:
-            kind = _conflict(grouping, (outer,), (inner,), 1)
+            kind = _dispute(grouping, (outer,), (inner,), 1)
             found.extend([kind] if kind is not None else [])
-    return sorted(found, key=lambda conflict: (conflict.pair, conflict.links))
+    return sorted(found, key=lambda dispute: (dispute.pair, dispute.links))
 
 
 def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
@@ -126,10 +126,10 @@ def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]
     return found
 
 
-def _conflict(
+def _dispute(
     grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], links: int
-) -> Conflict | None:
-    """Make a conflict, or nothing where the result is what all annotators say."""
+) -> Dispute | None:
+    """Make a dispute, or nothing where the result is what all annotators say."""
     one, other = (first[0], second[0]) if second else first[:2]
     votes = grouping.result.instance.votes
     voters = {annotator for annotator, _ in votes.signature(one) & votes.signature(other)}
@@ -139,7 +139,7 @@ def _conflict(
         return None
     names = [annotation.annotator for annotation in grouping.result.instance.annotations]
     names += [ADJUDICATOR] * (votes.annotators - len(names))
-    return Conflict(
+    return Dispute(
         first,
         second,
         links,
@@ -167,20 +167,20 @@ def _certainty(grouping: _Grouping, one: Span, other: Span, linked: bool) -> Cer
 
 
 def disputed_pairs(result: Result) -> list[tuple[Span, Span]]:
-    """Return one pair of every conflict: those whose certainty a report shows."""
-    return [conflict.pair for conflict in conflicts(result)]
+    """Return one pair of every dispute: those whose certainty a report shows."""
+    return [dispute.pair for dispute in find_disputes(result)]
 
 
-def disputed_links(found: list[Conflict]) -> int:
-    """Count the links of conflicts."""
-    return sum(conflict.links for conflict in found)
+def disputed_links(found: list[Dispute]) -> int:
+    """Count the links of disputes."""
+    return sum(dispute.links for dispute in found)
 
 
-def by_place(found: list[Conflict]) -> Iterator[tuple[Span, int]]:
-    """Yield every mention with the number of disputed links it has a part in, once for each conflict."""
-    for conflict in found:
-        sides = len(conflict.second) or len(conflict.first) - 1
-        for span in conflict.first:
+def by_place(found: list[Dispute]) -> Iterator[tuple[Span, int]]:
+    """Yield every mention with the number of disputed links it has a part in, once for each dispute."""
+    for dispute in found:
+        sides = len(dispute.second) or len(dispute.first) - 1
+        for span in dispute.first:
             yield span, sides
-        for span in conflict.second:
-            yield span, len(conflict.first)
+        for span in dispute.second:
+            yield span, len(dispute.first)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from caspr.disputes.disputes import Conflict
+from caspr.disputes.disputes import Dispute
 from caspr.result import Result
 from caspr.task.instance import Instance
 from caspr.task.solution import Status
@@ -48,18 +48,18 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Explains the conflicts of one result; remembers what it found out about pairs of chains."""
+    """Explains the disputes of one result; remembers what it found out about pairs of chains."""
 
     result: Result
 
-    def explain(self, conflict: Conflict) -> Explanation:
-        """Say what decided a conflict."""
-        one, other = conflict.pair
+    def explain(self, dispute: Dispute) -> Explanation:
+        """Say what decided a dispute."""
+        one, other = dispute.pair
         return (
             self._decision(one, other)
             or self._rule(one, other)
-            or self._balance(conflict)
-            or Explanation(Reason.TRANSITIVITY, self._outweighed(conflict))
+            or self._balance(dispute)
+            or Explanation(Reason.TRANSITIVITY, self._outweighed(dispute))
         )
 
     @property
@@ -83,15 +83,15 @@ class Explainer:
         inner, outer = (one, other) if other.contains(one) else (other, one)
         return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
 
-    def _balance(self, conflict: Conflict) -> Explanation | None:
+    def _balance(self, dispute: Dispute) -> Explanation | None:
         """Compare what both fates of the link cost by themselves."""
-        join, part = self._costs(*conflict.pair)
+        join, part = self._costs(*dispute.pair)
         costs = f"joining them costs {'more than is allowed' if join is None else join}, parting them {part}"
-        if conflict.certainty.always is False:
+        if dispute.certainty.always is False:
             return Explanation(Reason.TIE, f"another solution of the same cost decides otherwise; {costs}")
-        if join == part and not conflict.certainty.always:
+        if join == part and not dispute.certainty.always:
             return Explanation(Reason.TIE, f"the votes balance: {costs}")
-        if join != part and conflict.linked == (join is not None and join < part):
+        if join != part and dispute.linked == (join is not None and join < part):
             return Explanation(Reason.MAJORITY, f"by the votes for this link alone: {costs}")
         return None
 
@@ -104,17 +104,17 @@ class Explainer:
             return objective.use * (votes.annotators - evidence), part
         return (None if objective.invent is None else part + objective.invent), part
 
-    def _outweighed(self, conflict: Conflict) -> str:
-        if conflict.linked:
-            return self._held_together(conflict)
-        key = tuple(sorted(self._side(span)[0] for span in conflict.pair))
+    def _outweighed(self, dispute: Dispute) -> str:
+        if dispute.linked:
+            return self._held_together(dispute)
+        key = tuple(sorted(self._side(span)[0] for span in dispute.pair))
         if key not in self._known:
-            self._known[key] = self._kept_apart(*(self._side(span) for span in conflict.pair))
+            self._known[key] = self._kept_apart(*(self._side(span) for span in dispute.pair))
         return self._known[key]
 
-    def _held_together(self, conflict: Conflict) -> str:
+    def _held_together(self, dispute: Dispute) -> str:
         """Name a mention with which both are linked most."""
-        one, other = conflict.pair
+        one, other = dispute.pair
         evidence = self._instance.votes.evidence
         shared, third = max(
             (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from caspr.errors import EngineError
-from caspr.task.decisions import Kind
+from caspr.task.decisions import StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
@@ -79,18 +79,18 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     def together(first: Span, second: Span) -> bool:
         return first == second or (first in holder and holder[first] == holder.get(second))
 
-    stated = [one for one in decisions.statements if one.kind is Kind.ENFORCED]
+    stated = [one for one in decisions.statements if one.kind is StatementKind.ENFORCED]
     named = [(span, chain.id) for chain in decisions.chains for span in chain.mentions]
     named += [(span, one.chain) for one in stated for span in one.mentions]
     if any(together(a, b) != (one == other) for (a, one), (b, other) in combinations(named, 2)):
         return False
     for one in decisions.statements:
         pairs = combinations(one.mentions, 2)
-        if one.kind is Kind.TOGETHER and not all(together(a, b) for a, b in pairs):
+        if one.kind is StatementKind.TOGETHER and not all(together(a, b) for a, b in pairs):
             return False
-        if one.kind is Kind.APART and together(*one.mentions):
+        if one.kind is StatementKind.APART and together(*one.mentions):
             return False
-        if one.kind is Kind.ABSENT and not holder.keys().isdisjoint(one.mentions):
+        if one.kind is StatementKind.ABSENT and not holder.keys().isdisjoint(one.mentions):
             return False
     return True
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from caspr.files import write_all
 from caspr.formats.naming import annotator_names, refuse_twice
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS, detect, gold_files, made_below, output_format, render
 from caspr.formats.sources import read_all, read_one
 from caspr.text.document import Annotation
@@ -32,7 +32,7 @@ def read(
     gives them all. The format is found by content unless it is given, and `layer` and `relations` are
     those of the command line.
     """
-    choices = Choices(layer, tuple(relations))
+    choices = ReadOptions(layer, tuple(relations))
     return read_one(Path(path), annotator, format=format, choices=choices)
 
 

@@ -1,10 +1,10 @@
-"""Choices: what a user may say about a file that the file leaves open."""
+"""Read options: what a user may say about a file that the file leaves open."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Choices:
+class ReadOptions:
     """Which of the things in a file to read."""
 
     layer: str | None = None

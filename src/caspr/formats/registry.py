@@ -14,7 +14,7 @@ from typing import Protocol, cast
 from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
 from caspr.formats.naming import Content, Each, named_after
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
@@ -62,7 +62,7 @@ class Format(Protocol):
         """Tell whether the beginning of a file looks like this format."""
 
     def read(
-        self, path: Path, annotator: str | None = None, choices: Choices | None = None
+        self, path: Path, annotator: str | None = None, choices: ReadOptions | None = None
     ) -> list[Annotation]:
         """Read a file, usually of one annotator."""
 
@@ -84,7 +84,7 @@ class Numerous(Protocol):
     """What the module of a format with many documents in a file offers besides."""
 
     def read_each(
-        self, path: Path, annotator: str | None = None, choices: Choices | None = None
+        self, path: Path, annotator: str | None = None, choices: ReadOptions | None = None
     ) -> Iterator[Each]:
         """Yield each document's name with its annotation, or with what is wrong with it."""
 
@@ -95,10 +95,10 @@ class Archived(Protocol):
     def merged_documents(self, annotations: Iterable[Annotation]) -> dict[str, bytes]:
         """Return a file for each document, by its name."""
 
-    def split(self, path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+    def split(self, path: Path, choices: ReadOptions | None = None) -> Iterator[tuple[str, bytes]]:
         """Yield the name of each document that there is work on with an archive of it alone."""
 
-    def read_split(self, path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+    def read_split(self, path: Path, data: bytes, choices: ReadOptions | None = None) -> list[Annotation]:
         """Read such an archive, cut out of a file."""
 
 
@@ -230,7 +230,7 @@ def companions(path: Path) -> list[Path]:
     return cast(Accompanied, choose(name)).companions(path) if name in ACCOMPANIED else []
 
 
-def read_each(path: Path, format: str, annotator: str, choices: Choices | None = None) -> Iterator[Each]:
+def read_each(path: Path, format: str, annotator: str, choices: ReadOptions | None = None) -> Iterator[Each]:
     """Yield each document of a file that may hold many, with what is wrong with it if it is malformed."""
     for name, one in cast(Numerous, choose(format)).read_each(path, annotator, choices):
         if isinstance(one, FormatError):
@@ -239,12 +239,12 @@ def read_each(path: Path, format: str, annotator: str, choices: Choices | None =
             yield name, replace(one, document=replace(one.document, format=format))
 
 
-def split_project(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+def split_project(path: Path, choices: ReadOptions | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield the name of each document of a project that there is work on with an archive of it alone."""
     return cast(Archived, choose("inception")).split(path, choices)
 
 
-def read_project(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+def read_project(path: Path, data: bytes, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read an archive of one document that was cut out of a file, with the format noted."""
     found = cast(Archived, choose("inception")).read_split(path, data, choices)
     return [replace(one, document=replace(one.document, format="inception")) for one in found]

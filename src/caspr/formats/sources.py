@@ -15,14 +15,14 @@ from pathlib import Path
 
 from caspr.errors import InputError
 from caspr.formats.naming import annotator_names, refuse_twice
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.registry import NAMED, choose, detect, recognise
 from caspr.text.document import Annotation
 from caspr.text.findings import note, times
 
 
 def read_one(
-    path: Path, annotator: str | None = None, *, format: str | None = None, choices: Choices | None = None
+    path: Path, annotator: str | None = None, *, format: str | None = None, choices: ReadOptions | None = None
 ) -> list[Annotation]:
     """Read a file or folder: an annotation for each document and annotator in it."""
     if path.is_dir():
@@ -32,7 +32,7 @@ def read_one(
 
 
 def read_all(
-    paths: Sequence[Path], *, format: str | None = None, choices: Choices | None = None
+    paths: Sequence[Path], *, format: str | None = None, choices: ReadOptions | None = None
 ) -> list[list[Annotation]]:
     """Read the files or folders of all annotators, and return the annotations of each annotator."""
     for number, path in enumerate(paths):
@@ -75,7 +75,7 @@ def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
 
 
 def _read_folder(
-    folder: Path, annotator: str, format: str | None, choices: Choices | None
+    folder: Path, annotator: str, format: str | None, choices: ReadOptions | None
 ) -> list[Annotation]:
     """Read every file in a folder and those below it that is of a known format."""
     found: list[Annotation] = []

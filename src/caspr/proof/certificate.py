@@ -14,7 +14,7 @@ from typing import Any
 from caspr.errors import EngineError, InputError
 from caspr.proof.verify import MALFORMED, verify
 from caspr.result import Result
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings, read_settings, write_settings
 from caspr.text.document import Annotation, Chain
@@ -174,12 +174,12 @@ def _read_decisions(values: Mapping[str, Any], tokens: int) -> Decisions:
 
 
 def _read_statement(values: Mapping[str, Any], tokens: int) -> Statement:
-    kind = Kind(values["kind"])
-    least = 2 if kind in (Kind.APART, Kind.TOGETHER) else 1
+    kind = StatementKind(values["kind"])
+    least = 2 if kind in (StatementKind.APART, StatementKind.TOGETHER) else 1
     mentions = _read_mentions(values["mentions"], tokens, least=least)
-    if kind is Kind.APART and len(mentions) > 2:
+    if kind is StatementKind.APART and len(mentions) > 2:
         raise ValueError("more than two mentions apart")
-    return Statement.of(kind, mentions, _read_id(values["chain"]) if kind is Kind.ENFORCED else "")
+    return Statement.of(kind, mentions, _read_id(values["chain"]) if kind is StatementKind.ENFORCED else "")
 
 
 def _read_mentions(given: Iterable[Any], tokens: int, *, least: int) -> set[tuple[int, int]]:

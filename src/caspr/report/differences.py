@@ -16,7 +16,7 @@ from caspr.report.shared_ids import shared_ids
 from caspr.text.document import Annotation, Span
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """How an annotator can differ from the gold standard."""
 
     MISSED = "missed"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 class Difference:
     """One difference."""
 
-    kind: Kind
+    kind: DifferenceKind
     """What kind of difference."""
     yours: Span | None
     """The annotator's mention, if there is one."""
@@ -55,16 +55,20 @@ def differences(annotation: Annotation, gold: Annotation) -> list[Difference]:
     found = []
     for span in sorted(yours.keys() & theirs.keys()):
         if home[span] not in column[span]:
-            found.append(Difference(Kind.CHAIN, span, span, _others(yours, span), _others(theirs, span)))
+            found.append(
+                Difference(DifferenceKind.CHAIN, span, span, _others(yours, span), _others(theirs, span))
+            )
     missed, extra = sorted(theirs.keys() - yours.keys()), sorted(yours.keys() - theirs.keys())
     for span in missed:
         near = next((other for other in extra if other.start <= span.end and span.start <= other.end), None)
         if near is None:
-            found.append(Difference(Kind.MISSED, None, span, gold_others=_others(theirs, span)))
+            found.append(Difference(DifferenceKind.MISSED, None, span, gold_others=_others(theirs, span)))
         else:
             extra.remove(near)
-            found.append(Difference(Kind.BOUNDARIES, near, span, _others(yours, near), _others(theirs, span)))
-    found.extend(Difference(Kind.EXTRA, span, None, _others(yours, span)) for span in extra)
+            found.append(
+                Difference(DifferenceKind.BOUNDARIES, near, span, _others(yours, near), _others(theirs, span))
+            )
+    found.extend(Difference(DifferenceKind.EXTRA, span, None, _others(yours, span)) for span in extra)
     return sorted(found, key=lambda difference: (difference.place, difference.kind))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from caspr.disputes.disputes import Conflict, conflicts
+from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Explanation
 from caspr.measures.comparison import Comparison, Rates, Standings
 from caspr.report.shared_ids import Column, shared_ids
@@ -33,12 +33,12 @@ class LinkShare:
 
 @dataclass(frozen=True)
 class ExplainedDocument:
-    """A result with the explanation of every conflict."""
+    """A result with the explanation of every dispute."""
 
     result: Result
     """The result."""
-    conflicts: tuple[tuple[Conflict, Explanation], ...]
-    """Every conflict in text order, and why it was decided as it was."""
+    disputes: tuple[tuple[Dispute, Explanation], ...]
+    """Every dispute in text order, and why it was decided as it was."""
     columns: tuple[Column, ...]
     """The shared chain ids of every annotator, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
@@ -60,32 +60,32 @@ class Report:
     def certain(self) -> bool:
         """Whether anything is known about how sure decisions are."""
         return any(
-            conflict.certainty.always is not None
+            dispute.certainty.always is not None
             for document in self.documents
-            for conflict, _ in document.conflicts
+            for dispute, _ in document.disputes
         )
 
     @cached_property
     def priced(self) -> bool:
         """Whether any price of deciding otherwise is known."""
         return any(
-            conflict.certainty.flip is not None or not conflict.certainty.possible
+            dispute.certainty.flip is not None or not dispute.certainty.possible
             for document in self.documents
-            for conflict, _ in document.conflicts
+            for dispute, _ in document.disputes
         )
 
 
 def explained(results: Sequence[Result], comparison: Comparison, standings: Standings) -> Report:
-    """Explain every conflict of some results."""
+    """Explain every dispute of some results."""
     return Report(tuple(map(explain, results)), comparison, standings)
 
 
 def explain(result: Result) -> ExplainedDocument:
-    """Explain every conflict of one result."""
+    """Explain every dispute of one result."""
     explainer = Explainer(result)
     return ExplainedDocument(
         result,
-        tuple((conflict, explainer.explain(conflict)) for conflict in conflicts(result)),
+        tuple((dispute, explainer.explain(dispute)) for dispute in find_disputes(result)),
         tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
         tuple(link_shares(result)),
     )
@@ -132,34 +132,34 @@ def _document_values(document: ExplainedDocument) -> dict[str, Any]:
             for s in document.shares
         ],
         "conflicts": [
-            conflict_values(document.result, conflict, explanation)
-            for conflict, explanation in document.conflicts
+            dispute_values(document.result, dispute, explanation)
+            for dispute, explanation in document.disputes
         ],
     }
 
 
-def conflict_values(result: Result, conflict: Conflict, explanation: Explanation) -> dict[str, Any]:
-    """Return one conflict as JSON values."""
+def dispute_values(result: Result, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:
+    """Return one dispute as JSON values."""
     return {
-        "first": [_mention(result, span) for span in conflict.first],
-        "second": [_mention(result, span) for span in conflict.second],
-        "links": conflict.links,
-        "for": list(conflict.supporters),
-        "against": list(conflict.opponents),
-        "decided": decided(conflict),
-        "chains": list(conflict.chains),
+        "first": [_mention(result, span) for span in dispute.first],
+        "second": [_mention(result, span) for span in dispute.second],
+        "links": dispute.links,
+        "for": list(dispute.supporters),
+        "against": list(dispute.opponents),
+        "decided": decided(dispute),
+        "chains": list(dispute.chains),
         "reason": str(explanation.reason),
         "why": explanation.sentence,
-        "in_every_optimum": conflict.certainty.always,
-        "price_of_flipping": conflict.certainty.flip,
-        "price_is_exact": conflict.certainty.exact,
-        "flipping_is_possible": conflict.certainty.possible,
+        "in_every_optimum": dispute.certainty.always,
+        "price_of_flipping": dispute.certainty.flip,
+        "price_is_exact": dispute.certainty.exact,
+        "flipping_is_possible": dispute.certainty.possible,
     }
 
 
-def decided(conflict: Conflict) -> str:
+def decided(dispute: Dispute) -> str:
     """Say what was decided."""
-    return "linked" if conflict.linked else "not linked"
+    return "linked" if dispute.linked else "not linked"
 
 
 def price(certainty: Certainty) -> str:

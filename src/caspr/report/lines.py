@@ -1,4 +1,4 @@
-"""Reports for the terminal and for Markdown: the summary, every conflict, and the tables.
+"""Reports for the terminal and for Markdown: the summary, every dispute, and the tables.
 
 Tokens may hold anything; characters that a terminal or Markdown would act upon are shown, not obeyed.
 """
@@ -6,7 +6,7 @@ Tokens may hold anything; characters that a terminal or Markdown would act upon 
 import re
 from collections.abc import Iterator, Sequence
 
-from caspr.disputes.disputes import Conflict, disputed_links
+from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.report.explained import ExplainedDocument, Report, decided, price
 from caspr.report.tables import KINDS, comparison_lines, decimal
@@ -47,10 +47,10 @@ def text_report(report: Report) -> Iterator[str]:
             kept = f"{share.kept:,} of {share.given:,} links kept, {share.added:,} added"
             yield f"  {printable(share.annotator)}: {kept}"
         yield f"  {_disputed(document)}"
-        for conflict, explanation in document.conflicts:
-            yield printable(f"  {decided(conflict)}: {sides(document, conflict)}")
-            yield printable(f"    {_votes(conflict)}")
-            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(conflict.certainty)}")
+        for dispute, explanation in document.disputes:
+            yield printable(f"  {decided(dispute)}: {sides(document, dispute)}")
+            yield printable(f"    {_votes(dispute)}")
+            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(dispute.certainty)}")
     yield from map(printable, comparison_lines(report.comparison))
     yield "against the gold standard"
     width = max(11, *(len(name) + 2 for name in report.standings))
@@ -76,11 +76,11 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
         )
-        if document.conflicts:
+        if document.disputes:
             yield ""
             yield from _table(
                 ["links", "between", "for", "against", "decided", "why", "how sure"],
-                [_row(document, conflict, explanation) for conflict, explanation in document.conflicts],
+                [_row(document, dispute, explanation) for dispute, explanation in document.disputes],
             )
     comparison = report.comparison
     yield from ("", "## Agreement between annotators", "")
@@ -96,24 +96,24 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
     )
 
 
-def sides(document: ExplainedDocument, conflict: Conflict) -> str:
-    """Name the mentions of a conflict."""
-    if conflict.second:
-        between = f"{_group(document, conflict.first)} and {_group(document, conflict.second)}"
+def sides(document: ExplainedDocument, dispute: Dispute) -> str:
+    """Name the mentions of a dispute."""
+    if dispute.second:
+        between = f"{_group(document, dispute.first)} and {_group(document, dispute.second)}"
     else:
-        between = f"{_group(document, conflict.first)} among each other"
-    return between if conflict.links == 1 else f"{between}, {times(conflict.links, 'link')}"
+        between = f"{_group(document, dispute.first)} among each other"
+    return between if dispute.links == 1 else f"{between}, {times(dispute.links, 'link')}"
 
 
-def _row(document: ExplainedDocument, conflict: Conflict, explanation: Explanation) -> list[str]:
+def _row(document: ExplainedDocument, dispute: Dispute, explanation: Explanation) -> list[str]:
     return [
-        f"{conflict.links:,}",
-        sides(document, conflict),
-        ", ".join(conflict.supporters) or "nobody",
-        ", ".join(conflict.opponents) or "nobody",
-        decided(conflict),
+        f"{dispute.links:,}",
+        sides(document, dispute),
+        ", ".join(dispute.supporters) or "nobody",
+        ", ".join(dispute.opponents) or "nobody",
+        decided(dispute),
         f"{explanation.reason}: {explanation.sentence}",
-        _sure(conflict.certainty).removeprefix("; "),
+        _sure(dispute.certainty).removeprefix("; "),
     ]
 
 
@@ -132,12 +132,12 @@ def _group(document: ExplainedDocument, spans: Sequence[Span]) -> str:
 
 
 def _disputed(document: ExplainedDocument) -> str:
-    links = disputed_links([conflict for conflict, _ in document.conflicts])
-    return f"{times(links, 'disputed link')} of {times(len(document.conflicts), 'kind')}"
+    links = disputed_links([dispute for dispute, _ in document.disputes])
+    return f"{times(links, 'disputed link')} of {times(len(document.disputes), 'kind')}"
 
 
-def _votes(conflict: Conflict) -> str:
-    supporters, opponents = ", ".join(conflict.supporters), ", ".join(conflict.opponents)
+def _votes(dispute: Dispute) -> str:
+    supporters, opponents = ", ".join(dispute.supporters), ", ".join(dispute.opponents)
     return f"for: {supporters or 'nobody'}; against: {opponents or 'nobody'}"
 
 

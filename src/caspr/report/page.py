@@ -15,10 +15,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from caspr.disputes.disputes import Conflict, disputed_links
+from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.measures.comparison import Rates
-from caspr.report.differences import Difference, Kind, differences
+from caspr.report.differences import Difference, DifferenceKind, differences
 from caspr.report.explained import ExplainedDocument, Report, decided, price
 from caspr.report.passages import passages
 from caspr.report.plots import cost_plot, place_plot, share_plot
@@ -42,15 +42,15 @@ MEASURES = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll")
 """The measures shown against the gold standard."""
 
 LABELS = {
-    Kind.MISSED: "You did not mark this mention",
-    Kind.EXTRA: "The gold standard does not have this mention",
-    Kind.BOUNDARIES: "The boundaries are different",
-    Kind.CHAIN: "The mention is in another chain",
+    DifferenceKind.MISSED: "You did not mark this mention",
+    DifferenceKind.EXTRA: "The gold standard does not have this mention",
+    DifferenceKind.BOUNDARIES: "The boundaries are different",
+    DifferenceKind.CHAIN: "The mention is in another chain",
 }
 """What each kind of difference is called."""
 
-Conflicts = Sequence[tuple[Conflict, Explanation]]
-"""Conflicts and why they were decided as they were."""
+Disputes = Sequence[tuple[Dispute, Explanation]]
+"""Disputes and why they were decided as they were."""
 
 
 def report_page(report: Report, title: str) -> str:
@@ -94,7 +94,11 @@ def passage(document: Document, difference: Difference) -> list[tuple[str, str]]
     def mark(token: int) -> str:
         in_gold = difference.gold is not None and difference.gold.start <= token <= difference.gold.end
         in_yours = difference.yours is not None and difference.yours.start <= token <= difference.yours.end
-        return "gold" if in_gold and not (in_yours and difference.kind is Kind.CHAIN) else "yours" * in_yours
+        return (
+            "gold"
+            if in_gold and not (in_yours and difference.kind is DifferenceKind.CHAIN)
+            else "yours" * in_yours
+        )
 
     stretches: list[tuple[list[str], str]] = []
     for token in range(first, last + 1):
@@ -162,7 +166,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "where": where,
         "times": times,
         "grouped": lambda number: f"{number:,}",
-        "disputed": lambda found: disputed_links([conflict for conflict, _ in found]),
+        "disputed": lambda found: disputed_links([dispute for dispute, _ in found]),
         "reasons": _reasons,
         "outcome": outcome,
         "objective": _objective,
@@ -193,7 +197,7 @@ def where(span: Span) -> str:
 def _anchors(document: ExplainedDocument) -> frozenset[int]:
     """Return the tokens at which any mention starts."""
     return frozenset(span.start for column in document.columns for span in column) | frozenset(
-        span.start for conflict, _ in document.conflicts for span in (*conflict.first, *conflict.second)
+        span.start for dispute, _ in document.disputes for span in (*dispute.first, *dispute.second)
     )
 
 
@@ -213,7 +217,7 @@ def _shade(number: Fraction | None) -> str:
     return "" if number is None else f"h{max(0, min(10, int(number * 10)))}"
 
 
-def _reasons(found: Conflicts) -> list[tuple[str, int]]:
+def _reasons(found: Disputes) -> list[tuple[str, int]]:
     return sorted(Counter(str(explanation.reason) for _, explanation in found).items())
 
 

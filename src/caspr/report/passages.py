@@ -17,7 +17,7 @@ WANTED, LONGEST = 60, 300
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A token, or the begin or end of (a part of) a mention."""
 
     kind: str
@@ -38,7 +38,7 @@ class Passage:
 
     start: int
     """The number of the first token."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     """What is in it, in text order."""
 
 
@@ -57,7 +57,7 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         for span in chain.mentions:
             starting[span.start].append(_Open(span, chain.id))
     begun: list[_Open] = []
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     first, tokens = 1, 0
     for number, token in enumerate(document.tokens, start=1):
         for mention in sorted(
@@ -65,7 +65,7 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         ):
             begun.append(mention)
             pieces.append(_open(mention, whole=True))
-        pieces.append(Piece("token", token, number=number))
+        pieces.append(TextPiece("token", token, number=number))
         tokens += 1
         _close_ended(begun, number, pieces)
         sentence = tokens >= WANTED and token in SENTENCE_ENDS and not begun
@@ -78,7 +78,7 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         yield Passage(first, tuple(pieces))
 
 
-def _close_ended(begun: list[_Open], number: int, pieces: list[Piece]) -> None:
+def _close_ended(begun: list[_Open], number: int, pieces: list[TextPiece]) -> None:
     """Close what ends at a token; what was begun later and goes on is closed and opened again."""
     again: list[_Open] = []
     while any(mention.span.end == number for mention in begun):
@@ -92,9 +92,9 @@ def _close_ended(begun: list[_Open], number: int, pieces: list[Piece]) -> None:
         pieces.append(_open(mention, whole=False))
 
 
-def _open(mention: _Open, *, whole: bool) -> Piece:
-    return Piece("open", chain=mention.chain, whole=whole)
+def _open(mention: _Open, *, whole: bool) -> TextPiece:
+    return TextPiece("open", chain=mention.chain, whole=whole)
 
 
-def _close(mention: _Open, *, whole: bool) -> Piece:
-    return Piece("close", chain=mention.chain, whole=whole)
+def _close(mention: _Open, *, whole: bool) -> TextPiece:
+    return TextPiece("close", chain=mention.chain, whole=whole)

@@ -43,7 +43,7 @@ def place_plot(document: ExplainedDocument) -> str:
     tokens = len(document.result.document.tokens)
     bins = min(BINS, max(1, tokens))
     heights = [0] * bins
-    for span, count in by_place([conflict for conflict, _ in document.conflicts]):
+    for span, count in by_place([dispute for dispute, _ in document.disputes]):
         heights[(span.start - 1) * bins // tokens] += count
     top = max(heights, default=0)
     if not top:

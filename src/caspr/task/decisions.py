@@ -30,7 +30,7 @@ from caspr.text.document import Chain, Document, Span
 Pair = tuple[Span, Span]
 
 
-class Kind(StrEnum):
+class StatementKind(StrEnum):
     """What a statement says about its mentions."""
 
     ENFORCED = "enforced"
@@ -44,32 +44,32 @@ class Kind(StrEnum):
 class Statement:
     """One thing that the adjudicator decided beside the cells."""
 
-    kind: Kind
+    kind: StatementKind
     mentions: tuple[Span, ...]
     """Distinct, in text order; two of them for `apart`."""
     chain: str = ""
     """The id of the chain for `enforced`, empty otherwise."""
 
     @classmethod
-    def of(cls, kind: Kind, mentions: Iterable[tuple[int, int]], chain: str = "") -> "Statement":
+    def of(cls, kind: StatementKind, mentions: Iterable[tuple[int, int]], chain: str = "") -> "Statement":
         """Make a statement from spans in any order."""
         return cls(kind, tuple(sorted({Span(*mention) for mention in mentions})), chain)
 
     def __str__(self) -> str:
         """Say it in words.
 
-        >>> print(Statement.of(Kind.ENFORCED, [(6, 6), (1, 3)], "2"))
+        >>> print(Statement.of(StatementKind.ENFORCED, [(6, 6), (1, 3)], "2"))
         (1, 3) and (6, 6) in chain 2
-        >>> print(Statement.of(Kind.ABSENT, [(1, 3)]))
+        >>> print(Statement.of(StatementKind.ABSENT, [(1, 3)]))
         (1, 3) absent
         """
         listed = ", ".join(str(tuple(mention)) for mention in self.mentions[:-1])
         last = str(tuple(self.mentions[-1]))
         words = f"{listed} and {last}" if listed else last
         match self.kind:
-            case Kind.ENFORCED:
+            case StatementKind.ENFORCED:
                 return f"{words} in chain {self.chain}"
-            case Kind.EXISTS:
+            case StatementKind.EXISTS:
                 return f"{words} in some chain"
             case _:
                 return f"{words} {self.kind}"
@@ -121,13 +121,13 @@ class Decisions:
     def in_words(self) -> tuple[str, ...]:
         """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
 
-        >>> absent = Statement.of(Kind.ABSENT, [(7, 7)])
+        >>> absent = Statement.of(StatementKind.ABSENT, [(7, 7)])
         >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
         ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
         """
         boundaries = {token for chain in self.chains for span in chain.mentions for token in span}
         return (
-            *(f"{Statement(Kind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
+            *(f"{Statement(StatementKind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
             *(f"nothing starts or ends at token {token}" for token in sorted(self.closed - boundaries)),
             *map(str, self.statements),
         )
@@ -152,7 +152,7 @@ class Decisions:
     def named(self) -> Mapping[str, Sequence[Span]]:
         """The mentions that each id was given to."""
         named: dict[str, list[Span]] = {}
-        enforced = (one for one in self.statements if one.kind is Kind.ENFORCED)
+        enforced = (one for one in self.statements if one.kind is StatementKind.ENFORCED)
         for id, mentions in concatenated(
             ((chain.id, chain.mentions) for chain in self.chains),
             ((one.chain, one.mentions) for one in enforced),
@@ -163,9 +163,9 @@ class Decisions:
     def _bundles(self) -> Iterator[Sequence[Span]]:
         yield from self.named.values()
         for one in self.statements:
-            if one.kind is Kind.TOGETHER:
+            if one.kind is StatementKind.TOGETHER:
                 yield one.mentions
-            elif one.kind is Kind.EXISTS:
+            elif one.kind is StatementKind.EXISTS:
                 yield from ((mention,) for mention in one.mentions)
 
     @cached_property
@@ -183,14 +183,14 @@ class Decisions:
     def absent(self) -> frozenset[Span]:
         """Mentions that a statement rules out."""
         return frozenset(
-            mention for one in self.statements if one.kind is Kind.ABSENT for mention in one.mentions
+            mention for one in self.statements if one.kind is StatementKind.ABSENT for mention in one.mentions
         )
 
     @cached_property
     def apart(self) -> frozenset[Pair]:
         """Pairs that a statement keeps out of one chain, in text order."""
         return frozenset(
-            (one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is Kind.APART
+            (one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is StatementKind.APART
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Certainty and prices are those that brute force's list of solutions gives."""
+"""Certainties and prices are those that brute force's list of solutions gives."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.flip_prices import Certainty, certainties
+from caspr.engines.native.flip_prices import FlipPrice, certainties
 from caspr.engines.native.incremental import Adjudicator
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
@@ -33,7 +33,7 @@ def instances(seeds: range, mentions: int) -> Iterator[tuple[Instance, Solution]
             yield instance, solution
 
 
-def prices(instance: Instance, solution: Solution) -> Iterator[tuple[Certainty, int | None]]:
+def prices(instance: Instance, solution: Solution) -> Iterator[tuple[FlipPrice, int | None]]:
     """Yield what is told of every pair of mentions, and the true price of flipping it."""
     every = [(cost, _pairs(partition)) for cost, partition in brute.every_solution(instance)]
     pairs = list(combinations(instance.mentions, 2))

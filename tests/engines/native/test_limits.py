@@ -9,7 +9,7 @@ from caspr.engines.native import solve, state
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.incremental import Adjudicator
 from caspr.engines.native.partition import parallel
-from caspr.engines.native.partition.outcome import Outcome
+from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.state import Memory
 from caspr.proof.certify import certify
@@ -53,7 +53,7 @@ def test_no_memory_gives_a_solution_and_a_bound() -> None:
 
 
 def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> Outcome:
+    def interrupted(*_: object, **__: object) -> SearchOutcome:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(state, "search_reduced", interrupted)
@@ -117,7 +117,7 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
 
     def counted(
         problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[SearchOutcome]:
         used.append(len(problems))
         return in_processes(problems, seconds, megabytes, jobs)
 

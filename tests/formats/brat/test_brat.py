@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import brat
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.everywhere import again, assert_same
@@ -78,7 +78,7 @@ def test_what_goes_with_a_mention(tmp_path: Path) -> None:
 
 def test_relations_are_chosen(tmp_path: Path) -> None:
     [annotation] = read_one(
-        written(tmp_path, MENTIONS + CONVENTIONS["relations"]), choices=Choices(relations=("loves",))
+        written(tmp_path, MENTIONS + CONVENTIONS["relations"]), choices=ReadOptions(relations=("loves",))
     )
     assert words(annotation) == [["Anna", "Ben"]]
 

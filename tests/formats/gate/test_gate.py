@@ -8,7 +8,7 @@ import pytest
 
 from caspr.errors import CasprError
 from caspr.formats import gate
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain
 from tests.cli.caller import Caller
@@ -153,7 +153,7 @@ def test_json_sets_are_annotators(tmp_path: Path, caspr: Caller) -> None:
     assert [one.annotator for one in read_one(path)] == ["ann", "ben"]
     out = tmp_path / "gold.bdocjs"
     assert caspr("adjudicate", path, "-o", out).code == 0
-    [gold] = read_one(out, choices=Choices("gold"))
+    [gold] = read_one(out, choices=ReadOptions("gold"))
     assert words(gold) == [["Anna", "her"]]
     made = json.loads(out.read_text(encoding="utf-8"))
     assert made["annotation_sets"]["gold"]["annotations"][0] == row(6, 0, 4, [6, 7], rule="r")

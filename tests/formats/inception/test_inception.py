@@ -17,7 +17,7 @@ from caspr.adjudicate import by_document
 from caspr.errors import CasprError
 from caspr.formats import read_all
 from caspr.formats.containers import zip as zips
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from tests.cli.caller import Caller
 from tests.formats.projects import (
@@ -98,14 +98,14 @@ def test_who_is_read(project: Path) -> None:
 
 
 def test_in_progress_is_taken_when_asked_for(project: Path) -> None:
-    annotations = read_one(project, choices=Choices(unfinished=True))
+    annotations = read_one(project, choices=ReadOptions(unfinished=True))
     assert "carla" in {one.annotator for one in annotations}
     assert any("taken all the same" in finding.message for one in annotations for finding in one.findings)
 
 
 @pytest.mark.parametrize("layer", [EVENTS, "Event coreference", "EventCoref", "event"])
 def test_layers_are_chosen(project: Path, layer: str) -> None:
-    annotations = read_one(project, choices=Choices(layer))
+    annotations = read_one(project, choices=ReadOptions(layer))
     assert {one.document.part for one in annotations} == {None}
     assert sum(len(one.chains) for one in annotations) == 2
 
@@ -114,7 +114,7 @@ def test_unknown_layer(project: Path) -> None:
     with pytest.raises(
         CasprError, match=r"no chain layer 'x', expected one of Coreference, Event coreference"
     ):
-        read_one(project, choices=Choices("x"))
+        read_one(project, choices=ReadOptions("x"))
 
 
 def test_adjudicate_writes_a_project_and_uploadable_files(caspr: Caller, project: Path) -> None:
@@ -167,7 +167,7 @@ def test_other_secondary_formats(caspr: Caller, tmp_path: Path, suffix: str) -> 
         cas = make_cas(WORK[user])
         path = tmp_path / f"{user}.xmi"
         path.write_text(cas.to_xmi(), encoding="utf-8")
-        layers = Choices(COREFERENCE)
+        layers = ReadOptions(COREFERENCE)
         if suffix == "json":
             work[BEAR, user] = cas.to_json().encode()
         else:

@@ -13,7 +13,7 @@ import pytest
 
 from caspr.review.server.guard import LARGEST_BODY, Keys
 from caspr.review.server.routes import make_app
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 from caspr.text.document import Annotation, Chain, Document
 from tests.review.sessions import Values, opened, paper
 
@@ -24,14 +24,14 @@ UNDECIDED = {"version": 1, "op": {"do": "exists", "mentions": ["4-4"]}}
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Session:
+def session(tmp_path: Path) -> ReviewSession:
     return paper(tmp_path / "review.conll")
 
 
 class Browser:
     """Asks the application without a port, and keeps its cookies."""
 
-    def __init__(self, session: Session, token: str | None) -> None:
+    def __init__(self, session: ReviewSession, token: str | None) -> None:
         self.transport = httpx.ASGITransport(make_app(session, KEYS, 8765))
         self.cookies = httpx.Cookies({} if token is None else {"caspr-8765": token})
 
@@ -54,16 +54,16 @@ class Browser:
             return answer
 
 
-def client(session: Session, *, token: str | None = KEYS.token) -> Browser:
+def client(session: ReviewSession, *, token: str | None = KEYS.token) -> Browser:
     return Browser(session, token)
 
 
 @pytest.fixture
-def browser(session: Session) -> Browser:
+def browser(session: ReviewSession) -> Browser:
     return client(session)
 
 
-def test_the_printed_address_lets_the_browser_in(session: Session) -> None:
+def test_the_printed_address_lets_the_browser_in(session: ReviewSession) -> None:
     stranger = client(session, token=None)
     answer = stranger.get("/?token=the-token")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -75,7 +75,7 @@ def test_the_printed_address_lets_the_browser_in(session: Session) -> None:
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "the-token2", "the-toke", "\u00e9"])
 @pytest.mark.parametrize("path", ["/", "/d/0/", "/d/0/state", "/d/0/questions", "/static/x.js", "/nothing"])
-def test_without_the_token_nothing_is_answered(session: Session, token: str | None, path: str) -> None:
+def test_without_the_token_nothing_is_answered(session: ReviewSession, token: str | None, path: str) -> None:
     stranger = client(session, token=None)
     cookies = {} if token is None else {"Cookie": f"caspr-8765={token}".encode()}
     answer = stranger.get(path, headers=cookies)
@@ -85,7 +85,7 @@ def test_without_the_token_nothing_is_answered(session: Session, token: str | No
 
 
 @pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1", "127.0.0.1:80", "[::1]:8765", ""])
-def test_foreign_hosts_are_refused(session: Session, host: str) -> None:
+def test_foreign_hosts_are_refused(session: ReviewSession, host: str) -> None:
     before = session.state(0)
     browser = client(session)
     assert browser.get("/d/0/state", headers={"Host": host}).status_code == 403
@@ -114,7 +114,7 @@ def test_foreign_hosts_are_refused(session: Session, host: str) -> None:
     ],
 )
 def test_what_other_sites_send_is_refused_and_changes_nothing(
-    session: Session, changed: dict[str, str | None]
+    session: ReviewSession, changed: dict[str, str | None]
 ) -> None:
     before, file = session.state(0), session.store.path.read_bytes()
     wanted = {**OURS, **changed}
@@ -127,7 +127,7 @@ def test_what_other_sites_send_is_refused_and_changes_nothing(
     assert client(session).post("/d/0/do", json=UNDECIDED, headers=OURS).status_code == 200
 
 
-def test_every_answer_is_hardened(browser: Browser, session: Session) -> None:
+def test_every_answer_is_hardened(browser: Browser, session: ReviewSession) -> None:
     stranger = client(session, token=None)
     paths = ["/d/0/", "/d/0/state", "/d/9/", "/nothing", "/static/../server.py", "/d/0/questions"]
     for answer in [*map(browser.get, paths), stranger.get("/"), browser.get("/d/0/export?format=nope")]:
@@ -141,7 +141,7 @@ def test_every_answer_is_hardened(browser: Browser, session: Session) -> None:
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_a_click(browser: Browser, session: Session) -> None:
+def test_a_click(browser: Browser, session: ReviewSession) -> None:
     state: Values = browser.get("/d/0/state").json()
     answer = browser.post("/d/0/do", json=UNDECIDED, headers=OURS)
     assert answer.status_code == 200

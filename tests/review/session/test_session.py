@@ -12,7 +12,7 @@ from caspr.formats import review_file
 from caspr.review.session import session as session_module
 from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
-from caspr.review.session.session import Session, StaleError
+from caspr.review.session.session import ReviewSession, StaleError
 from caspr.review.session.store import Store
 from caspr.task.settings import read_settings
 from tests.corpus.processes import until
@@ -35,16 +35,16 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "review.conll"
 
 
-def do(session: Session, **operation: object) -> Values:
+def do(session: ReviewSession, **operation: object) -> Values:
     return session.do(0, operation, session.case(0).version)
 
 
-def chain_of(session: Session, mention: str) -> str | None:
+def chain_of(session: ReviewSession, mention: str) -> str | None:
     found: str | None = session.state(0)["mentions"][mention]["chain"]
     return found
 
 
-def refused(session: Session, **operation: object) -> OperationError:
+def refused(session: ReviewSession, **operation: object) -> OperationError:
     before, file = session.state(0), session.store.path.read_bytes()
     with pytest.raises(OperationError) as error:
         do(session, **operation)
@@ -126,7 +126,7 @@ def test_decisions_are_marks_where_these_rule_out_nothing_else(path: Path) -> No
 @pytest.mark.parametrize("seed", range(30))
 def test_random_operations_against_a_model(seed: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo and redo are exact, updates add up to the state, and the file is always the state."""
-    monkeypatch.setattr(Session, "_go_on", lambda self, number: None)
+    monkeypatch.setattr(ReviewSession, "_go_on", lambda self, number: None)
     rng = random.Random(seed)
     session = random_session(rng, path)
     page = session.state(0)
@@ -163,7 +163,7 @@ def test_random_operations_against_a_model(seed: int, path: Path, monkeypatch: p
     assert again.state(0)["notes"] == [{**one, "id": f"n{n}"} for n, one in enumerate(page["notes"], 1)]
 
 
-def check_clashes(session: Session, operation: Values, error: OperationError) -> None:
+def check_clashes(session: ReviewSession, operation: Values, error: OperationError) -> None:
     """Taking back what clashes, again and again, must let a contradictory operation pass."""
     if "already" in str(error) or operation["do"] not in ("together", "apart", "absent", "exists", "empty"):
         return
@@ -183,7 +183,7 @@ def check_clashes(session: Session, operation: Values, error: OperationError) ->
     case.version, case.future = version, future
 
 
-def check_file(session: Session) -> None:
+def check_file(session: ReviewSession) -> None:
     """What is on the disk alone leads to the same cost and the same decisions."""
     [one] = review_file.read(session.store.path)
     result = adjudicate_document(one.annotations, one.decisions, read_settings(one.settings))
@@ -206,7 +206,7 @@ def check_file(session: Session) -> None:
     )
 
 
-def path_text(session: Session) -> str:
+def path_text(session: ReviewSession) -> str:
     return session.store.path.read_text(encoding="utf-8")
 
 

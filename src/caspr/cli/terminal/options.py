@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from caspr.engines import ENCODINGS, ENGINES
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS
 from caspr.task.instance import Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES, Objective, read_invent_cost
@@ -192,7 +192,7 @@ def format_options(function: Function) -> Function:
 
 def reading(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say about reading, as the arguments of `formats.read_all`."""
-    choices = Choices(given["layer"], tuple(given["relations"]), given["in_progress"])
+    choices = ReadOptions(given["layer"], tuple(given["relations"]), given["in_progress"])
     return {"format": given["format_name"], "choices": choices}
 
 

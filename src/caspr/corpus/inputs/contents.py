@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from caspr.corpus.job import PICKLED, PROJECT, Job, Piece, Reading, Source
+from caspr.corpus.job import PICKLED, PROJECT, DocumentPiece, Job, Reading, Source
 from caspr.errors import FormatError, InputError
 from caspr.files import decode
 from caspr.formats import conll
@@ -39,14 +39,14 @@ def contents(job: Job) -> dict[tuple[str, int], bytes]:
     return found
 
 
-def _content(file: Path, path: str, pieces: tuple[Piece, ...]) -> dict[tuple[str, int], bytes]:
+def _content(file: Path, path: str, pieces: tuple[DocumentPiece, ...]) -> dict[tuple[str, int], bytes]:
     if not pieces:
         return {(path, 0): file.read_bytes()}
     with file.open("rb") as stream:
         return {(path, piece.offset): _piece(stream.fileno(), piece) for piece in pieces}
 
 
-def _piece(descriptor: int, piece: Piece) -> bytes:
+def _piece(descriptor: int, piece: DocumentPiece) -> bytes:
     return os.pread(descriptor, piece.length, piece.offset)
 
 
@@ -133,7 +133,7 @@ def _read(job: Job, source: Source) -> list[Annotation]:
     ]
 
 
-def _parse(data: bytes, piece: Piece, source: Source, reading: Reading) -> list[Annotation]:
+def _parse(data: bytes, piece: DocumentPiece, source: Source, reading: Reading) -> list[Annotation]:
     """Read one document out of a large file; messages name the lines of the file."""
     if piece.line == PICKLED:
         found = pickle.loads(data)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from caspr.corpus.job import PICKLED, PROJECT, Piece, Reading
+from caspr.corpus.job import PICKLED, PROJECT, DocumentPiece, Reading
 from caspr.errors import FormatError, InputError
 from caspr.formats import detect
 from caspr.formats.registry import NAMED, read_each, split_project
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     """Its name; `None` if that is the file's."""
     annotator: str | None
     """Who annotated; `None` if the document may have several annotators in the file."""
-    piece: Piece | None
+    piece: DocumentPiece | None
     """Where it is; `None` for the whole file."""
 
 
@@ -72,22 +72,22 @@ def _seen_from_the_corpus(one: Annotation | FormatError, shown: str) -> Annotati
     return replace(one, document=replace(one.document, source=shown))
 
 
-def spool_fault(reason: str, spool: IO[bytes]) -> Piece:
+def spool_fault(reason: str, spool: IO[bytes]) -> DocumentPiece:
     """Put what is wrong with a document into the spool, in place of the document."""
     return _spooled(pickle.dumps(reason), spool, PICKLED)
 
 
-def _spooled(data: bytes, spool: IO[bytes], kind: int) -> Piece:
+def _spooled(data: bytes, spool: IO[bytes], kind: int) -> DocumentPiece:
     offset = spool.tell()
     spool.write(data)
-    return Piece(offset, len(data), kind)
+    return DocumentPiece(offset, len(data), kind)
 
 
 def _is_columns(head: bytes) -> bool:
     return any(map(_BEGIN.match, head.removeprefix(b"\xef\xbb\xbf").splitlines()))
 
 
-def cut(stream: IO[bytes]) -> Iterator[tuple[str, Piece]]:
+def cut(stream: IO[bytes]) -> Iterator[tuple[str, DocumentPiece]]:
     """Yield name and place of every document, from behind the one before; the last has the rest of the file.
 
     Nothing is left out: whatever stands between documents is read, and judged, with one of them.
@@ -95,7 +95,7 @@ def cut(stream: IO[bytes]) -> Iterator[tuple[str, Piece]]:
     >>> import io
     >>> text = b"# hello\\n#begin document (a);\\n1 x -\\n#end document\\n#begin document (b); part 001\\n"
     >>> list(cut(io.BytesIO(text)))
-    [('a', Piece(offset=0, length=49, line=1)), ('b', Piece(offset=49, length=30, line=5))]
+    [('a', DocumentPiece(offset=0, length=49, line=1)), ('b', DocumentPiece(offset=49, length=30, line=5))]
     """
     name: str | None = None
     start, line, offset = 0, 1, 0
@@ -106,14 +106,14 @@ def cut(stream: IO[bytes]) -> Iterator[tuple[str, Piece]]:
         if begin is not None:
             if name is not None:
                 stop, following = end or (offset, number)
-                yield name, Piece(start, stop - start, line)
+                yield name, DocumentPiece(start, stop - start, line)
                 start, line = stop, following
             name, end = _name(begin[1].decode("utf-8", "replace")), None
         offset += len(text)
         if name is not None and _END.match(head):
             end = offset, number + 1
     if name is not None:
-        yield name, Piece(start, offset - start, line)
+        yield name, DocumentPiece(start, offset - start, line)
 
 
 def _name(text: str) -> str:

@@ -24,7 +24,7 @@ from caspr.corpus.inputs.layouts import (
     refuse_unpacked,
     refused_name,
 )
-from caspr.corpus.job import PICKLED, Job, Options, Piece, Reading, Source
+from caspr.corpus.job import PICKLED, DocumentPiece, Job, Options, Reading, Source
 from caspr.corpus.run.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
@@ -194,7 +194,7 @@ def _is_text(path: str) -> bool:
 
 def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
     """Put together what one annotator has of one document."""
-    pieces = tuple(Piece(*json.loads(piece)) for _, piece in rows if piece is not None)
+    pieces = tuple(DocumentPiece(*json.loads(piece)) for _, piece in rows if piece is not None)
     path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
     spooled = any(piece.line <= PICKLED for piece in pieces)
     if not pieces:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from caspr.corpus.job import Outcome, failure
+from caspr.corpus.job import JobOutcome, failure
 from caspr.corpus.outputs.placing import Placed, put
 from caspr.errors import OutputError
 
@@ -22,7 +22,7 @@ _MOST = 64
 _EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """What is wrong with the disk, and not with a file."""
 
-Written = tuple[Outcome, Placed]
+Written = tuple[JobOutcome, Placed]
 """An outcome whose files are in place."""
 
 
@@ -34,7 +34,7 @@ class Writer:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="caspr-writer")
         self._waiting: set[Future[Written]] = set()
 
-    def put(self, outcome: Outcome, earlier: Mapping[str, str]) -> None:
+    def put(self, outcome: JobOutcome, earlier: Mapping[str, str]) -> None:
         """Begin to write a document."""
         self._waiting.add(self._threads.submit(_write, self._folder, outcome, earlier))
 
@@ -63,7 +63,7 @@ class Writer:
             yield task.result()
 
 
-def _write(folder: Path, outcome: Outcome, earlier: Mapping[str, str]) -> Written:
+def _write(folder: Path, outcome: JobOutcome, earlier: Mapping[str, str]) -> Written:
     try:
         return outcome, put(folder, outcome.files, earlier)
     except OutputError as error:

@@ -21,8 +21,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from caspr.corpus.job import Job, Outcome, failure
-from caspr.corpus.run.supervision import Worker, perform_supervised
+from caspr.corpus.job import Job, JobOutcome, failure
+from caspr.corpus.run.supervision import WorkerProcess, perform_supervised
 from caspr.errors import CasprError, InputError
 from caspr.text.findings import times
 
@@ -49,7 +49,7 @@ _LEAST = 32
 """How many jobs are under way at least: waiting jobs make an adaptive cluster grow."""
 
 
-def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome | None, None, None]:
+def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[JobOutcome | None, None, None]:
     """Do all jobs on the cluster of a scheduler and yield outcomes as they come.
 
     Now and then `None` is yielded, so that the caller can do what it has put off.
@@ -111,7 +111,7 @@ class _Attempt(NamedTuple):
     """How many workers may have died of it."""
 
 
-def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome | None]:
+def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[JobOutcome | None]:
     _give_up_soon(client, AMONG_OTHERS)
     suspects: list[_Attempt] = []
     yield from _run(client, map(_Attempt, jobs), _Window(client).size, suspects)
@@ -121,7 +121,7 @@ def _attend(client: "Client", jobs: Iterator[Job]) -> Iterator[Outcome | None]:
 
 def _run(
     client: "Client", attempts: Iterator[_Attempt], size: Callable[[], int], suspects: list[_Attempt]
-) -> Iterator[Outcome | None]:
+) -> Iterator[JobOutcome | None]:
     """Run jobs, no more than some at a time; keep those that the scheduler gave up apart."""
     from distributed import as_completed
 
@@ -198,7 +198,7 @@ def _fetched(future: "Future") -> bytes | None:
     raise TimeoutError("its result did not arrive")
 
 
-def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt | None:
+def _outcome(future: "Future", attempt: _Attempt) -> JobOutcome | _Attempt | None:
     """Return what came back; a job that the cluster could not do has failed, or may be tried again.
 
     `None` if there is nothing yet: a result that is lost with its worker is made again by the scheduler.
@@ -208,7 +208,7 @@ def _outcome(future: "Future", attempt: _Attempt) -> Outcome | _Attempt | None:
     document = attempt.job.document
     try:
         packed = _fetched(future)
-        outcome: Outcome | None = None if packed is None else pickle.loads(packed)
+        outcome: JobOutcome | None = None if packed is None else pickle.loads(packed)
         return outcome
     except Exception as error:
         if future.status == "cancelled":
@@ -228,9 +228,9 @@ _here = threading.local()
 def perform_remotely(packed: bytes) -> bytes:
     """Do a job on a Dask worker, in a supervised process that the thread keeps."""
     job: Job = pickle.loads(packed)
-    worker: Worker | None = getattr(_here, "worker", None)
+    worker: WorkerProcess | None = getattr(_here, "worker", None)
     if worker is None or not worker.usable:
-        worker = _here.worker = Worker()
+        worker = _here.worker = WorkerProcess()
     outcome = perform_supervised(worker, job, _is_wanted)
     if outcome.spent and not worker.ended:
         worker.kill()

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS entry (
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """What came of one document."""
 
     fingerprint: str | None
@@ -77,12 +77,12 @@ class Journal:
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot write: {error}") from error
 
-    def entry(self, document: str) -> Entry | None:
+    def entry(self, document: str) -> JournalEntry | None:
         """Return what is known about a document."""
         row = self._database.execute(
             "SELECT fingerprint, files FROM entry WHERE document = ?", (document,)
         ).fetchone()
-        return None if row is None else Entry(row[0], json.loads(row[1]))
+        return None if row is None else JournalEntry(row[0], json.loads(row[1]))
 
     def record(
         self,

@@ -4,23 +4,23 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from multiprocessing.connection import wait
 
-from caspr.corpus.job import Job, Outcome
-from caspr.corpus.run.supervision import Worker, end
+from caspr.corpus.job import Job, JobOutcome
+from caspr.corpus.run.supervision import WorkerProcess, end
 
 _GLANCE = 0.5
 """Seconds without an outcome after which the caller is told so."""
 
 
-def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome | None, None, None]:
+def perform_here(jobs: Iterator[Job], processes: int) -> Generator[JobOutcome | None, None, None]:
     """Do all jobs in some processes and yield outcomes as they come; jobs are asked for one by one.
 
     Now and then `None` is yielded, so that the caller can do what it has put off. However the iteration ends,
     no process is left.
     """
-    workers: list[Worker] = []
+    workers: list[WorkerProcess] = []
     try:
         while len(workers) < processes and (job := next(jobs, None)) is not None:
-            workers.append(Worker())
+            workers.append(WorkerProcess())
             workers[-1].give(job)
         # The next job is prepared while all workers are busy, and a worker goes on before its outcome is
         # passed on: neither reading nor writing keeps it waiting.
@@ -33,7 +33,7 @@ def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome | Non
                 if outcome.spent:
                     workers[place].kill()
                 if following is not None:
-                    workers[place] = Worker() if outcome.spent else workers[place]
+                    workers[place] = WorkerProcess() if outcome.spent else workers[place]
                     workers[place].give(following)
                 yield outcome
                 following = next(jobs, None)
@@ -43,7 +43,7 @@ def perform_here(jobs: Iterator[Job], processes: int) -> Generator[Outcome | Non
         end([worker for worker in workers if not worker.ended])
 
 
-def _outcomes(workers: Sequence[Worker]) -> Iterator[tuple[int, Outcome]]:
+def _outcomes(workers: Sequence[WorkerProcess]) -> Iterator[tuple[int, JobOutcome]]:
     """Wait a while for answers, ends or deadlines, and yield each outcome with the place of its worker."""
     busy = [(place, worker) for place, worker in enumerate(workers) if worker.job is not None]
     nearest = min(worker.deadline for _, worker in busy) - time.monotonic()

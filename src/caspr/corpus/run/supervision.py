@@ -19,7 +19,7 @@ from pathlib import Path
 from select import select
 from typing import IO
 
-from caspr.corpus.job import Job, Outcome, failure
+from caspr.corpus.job import Job, JobOutcome, failure
 from caspr.corpus.run.channel import Mailbox, send
 from caspr.corpus.run.workspace import Workspace
 
@@ -32,7 +32,7 @@ _GLANCE = 0.5
 """Seconds between two looks whether the work is still wanted."""
 
 
-class Worker:
+class WorkerProcess:
     """A worker process, seen from outside."""
 
     def __init__(self) -> None:
@@ -85,25 +85,25 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             send(self._process.stdin, job)
 
-    def collect(self) -> Outcome | None:
+    def collect(self) -> JobOutcome | None:
         """Take what has come; return the outcome when it is whole, or when the worker is dead."""
         assert self.job is not None
         data = os.read(self.fileno(), _PART)
         if not data:
             return self._fail(self._reason())
         self._mailbox.add(data)
-        outcome: Outcome | None = self._mailbox.take()
+        outcome: JobOutcome | None = self._mailbox.take()
         if outcome is not None:
             self.job, self.deadline = None, float("inf")
         return outcome
 
-    def give_up(self) -> Outcome:
+    def give_up(self) -> JobOutcome:
         """Kill a worker that is past its deadline."""
         assert self.job is not None
         seconds = f"{self.job.options.patience:g}"
         return self._fail(f"no answer after {seconds} s; the worker was killed")
 
-    def _fail(self, reason: str) -> Outcome:
+    def _fail(self, reason: str) -> JobOutcome:
         assert self.job is not None
         document, self.job = self.job.document, None
         self.kill()
@@ -151,7 +151,7 @@ class Worker:
         self._close()
 
 
-def end(workers: Collection[Worker]) -> None:
+def end(workers: Collection[WorkerProcess]) -> None:
     """Kill workers and all that they started, at once."""
     for worker in workers:
         worker._signal()
@@ -168,7 +168,9 @@ def _kill_marked(marks: Collection[bytes]) -> None:
                 os.kill(int(folder.name), signal.SIGKILL)
 
 
-def perform_supervised(worker: Worker, job: Job, wanted: Callable[[], bool] = lambda: True) -> Outcome:
+def perform_supervised(
+    worker: WorkerProcess, job: Job, wanted: Callable[[], bool] = lambda: True
+) -> JobOutcome:
     """Do one job and wait for it; give it up when it is not wanted any more."""
     worker.give(job)
     while True:

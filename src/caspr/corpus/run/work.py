@@ -11,7 +11,7 @@ from typing import Any
 from caspr import __version__
 from caspr.adjudicate import adjudicate_document, by_document
 from caspr.corpus.inputs.contents import annotations, input_folder
-from caspr.corpus.job import LEFT_OUT, Job, Outcome, failure
+from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
 from caspr.errors import CasprError, InputError
@@ -29,7 +29,7 @@ ALPHA = "passonneau"
 """The agreement that the summary shows."""
 
 
-def perform(job: Job) -> Outcome:
+def perform(job: Job) -> JobOutcome:
     """Do a job; never raise."""
     try:
         if job.version != __version__:
@@ -46,7 +46,7 @@ def perform(job: Job) -> Outcome:
         return failure(job.document, f"internal error: {type(error).__name__}: {error}", spent=True)
 
 
-def _outcome(job: Job) -> Outcome:
+def _outcome(job: Job) -> JobOutcome:
     _reset_peak()
     children = _children_peak()
     files = annotations(job)
@@ -62,7 +62,7 @@ def _outcome(job: Job) -> Outcome:
     written = {**golds, **dict(_pages(job, results)), **proofs}
     megabytes = max(_peak(), peak if (peak := _children_peak()) > children else 0.0)
     rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
-    return Outcome(job.document, rows, written)
+    return JobOutcome(job.document, rows, written)
 
 
 def _result(job: Job, document: Sequence[Annotation]) -> Result:
@@ -70,12 +70,12 @@ def _result(job: Job, document: Sequence[Annotation]) -> Result:
     return replace(result, findings=(*result.findings, *lost(job, result)))
 
 
-def _left_out(job: Job, files: Sequence[Sequence[Annotation]]) -> Outcome:
+def _left_out(job: Job, files: Sequence[Sequence[Annotation]]) -> JobOutcome:
     only = files[0][0].annotator if files else job.sources[0].annotator
     reason = f"only {only} has it; it needs two annotations"
     if job.options.strict:
         raise InputError(f"--strict: {reason}")
-    return Outcome(job.document, ({"name": job.document, "status": LEFT_OUT, "reason": reason},))
+    return JobOutcome(job.document, ({"name": job.document, "status": LEFT_OUT, "reason": reason},))
 
 
 def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:

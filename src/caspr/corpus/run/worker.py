@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from caspr.corpus.job import Job, Outcome, failure
+from caspr.corpus.job import Job, JobOutcome, failure
 from caspr.corpus.run.channel import receive, send
 from caspr.corpus.run.work import perform
 
@@ -52,7 +52,7 @@ def die_with_parent(parent: int) -> None:
         sys.exit(1)
 
 
-def within_memory(job: Job) -> Outcome:
+def within_memory(job: Job) -> JobOutcome:
     """Do a job under its memory limit, and lift the limit again."""
     megabytes = job.options.settings.limits.megabytes
     if megabytes is None:

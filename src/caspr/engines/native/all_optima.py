@@ -16,10 +16,10 @@ from math import prod
 import numpy as np
 
 from caspr.engines.native.partition.enumerate import Budget, Ties, all_optima
-from caspr.engines.native.required.demands import Node, ways
+from caspr.engines.native.required.demands import Branch, ways
 from caspr.engines.native.required.regions import Region, all_regions
 from caspr.engines.native.required.settling import offending, settle_region
-from caspr.engines.native.state import Session, solve_exactly
+from caspr.engines.native.state import SolveState, solve_exactly
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.nesting import relax_exactly
 from caspr.engines.native.translation.translate import Bundles, Part
@@ -58,9 +58,9 @@ class _Choices:
     """There are at least so many."""
 
 
-def list_optima(session: Session, bundles: Bundles, limit: int) -> Alternatives:
+def list_optima(session: SolveState, bundles: Bundles, limit: int) -> Alternatives:
     """List the partitions of optimal cost and count them."""
-    root = Node(bundles)
+    root = Branch(bundles)
     relaxed = relax_exactly(session, bundles)
     if relaxed.bound < relaxed.cost:
         return Alternatives((), None)
@@ -78,7 +78,7 @@ def list_optima(session: Session, bundles: Bundles, limit: int) -> Alternatives:
     return Alternatives(tuple(sorted(map(canonical, every.chains))), every.count, max(every.least, 1))
 
 
-def _parts(session: Session, node: Node) -> tuple[Part, ...]:
+def _parts(session: SolveState, node: Branch) -> tuple[Part, ...]:
     return session.translator.translate(node.bundles, session.conflicts, ties=True)
 
 
@@ -91,7 +91,7 @@ def _product(found: Sequence[_Choices], limit: int) -> _Choices:
     return _Choices(listed, count, max(prod(choices.least for choices in found), len(listed)))
 
 
-def _in_region(session: Session, root: Node, reach: Region, limit: int) -> _Choices:
+def _in_region(session: SolveState, root: Branch, reach: Region, limit: int) -> _Choices:
     """Return the alternatives of a region with enforced mentions."""
     goal = settle_region(session, root, reach).bound
     leaves = list(_leaves(session, root, goal, reach))
@@ -112,7 +112,7 @@ def _in_region(session: Session, root: Node, reach: Region, limit: int) -> _Choi
     return _Choices(chains, len(distinct) if known else None, least)
 
 
-def _leaves(session: Session, node: Node, goal: int, reach: Region) -> Iterator[Node | None]:
+def _leaves(session: SolveState, node: Branch, goal: int, reach: Region) -> Iterator[Branch | None]:
     """Yield the nodes that hold optima of a region; `None` where a limit left that open."""
     if session.watch.over():
         yield None
@@ -132,7 +132,7 @@ def _leaves(session: Session, node: Node, goal: int, reach: Region) -> Iterator[
         yield from _leaves(session, way.node, goal, reach)
 
 
-def _in_part(session: Session, node: Node, part: Part, limit: int) -> _Choices:
+def _in_part(session: SolveState, node: Branch, part: Part, limit: int) -> _Choices:
     """Return the alternatives of one part and their number."""
     bundled = {mention for bundle in node.bundles for mention in bundle}
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
@@ -146,14 +146,14 @@ def _in_part(session: Session, node: Node, part: Part, limit: int) -> _Choices:
     return _Choices(alternatives, len(alternatives) if ties.complete else None, len(alternatives))
 
 
-def _ties(session: Session, part: Part, budget: Budget) -> Ties:
+def _ties(session: SolveState, part: Part, budget: Budget) -> Ties:
     if part.problem.size == 1:
         return Ties(((0,),), 1)
     outcome = solve_exactly(session, part)
     return all_optima(part.problem, outcome.value, budget) if outcome.proven else Ties((), None)
 
 
-def _holds(session: Session, node: Node, part: Part, chains: Chains) -> bool:
+def _holds(session: SolveState, node: Branch, part: Part, chains: Chains) -> bool:
     """Tell whether nothing is alone that must not be, and every chain hangs together."""
     instance = session.instance
     inside = {mention for chain in chains for mention in chain}

@@ -5,7 +5,7 @@ from contextlib import suppress
 from caspr.engines.native.partition.outcome import unheard
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.settling import settle
-from caspr.engines.native.state import Memory, Pair, Session
+from caspr.engines.native.state import Memory, Pair, SolveState
 from caspr.engines.native.translation.connectivity import contradicts
 from caspr.engines.native.translation.translate import Bundles, enforced_bundles
 from caspr.task.instance import Instance
@@ -33,7 +33,7 @@ def solve_with(
 
     With several `jobs`, large parts are searched in processes of their own; the answer is the same.
     """
-    session = Session(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
+    session = SolveState(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
     try:
         return _solved(session, joined, limits.solutions)
     except KeyboardInterrupt:
@@ -48,7 +48,7 @@ def solve_with(
         return found(session.value, session.bound or 0, [session.best], stop=Stop.INTERRUPT)
 
 
-def _solved(session: Session, joined: Bundles, solutions: int) -> Solution:
+def _solved(session: SolveState, joined: Bundles, solutions: int) -> Solution:
     bundles = merged((*enforced_bundles(session.instance), *joined))
     if any(contradicts(session.instance, bundle, session.apart) for bundle in bundles):
         return INFEASIBLE
@@ -61,7 +61,7 @@ def _solved(session: Session, joined: Bundles, solutions: int) -> Solution:
     return _all_optima(session, bundles, solutions)
 
 
-def _all_optima(session: Session, bundles: Bundles, limit: int) -> Solution:
+def _all_optima(session: SolveState, bundles: Bundles, limit: int) -> Solution:
     """List all optima up to a limit, or the one known if they cannot be listed."""
     from caspr.engines.native.all_optima import Alternatives, list_optima
 

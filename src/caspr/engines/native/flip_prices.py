@@ -20,7 +20,7 @@ Pair = tuple[Span, Span]
 
 
 @dataclass(frozen=True)
-class Certainty:
+class FlipPrice:
     """How firmly the result decides one pair."""
 
     first: Span
@@ -44,7 +44,7 @@ def certainties(
     pairs: Iterable[Pair],
     limits: Limits,
     memory: Memory | None = None,
-) -> Iterator[Certainty]:
+) -> Iterator[FlipPrice]:
     """Yield how certain each pair is, given an optimal solution; limits hold for each pair."""
     memory = memory or Memory()
     chain_of = {span: number for number, chain in enumerate(solution.partitions[0]) for span in chain}
@@ -58,4 +58,4 @@ def certainties(
             apart=frozenset({(first, second)}) if together else frozenset(),
         )
         price = None if flipped.status is Status.INFEASIBLE else max(0, flipped.bound - solution.value)
-        yield Certainty(first, second, together, price, flipped.status is not Status.FEASIBLE)
+        yield FlipPrice(first, second, together, price, flipped.status is not Status.FEASIBLE)

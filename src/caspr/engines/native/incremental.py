@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from caspr.engines.native.engine import solve_with
-from caspr.engines.native.flip_prices import Certainty, certainties
+from caspr.engines.native.flip_prices import FlipPrice, certainties
 from caspr.engines.native.state import Memory
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
@@ -50,6 +50,6 @@ class Adjudicator:
 
     def certainties(
         self, instance: Instance, solution: Solution, pairs: Iterable[tuple[Span, Span]], limits: Limits
-    ) -> Iterator[Certainty]:
+    ) -> Iterator[FlipPrice]:
         """Yield how certain pairs are; what was solved before is remembered."""
         return certainties(instance, solution, pairs, limits, self._memory)

@@ -14,10 +14,10 @@ import numpy as np
 from caspr.engines.native.engine import merged
 from caspr.engines.native.partition.problem import Labels, Problem, joined
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.required.demands import Node, ways
+from caspr.engines.native.required.demands import Branch, ways
 from caspr.engines.native.required.regions import Region, region
 from caspr.engines.native.required.settling import offending, settle_region
-from caspr.engines.native.state import Memory, Session, solve_exactly
+from caspr.engines.native.state import Memory, SolveState, solve_exactly
 from caspr.engines.native.translation.nesting import relax_exactly
 from caspr.engines.native.translation.translate import Part, enforced_bundles
 from caspr.task.instance import Instance
@@ -40,9 +40,9 @@ def certificate(
     """Write a certificate for an optimal solution; `None` if it is not optimal or there was no time."""
     if solution.status is not Status.OPTIMAL:
         return None
-    prover = _Prover(Session(instance, Watch.of(limits), memory or Memory()))
+    prover = _Prover(SolveState(instance, Watch.of(limits), memory or Memory()))
     try:
-        proof = prover.prove(Node(merged(enforced_bundles(instance))), None, solution.value)
+        proof = prover.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
     except _UnprovenError:
         return None
     chains = [_plain(chain) for chain in solution.partitions[0]]
@@ -57,10 +57,10 @@ def _plain(mentions: Region | tuple[Span, ...]) -> list[list[int]]:
 class _Prover:
     """Proves what solutions cost at least, remembering the proofs of parts by content."""
 
-    session: Session
+    session: SolveState
     proofs: dict[tuple[bytes, int], Proof] = field(default_factory=dict)
 
-    def prove(self, node: Node, reach: Region | None, goal: int) -> Proof:
+    def prove(self, node: Branch, reach: Region | None, goal: int) -> Proof:
         """Prove that solutions below a node cost no less than a goal, by what happens in a region."""
         regions: dict[Region, Proof] = {}
         there, cost = node, self._cost(node)
@@ -68,13 +68,15 @@ class _Prover:
             there, cost = self._one_region(there, reach, regions)
         return self._proof(node, reach, regions, cost - goal)
 
-    def _cost(self, node: Node) -> int:
+    def _cost(self, node: Branch) -> int:
         relaxed = relax_exactly(self.session, node.bundles)
         if relaxed.bound < relaxed.cost:
             raise _UnprovenError
         return relaxed.bound + node.penalty
 
-    def _one_region(self, node: Node, reach: Region | None, regions: dict[Region, Proof]) -> tuple[Node, int]:
+    def _one_region(
+        self, node: Branch, reach: Region | None, regions: dict[Region, Proof]
+    ) -> tuple[Branch, int]:
         """Prove one more region by cases, if its demands cost anything; return where they are met."""
         session, cost = self.session, self._cost(node)
         offence = offending(session, node, relax_exactly(session, node.bundles), reach)
@@ -92,7 +94,7 @@ class _Prover:
             regions[here] = {"mentions": _plain(here), "piece": _plain(offence.piece), "cases": cases}
         return settled.node or node, settled.bound
 
-    def _proof(self, node: Node, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
+    def _proof(self, node: Branch, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
         """Write down the regions that are proven by cases, and prove all other parts.
 
         The largest of these may gain more by some slack: that is easier to prove.

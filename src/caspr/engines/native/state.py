@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from caspr.engines.native.partition.cuts import NONE, Cuts
-from caspr.engines.native.partition.outcome import Outcome, Tell, unheard
+from caspr.engines.native.partition.outcome import SearchOutcome, Tell, unheard
 from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.watch import Watch
@@ -28,7 +28,7 @@ Pair = tuple[Span, Span]
 class Memory:
     """What outlives a session; valid for the same annotations, objective and rules."""
 
-    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    outcomes: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """Proven outcomes by the content of their problem."""
     parts: dict[object, Part] = field(default_factory=dict)
     """Parts translated before."""
@@ -37,7 +37,7 @@ class Memory:
 
 
 @dataclass
-class Session:
+class SolveState:
     """The state shared by all steps of one solve."""
 
     instance: Instance
@@ -48,7 +48,7 @@ class Session:
     """Pairs to be kept apart beyond all rules."""
     reduced: dict[bytes, Reduced] = field(default_factory=dict)
     """Reductions made for a first look, kept for the search."""
-    looks: dict[bytes, Outcome] = field(default_factory=dict)
+    looks: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """What that first look found, or a search that was not finished."""
     jobs: int = 1
     """How many processes may work at the same time."""
@@ -111,11 +111,11 @@ class Session:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
-Solver = Callable[[Session, Part], Outcome]
+Solver = Callable[[SolveState, Part], SearchOutcome]
 """A way to deal with one part."""
 
 
-def solve_quickly(session: Session, part: Part) -> Outcome:
+def solve_quickly(session: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or a good clustering without proof."""
     key = part.key
     if key in session.memory.outcomes:
@@ -126,7 +126,7 @@ def solve_quickly(session: Session, part: Part) -> Outcome:
     return session.looks[key]
 
 
-def solve_exactly(session: Session, part: Part) -> Outcome:
+def solve_exactly(session: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or search; remember what is proven."""
     key = part.key
     if key in session.memory.outcomes:
@@ -138,7 +138,7 @@ def solve_exactly(session: Session, part: Part) -> Outcome:
     return _remembered(session, key, outcome)
 
 
-def _cuts_from_before(session: Session, part: Part) -> Cuts:
+def _cuts_from_before(session: SolveState, part: Part) -> Cuts:
     """Return the cuts that were in use when nearly the same mentions were solved before."""
     if part.first not in session.cuts:
         return NONE
@@ -146,7 +146,7 @@ def _cuts_from_before(session: Session, part: Part) -> Cuts:
     return cuts.within(part.places(before), part.problem)
 
 
-def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
+def solve_ahead(session: SolveState, parts: Iterable[Part]) -> None:
     """Search the large parts that are not remembered in several processes, and remember them."""
     if session.jobs < 2:
         return
@@ -162,7 +162,7 @@ def solve_ahead(session: Session, parts: Iterable[Part]) -> None:
             _remembered(session, key, outcome)
 
 
-def _remembered(session: Session, key: bytes, outcome: Outcome) -> Outcome:
+def _remembered(session: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
     if outcome.proven:
         session.memory.outcomes[key] = replace(outcome, cuts=NONE)
     elif key not in session.looks or session.looks[key].value <= outcome.value:

@@ -24,7 +24,7 @@ from caspr.files import decode, read_bytes
 from caspr.formats.brat.ann import Lines, Link, Mention, new_id, parse
 from caspr.formats.losses import lost_edges, lost_empty, removed_mentions
 from caspr.formats.naming import collect, stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, count_unused, plan
 from caspr.text.document import Annotation, Chain, Document
@@ -60,7 +60,7 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return path.suffix == ".ann"
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read the .ann file of one document, and the text beside it."""
     path = path.with_suffix(".ann")
     content = decode(read_bytes(path), str(path))
@@ -69,7 +69,7 @@ def read(path: Path, annotator: str | None = None, choices: Choices | None = Non
     mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
     text = mark + decode(data, str(_text_path(path)))
     lines = parse(content, str(path), len(text))
-    layout = _understand(content, lines, choices or Choices(), str(path))
+    layout = _understand(content, lines, choices or ReadOptions(), str(path))
     document = Document(path.stem, (), source=str(path), layout=layout)
     ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator
@@ -107,7 +107,7 @@ def _text_path(path: Path) -> Path:
     return text
 
 
-def _understand(text: str, lines: Lines, choices: Choices, source: str) -> _Layout:
+def _understand(text: str, lines: Lines, choices: ReadOptions, source: str) -> _Layout:
     """Find out how a file says chains, and which mentions are in which."""
     links = tuple(link for link in lines.links if _says_chains(link, choices.relations))
     for link in links:

@@ -28,7 +28,7 @@ from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
 from caspr.formats.containers.zip import Archive, is_archive, open_archive
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.naming import collect, stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Text, annotate
 from caspr.text.document import Annotation, Document
@@ -52,7 +52,7 @@ def detect(path: Path, head: str) -> bool:
     return "http://www.omg.org/XMI" in head or '"%FEATURE_STRUCTURES"' in head or '"%TYPES"' in head
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     cas = read_cas(read_bytes(path), str(path))
     wanted = choices.layer if choices else None

@@ -30,7 +30,7 @@ NOTHING = frozenset(("", "-", "_", "*"))
 _ITEM = re.compile(r"(\(?+)((?!=)[^()|\s]++)(\)?+)")
 
 
-class Item(NamedTuple):
+class Bracketing(NamedTuple):
     """One bracket, or both for a mention of one token."""
 
     id: str
@@ -61,11 +61,11 @@ class UnbalancedError(CellError):
         super().__init__(token, f"{quoted(bracket)}, which {problem}", expected)
 
 
-def parse(cell: str) -> list[Item]:
+def parse(cell: str) -> list[Bracketing]:
     """Read one cell, or raise `ValueError`.
 
     >>> parse("(6(0)")
-    [Item(id='6', opens=True, closes=False), Item(id='0', opens=True, closes=True)]
+    [Bracketing(id='6', opens=True, closes=False), Bracketing(id='0', opens=True, closes=True)]
     >>> parse(" - ")
     []
     """
@@ -77,7 +77,7 @@ def parse(cell: str) -> list[Item]:
         opening, id, closing = item.groups()
         if not (opening or closing):
             break
-        items.append(Item(id, bool(opening), bool(closing)))
+        items.append(Bracketing(id, bool(opening), bool(closing)))
         position = item.end()
         if position == len(text):
             return items
@@ -231,7 +231,7 @@ def _layers(mentions: Iterable[Span]) -> Iterator[list[Span]]:
         rest = crossing
 
 
-def _items(token: int, cell: str) -> list[Item]:
+def _items(token: int, cell: str) -> list[Bracketing]:
     try:
         return parse(cell)
     except ValueError as error:

@@ -39,7 +39,7 @@ from caspr.formats.columns.rows import (
 )
 from caspr.formats.losses import lost_marks
 from caspr.formats.messages import quoted
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import mend
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
@@ -52,7 +52,7 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return _BEGINS.search(head) is not None
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read one annotator's file; without a name, the annotator is called as the file is."""
     return parse(read_text(path), str(path), path.stem if annotator is None else annotator)
 

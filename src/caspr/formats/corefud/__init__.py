@@ -34,7 +34,7 @@ from caspr.formats.corefud.entities import IDS, Entity, is_eid, match, render, s
 from caspr.formats.losses import removed_mentions
 from caspr.formats.messages import quoted
 from caspr.formats.naming import Each, whole
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import whole_words, widened
 from caspr.formats.text_layer.standoff import Marked, assemble, join
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
@@ -69,12 +69,12 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return bool(re.search(r"^# *(global\.Entity|newdoc|sent_id)\b", head, re.MULTILINE)) and "\t" in head
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file."""
     return whole(read_each(path, annotator, choices))
 
 
-def read_each(path: Path, annotator: str | None = None, choices: Choices | None = None) -> Iterator[Each]:  # noqa: ARG001
+def read_each(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     text = read_text(path).replace("\r\n", "\n")

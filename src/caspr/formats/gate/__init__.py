@@ -26,7 +26,7 @@ from caspr.formats.gate.gate_xml import read_xml, xml_with_chains
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.messages import quoted
 from caspr.formats.naming import collect, stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, plan, wide_pieces
 from caspr.text.document import Annotation, Document
@@ -54,7 +54,7 @@ def detect(path: Path, head: str) -> bool:
     return "<GateDocument" in head or is_json or path.suffix in _OTHERS
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read the annotators of one document."""
     gate = _open(path)
     layers = _layers(gate, choices.layer if choices else None)

@@ -18,7 +18,7 @@ from caspr.formats.gate.chains import (
     GOLD,
     Chains,
     Gate,
-    Item,
+    GateAnnotation,
     Place,
     Planned,
     new_copy,
@@ -38,7 +38,7 @@ def read_bdoc(data: bytes, source: str) -> Gate:
     if not isinstance(text, str) or not isinstance(sets, dict):
         raise FormatError(source, None, f"no text or no {_SETS}", "a GATE document in JSON")
     units = Units(text) if whole.get("offset_type") == "j" else None
-    found: dict[str, list[Item]] = {}
+    found: dict[str, list[GateAnnotation]] = {}
     for name, value in sets.items():
         rows = value.get("annotations") if isinstance(value, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -90,7 +90,7 @@ def fresh_bdoc(document: Document, text: str, offsets: Sequence[Extent]) -> byte
     return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
-def _item(row: dict[str, Any], length: int, units: Units | None, source: str) -> Item:
+def _item(row: dict[str, Any], length: int, units: Units | None, source: str) -> GateAnnotation:
     id, features = row.get("id"), row.get("features") or {}
     if type(id) is not int or id < 0 or not isinstance(features, dict):
         raise FormatError(source, None, f"an annotation with id {id!r}", "whole numbers as ids, and features")
@@ -110,7 +110,7 @@ def _item(row: dict[str, Any], length: int, units: Units | None, source: str) ->
     if matches is not None and not (isinstance(matches, list) and all(type(one) is int for one in matches)):
         raise FormatError(source, None, f"annotation {id} with matches {matches!r}", "a list of ids")
     ids = None if matches is None else tuple(map(str, matches))
-    return Item(str(id), str(row.get("type", "")), (ends[0], ends[1]), ids)
+    return GateAnnotation(str(id), str(row.get("type", "")), (ends[0], ends[1]), ids)
 
 
 def _copy(whole: Mapping[str, Any], source: str) -> Chains | None:

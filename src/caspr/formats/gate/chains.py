@@ -34,7 +34,7 @@ _BETWEEN = re.compile(r"[;,\s]+")
 
 
 @dataclass(frozen=True)
-class Item:
+class GateAnnotation:
     """One annotation of a set."""
 
     id: str
@@ -57,7 +57,7 @@ class Gate:
     """Its name, for messages."""
     text: str
     """The text."""
-    sets: Mapping[str, Sequence[Item]]
+    sets: Mapping[str, Sequence[GateAnnotation]]
     """Its annotation sets by name; the unnamed one is ``."""
     copy: Chains | None
     """The copy of the chains among the features of the document, where there is one that can be read."""
@@ -96,7 +96,7 @@ def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
     items, copy = gate.sets.get(name, ()), (gate.copy or {}).get(name, ())
     if name not in gate.sets or not gate.has_mentions(name):
         return _copied(gate, items, copy), []
-    given: dict[str, Item] = {}
+    given: dict[str, GateAnnotation] = {}
     for one in items:
         if one.matches is not None and given.setdefault(one.id, one) is not one:
             found = f"annotation {quoted(one.id)} for the second time"
@@ -111,7 +111,7 @@ def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
     return marked, list(_contradiction(heads, copy, gate.source))
 
 
-def _copied(gate: Gate, items: Sequence[Item], copy: Sequence[Sequence[str]]) -> list[Marked]:
+def _copied(gate: Gate, items: Sequence[GateAnnotation], copy: Sequence[Sequence[str]]) -> list[Marked]:
     """List the mentions that only the copy knows."""
     every = {one.id: one for one in items}
     for id in (id for chain in copy for id in chain):
@@ -186,7 +186,7 @@ def _sets(chains: Iterable[Sequence[str]]) -> set[frozenset[str]]:
     return {frozenset(chain) for chain in chains if len(set(chain)) > 1}
 
 
-def _marked(one: Item, heads: Mapping[str, str]) -> Marked:
+def _marked(one: GateAnnotation, heads: Mapping[str, str]) -> Marked:
     return Marked(heads[one.id], (one.extent,), one.type, one.id)
 
 

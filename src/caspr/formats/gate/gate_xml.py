@@ -10,7 +10,7 @@ from caspr.formats.gate.chains import (
     GOLD,
     Chains,
     Gate,
-    Item,
+    GateAnnotation,
     Place,
     Planned,
     new_copy,
@@ -33,7 +33,7 @@ def read_xml(data: bytes, source: str) -> Gate:
     """Read a file, or raise `FormatError`."""
     markup = parse(data, source)
     text, nodes = _text(markup)
-    sets: dict[str, list[Item]] = {}
+    sets: dict[str, list[GateAnnotation]] = {}
     for whole in markup.root.named("AnnotationSet"):
         items = sets.setdefault(_name(whole), [])
         items += [_item(markup, one, nodes) for one in whole.named("Annotation")]
@@ -78,12 +78,12 @@ def _name(element: Element) -> str:
     return element.attributes.get("Name", "")
 
 
-def _item(markup: Markup, one: Element, nodes: Mapping[str, int]) -> Item:
+def _item(markup: Markup, one: Element, nodes: Mapping[str, int]) -> GateAnnotation:
     found = _matches(one)
     value = found.first("Value") if found else None
     ids = None if found is None else split_ids(value.text) if value else ()
     extent = _extent(markup, one, nodes)
-    return Item(markup.attribute(one, "Id"), one.attributes.get("Type", ""), extent, ids, one.line)
+    return GateAnnotation(markup.attribute(one, "Id"), one.attributes.get("Type", ""), extent, ids, one.line)
 
 
 def _extent(markup: Markup, one: Element, nodes: Mapping[str, int]) -> Extent:

@@ -27,10 +27,17 @@ from caspr.formats.cas.chains import Arc, Changes, arc_labels, change
 from caspr.formats.cas.conversion import xmi_of_json
 from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
 from caspr.formats.containers.zip import is_archive, make_archive, open_archive
-from caspr.formats.inception.project import Layer, Project, Stored, open_project, renewed, single
+from caspr.formats.inception.project import (
+    InceptionProject,
+    ProjectLayer,
+    Stored,
+    open_project,
+    renewed,
+    single,
+)
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.naming import stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import annotate
 from caspr.text.document import Annotation, Document
@@ -41,11 +48,11 @@ from caspr.text.findings import Finding, note, times, warning
 class _Layout:
     """Where a document comes from."""
 
-    project: Project
+    project: InceptionProject
     """The archive."""
     document: str
     """The document's name."""
-    layer: Layer
+    layer: ProjectLayer
     """The chain layer."""
     stored: Stored
     """The annotator's file."""
@@ -61,25 +68,25 @@ def detect(path: Path, head: str) -> bool:
     return any(name.rpartition("/")[2].startswith("exportedproject") for name in names)
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:  # noqa: ARG001
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read all annotators of all documents, each chain layer by itself."""
-    return _read(open_project(path), choices or Choices())
+    return _read(open_project(path), choices or ReadOptions())
 
 
-def split(path: Path, choices: Choices | None = None) -> Iterator[tuple[str, bytes]]:
+def split(path: Path, choices: ReadOptions | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield the name of each document that there is work on with an archive of it alone."""
     project = open_project(path)
     for document in project.documents:
-        if _taken(project, document, choices or Choices())[0]:
+        if _taken(project, document, choices or ReadOptions())[0]:
             yield document, single(project, document)
 
 
-def read_split(path: Path, data: bytes, choices: Choices | None = None) -> list[Annotation]:
+def read_split(path: Path, data: bytes, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read the archive of one document, cut out of a file."""
-    return _read(open_project(path, data), choices or Choices())
+    return _read(open_project(path, data), choices or ReadOptions())
 
 
-def _read(project: Project, choices: Choices) -> list[Annotation]:
+def _read(project: InceptionProject, choices: ReadOptions) -> list[Annotation]:
     found: list[Annotation] = []
     findings: list[Finding] = []
     layers = project.chosen_layers(choices.layer)
@@ -136,7 +143,9 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     return tuple(lost)
 
 
-def _taken(project: Project, document: str, choices: Choices) -> tuple[list[Stored], list[Finding]]:
+def _taken(
+    project: InceptionProject, document: str, choices: ReadOptions
+) -> tuple[list[Stored], list[Finding]]:
     """Choose the annotators of a document by how far they are."""
     stored = project.annotators(document)
     finished = [one for one in stored if one.state == "FINISHED"]
@@ -175,7 +184,11 @@ def _names(stored: Sequence[Stored]) -> str:
 
 
 def _annotations(
-    project: Project, document: str, stored: Stored, taken: Sequence[Stored], layers: Sequence[Layer]
+    project: InceptionProject,
+    document: str,
+    stored: Stored,
+    taken: Sequence[Stored],
+    layers: Sequence[ProjectLayer],
 ) -> Iterator[Annotation]:
     """Read one annotator's file, an annotation for each layer."""
     source = f"{project.source}/{stored.name}"
@@ -191,10 +204,10 @@ def _annotations(
         yield replace(annotation, document=replace(annotation.document, layout=layout, part=part))
 
 
-def _tsv(text: str, source: str, document: str, user: str, layer: Layer) -> Annotation:
+def _tsv(text: str, source: str, document: str, user: str, layer: ProjectLayer) -> Annotation:
     link = f"{layer.name}Link"
     if link in webanno.layers(text, source):
-        return webanno.parse_document(text, source, document, user, Choices(link))
+        return webanno.parse_document(text, source, document, user, ReadOptions(link))
     # A layer without annotations may be missing from the header.
     return annotate(Document(document, (), source=source), user, webanno.text_of(text, source), ())
 

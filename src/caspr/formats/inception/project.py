@@ -29,7 +29,7 @@ _HOW = (
 
 
 @dataclass(frozen=True)
-class Layer:
+class ProjectLayer:
     """A chain layer of the project."""
 
     name: str
@@ -58,7 +58,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Project:
+class InceptionProject:
     """An open archive."""
 
     source: str
@@ -73,7 +73,7 @@ class Project:
     """The name of that file."""
     documents: tuple[str, ...]
     """The names of the documents."""
-    layers: tuple[Layer, ...]
+    layers: tuple[ProjectLayer, ...]
     """The chain layers."""
     stored: Mapping[str, Sequence[Stored]]
     """The files of each document, those of pseudo users included."""
@@ -97,7 +97,7 @@ class Project:
         """Return the document as it was before anybody worked on it."""
         return next((one for one in self.stored.get(document, ()) if one.user == "INITIAL_CAS"), None)
 
-    def chosen_layers(self, wanted: str | None) -> list[Layer]:
+    def chosen_layers(self, wanted: str | None) -> list[ProjectLayer]:
         """Return all chain layers, or the one asked for."""
         if wanted is None:
             return list(self.layers)
@@ -109,7 +109,7 @@ class Project:
         return chosen
 
 
-def open_project(path: Path, data: bytes | None = None) -> Project:
+def open_project(path: Path, data: bytes | None = None) -> InceptionProject:
     """Open an archive, or say what is wrong with it and what to do; its content may be given."""
     archive = open_archive(path) if data is None else open_archive(data, str(path))
     names = [name for name in archive.names if not name.startswith("__MACOSX/")]
@@ -130,10 +130,10 @@ def open_project(path: Path, data: bytes | None = None) -> Project:
     if not any(one.user not in PSEUDO_USERS for ones in stored.values() for one in ones):
         _refuse_unreadable(names, prefix, str(path))
     layers = tuple(_layers(settings))
-    return Project(str(path), archive, prefix, settings, found[0], documents, layers, stored, states)
+    return InceptionProject(str(path), archive, prefix, settings, found[0], documents, layers, stored, states)
 
 
-def renewed(project: Project, merged: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def renewed(project: InceptionProject, merged: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """List the files of a new archive, in which some documents are merged."""
     settings = {name: value for name, value in project.settings.items() if not _DROPPED.search(name)}
     settings |= {
@@ -162,7 +162,7 @@ def renewed(project: Project, merged: Mapping[str, bytes]) -> Iterator[tuple[str
     yield "exportedproject.json", json.dumps(settings, ensure_ascii=False, indent=2).encode("utf-8")
 
 
-def single(project: Project, document: str) -> bytes:
+def single(project: InceptionProject, document: str) -> bytes:
     """Make an archive of one document alone, with all that its annotators and pseudo users have of it."""
     settings = {
         **project.settings,
@@ -207,16 +207,16 @@ def _states(settings: dict[str, Any]) -> dict[tuple[str, str], str]:
     }
 
 
-def _layers(settings: dict[str, Any]) -> Iterator[Layer]:
+def _layers(settings: dict[str, Any]) -> Iterator[ProjectLayer]:
     chains = [
         row for row in settings["layers"] if row.get("type") == "chain" and row.get("enabled") is not False
     ]
     for row in chains:
         name = row.get("name")
         if isinstance(name, str) and name:
-            yield Layer(name, str(row.get("uiName") or name), row.get("linked_list_behavior") is True)
+            yield ProjectLayer(name, str(row.get("uiName") or name), row.get("linked_list_behavior") is True)
     if not chains:
-        yield Layer(BUILT_IN, "Coreference")
+        yield ProjectLayer(BUILT_IN, "Coreference")
 
 
 def _stored(

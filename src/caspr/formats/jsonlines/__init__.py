@@ -25,7 +25,7 @@ from caspr.files import read_text
 from caspr.formats.losses import lost_marks
 from caspr.formats.messages import quoted
 from caspr.formats.naming import Each, whole
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import mend, whole_words, widened
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -62,12 +62,12 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return head.lstrip().startswith("{") and '"sentences"' in head
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file."""
     return whole(read_each(path, annotator, choices))
 
 
-def read_each(path: Path, annotator: str | None = None, choices: Choices | None = None) -> Iterator[Each]:
+def read_each(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> Iterator[Each]:
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     layer = choices.layer if choices else None

@@ -25,9 +25,9 @@ from caspr.formats.chain_ids import keep_ids
 from caspr.formats.containers.xml import Edit, Element, Markup, attributes, edited, parse, with_attribute
 from caspr.formats.losses import lost_marks
 from caspr.formats.messages import quoted
-from caspr.formats.mmax.project import Level, Project, fresh_project, open_project, project_files
+from caspr.formats.mmax.project import Level, MmaxProject, fresh_project, open_project, project_files
 from caspr.formats.naming import collect, stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import whole_words, widened
 from caspr.formats.text_layer.standoff import Marked, assemble, join
 from caspr.text.document import Annotation, Document, Mark, Span
@@ -41,7 +41,7 @@ _GOLD = "gold"
 class _Layout:
     """What the project said."""
 
-    project: Project
+    project: MmaxProject
     """All its files."""
     level: Level
     """The level of the annotator."""
@@ -60,7 +60,7 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return "<mmax_project" in head
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read the annotators of one project."""
     project = open_project(path)
     ids, words = _words(project)
@@ -94,7 +94,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     return (*lost_marks(annotation, labels=False, gaps=True), *widened(annotation))
 
 
-def _words(project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _words(project: MmaxProject) -> tuple[tuple[str, ...], tuple[str, ...]]:
     words = project.words
     found = list(words.root.named("word"))
     ids = tuple(words.attribute(word, "id") for word in found)
@@ -106,7 +106,7 @@ def _words(project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ids, tuple(word.text for word in found)
 
 
-def _levels(project: Project, layer: str | None) -> list[tuple[Level, str]]:
+def _levels(project: MmaxProject, layer: str | None) -> list[tuple[Level, str]]:
     """Choose the levels that hold chains, with the attribute that holds them."""
     if layer is not None:
         chosen = [level for level in project.levels if level.name == layer]
@@ -146,7 +146,7 @@ def _runs(markup: Markup, one: Element, number: dict[str, int]) -> tuple[Span, .
     return join(spans)
 
 
-def _sentences(project: Project, number: dict[str, int]) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def _sentences(project: MmaxProject, number: dict[str, int]) -> Iterator[tuple[str, tuple[Span, ...]]]:
     for level in project.levels:
         if level.name.lower() in ("sentence", "sentences"):
             for one in level.markup.root.named("markable"):

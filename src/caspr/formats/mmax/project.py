@@ -36,7 +36,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Project:
+class MmaxProject:
     """All files of one document."""
 
     main: Markup
@@ -74,7 +74,7 @@ class Project:
         return {**self.others, **levels, **paths, **main}
 
 
-def open_project(path: Path) -> Project:
+def open_project(path: Path) -> MmaxProject:
     """Read a project, or raise what is wrong with it."""
     main = parse(read_bytes(path), str(path))
     words = main.root.first("words")
@@ -85,7 +85,7 @@ def open_project(path: Path) -> Project:
     words_file = _find(path, paths, "basedata_path", "Basedata/", words.text.strip())
     levels = tuple(_levels(path, paths))
     others = {name: read_bytes(path.parent / name) for name in _companions(path, paths)}
-    return Project(main, paths, words_file, _open(path, words_file), levels, others)
+    return MmaxProject(main, paths, words_file, _open(path, words_file), levels, others)
 
 
 def project_files(path: Path) -> list[Path]:
@@ -180,7 +180,7 @@ def _raw(markup: Markup) -> bytes:
     return markup.body.decode("utf-8").encode(markup.encoding, "xmlcharrefreplace")
 
 
-def fresh_project(document: Document, name: str) -> Project:
+def fresh_project(document: Document, name: str) -> MmaxProject:
     """Make the project of a document that has none, without any markables of chains."""
     words = "".join(
         f'<word id="word_{number}">{escaped(token)}</word>\n'
@@ -197,7 +197,9 @@ def fresh_project(document: Document, name: str) -> Project:
     file = f"{name}_words.xml"
     main = _xml(f"<mmax_project>\n<words>{escaped(file)}</words>\n</mmax_project>\n", "mmax_project")
     base = _xml(f"<words>\n{words}</words>\n", 'words SYSTEM "words.dtd"')
-    return Project(main, _xml(_PATHS, "common_paths"), f"Basedata/{file}", base, (coref, sentence), others)
+    return MmaxProject(
+        main, _xml(_PATHS, "common_paths"), f"Basedata/{file}", base, (coref, sentence), others
+    )
 
 
 def _made(name: str, markables: Markup, scheme: str) -> Level:

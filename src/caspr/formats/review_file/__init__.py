@@ -28,7 +28,7 @@ from pathlib import Path
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Block, Line, block_texts, split_documents
-from caspr.formats.columns.cells import NOTHING, CellError, Item, UnbalancedError, chains, match
+from caspr.formats.columns.cells import NOTHING, Bracketing, CellError, UnbalancedError, chains, match
 from caspr.formats.columns.cells import parse as parse_cell
 from caspr.formats.columns.rows import (
     Column,
@@ -363,7 +363,7 @@ def _refuse_halves(document: Document, results: Sequence[str]) -> None:
             stack[-1].add(int(item.closes), int(item.opens))
 
 
-def _brackets(results: Sequence[str]) -> Iterator[tuple[int, Item, bool]]:
+def _brackets(results: Sequence[str]) -> Iterator[tuple[int, Bracketing, bool]]:
     """List the brackets of all cells that have any, and whether they are enforced."""
     for token, cell in enumerate(results, 1):
         text = cell.removeprefix("=")

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
 from caspr.formats.messages import quoted
-from caspr.task.decisions import Kind, Statement
+from caspr.task.decisions import Statement, StatementKind
 from caspr.task.notes import Note
 from caspr.text.document import Span
 from caspr.text.ids import is_id
@@ -29,11 +29,11 @@ _MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _OTHERS = ("review", "same-chain")
 """Keywords that are read elsewhere."""
 _SHAPES = {
-    Kind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
-    Kind.TOGETHER: "`# caspr together: 1-3 6-6`, two or more mentions",
-    Kind.EXISTS: "`# caspr exists: 5-5`, one or more mentions",
-    Kind.ABSENT: "`# caspr absent: 5-7`, one or more mentions",
-    Kind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
+    StatementKind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
+    StatementKind.TOGETHER: "`# caspr together: 1-3 6-6`, two or more mentions",
+    StatementKind.EXISTS: "`# caspr exists: 5-5`, one or more mentions",
+    StatementKind.ABSENT: "`# caspr absent: 5-7`, one or more mentions",
+    StatementKind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
 }
 _NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
 
@@ -70,10 +70,10 @@ def read_statements(
     for line, keyword, rest in _ours(lines):
         if keyword == "note":
             notes.append(_note(line, rest, source, tokens))
-        elif keyword in list(Kind):
-            statements.append(_statement(line, Kind(keyword), rest, source, tokens))
+        elif keyword in list(StatementKind):
+            statements.append(_statement(line, StatementKind(keyword), rest, source, tokens))
         else:
-            known = ", ".join((*_OTHERS, *Kind, "note"))
+            known = ", ".join((*_OTHERS, *StatementKind, "note"))
             raise FormatError(source, line.number, f"{quoted(line.text)}", f"a word we know: {known}")
     return tuple(statements), tuple(notes)
 
@@ -86,21 +86,23 @@ def _ours(lines: Iterable[Line]) -> Iterator[tuple[Line, str, str]]:
 
 
 def _line(statement: Statement) -> str:
-    chain = f" in {statement.chain}" if statement.kind is Kind.ENFORCED else ""
+    chain = f" in {statement.chain}" if statement.kind is StatementKind.ENFORCED else ""
     return f"# caspr {statement.kind}: {' '.join(map(spelled, statement.mentions))}{chain}"
 
 
-def _statement(line: Line, kind: Kind, rest: str, source: str, tokens: int) -> Statement:
+def _statement(line: Line, kind: StatementKind, rest: str, source: str, tokens: int) -> Statement:
     words = rest.split()
     chain = ""
-    if kind is Kind.ENFORCED:
+    if kind is StatementKind.ENFORCED:
         if len(words) < 3 or words[-2] != "in" or not is_id(words[-1]):
             raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
         chain = words[-1]
         words = words[:-2]
     mentions = [_mention(line, word, source, tokens, _SHAPES[kind]) for word in words]
     statement = Statement.of(kind, mentions, chain)
-    least, most = {Kind.APART: (2, 2), Kind.TOGETHER: (2, tokens * tokens)}.get(kind, (1, tokens * tokens))
+    least, most = {StatementKind.APART: (2, 2), StatementKind.TOGETHER: (2, tokens * tokens)}.get(
+        kind, (1, tokens * tokens)
+    )
     if not least <= len(statement.mentions) <= most:
         raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
     return statement

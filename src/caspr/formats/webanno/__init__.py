@@ -20,12 +20,21 @@ from caspr.files import read_text
 from caspr.formats.losses import lost_edges, lost_marks, removed_mentions
 from caspr.formats.messages import quoted
 from caspr.formats.naming import collect, stem
-from caspr.formats.options import Choices
+from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, count_unused, plan, wide_pieces
 from caspr.formats.webanno import relations
-from caspr.formats.webanno.tsv import Layer, Table, entries, escape, fresh_table, parse, split_stack, unescape
-from caspr.formats.webanno.tsv_writer import Cells, rewritten
+from caspr.formats.webanno.tsv import (
+    Table,
+    TsvLayer,
+    entries,
+    escape,
+    fresh_table,
+    parse,
+    split_stack,
+    unescape,
+)
+from caspr.formats.webanno.tsv_writer import CellTexts, rewritten
 from caspr.text.document import Annotation, Chain, Document
 from caspr.text.findings import Finding
 
@@ -40,7 +49,7 @@ class _Layout:
 
     table: Table
     """The file."""
-    layer: Layer
+    layer: TsvLayer
     """The layer with the chains."""
     marked: tuple[Marked, ...]
     """Its mentions."""
@@ -55,13 +64,13 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return head.startswith("#FORMAT=WebAnno TSV")
 
 
-def read(path: Path, annotator: str | None = None, choices: Choices | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     who = path.stem if annotator is None else annotator
-    return [parse_document(read_text(path), str(path), path.stem, who, choices or Choices())]
+    return [parse_document(read_text(path), str(path), path.stem, who, choices or ReadOptions())]
 
 
-def parse_document(text: str, source: str, name: str, annotator: str, choices: Choices) -> Annotation:
+def parse_document(text: str, source: str, name: str, annotator: str, choices: ReadOptions) -> Annotation:
     """Read the text of a file."""
     table = parse(text, source)
     layer = _choose(table, choices.layer)
@@ -102,7 +111,7 @@ def layers(text: str, source: str) -> list[str]:
     return [layer.name for layer in parse(text, source).layers if layer.kind == "CH"]
 
 
-def _choose(table: Table, wanted: str | None) -> Layer:
+def _choose(table: Table, wanted: str | None) -> TsvLayer:
     """Return the layer to read: the only chain layer, or the only relation layer, or the one asked for."""
     chains = [layer for layer in table.layers if layer.kind == "CH"]
     candidates = chains or [layer for layer in table.layers if layer.kind == "RL"]
@@ -123,7 +132,7 @@ def _choose(table: Table, wanted: str | None) -> Layer:
     return candidates[0]
 
 
-def _columns(layer: Layer) -> tuple[int, int]:
+def _columns(layer: TsvLayer) -> tuple[int, int]:
     """Return the columns of label and link."""
     names = [name.lower() for name in layer.features]
     if sorted(names) != ["referencerelation", "referencetype"]:
@@ -131,7 +140,7 @@ def _columns(layer: Layer) -> tuple[int, int]:
     return layer.column + names.index("referencetype"), layer.column + names.index("referencerelation")
 
 
-def _chain_mentions(table: Table, layer: Layer) -> tuple[list[Marked], dict[str, str]]:
+def _chain_mentions(table: Table, layer: TsvLayer) -> tuple[list[Marked], dict[str, str]]:
     if layer.width != 2:
         expected = "two columns, referenceType and referenceRelation"
         raise FormatError(table.source, 1, f"chain layer {layer.name} with {layer.width} columns", expected)
@@ -170,10 +179,10 @@ def _write_one(annotation: Annotation) -> str:
     return rewritten(layout.table, _chain_cells(layout, planned))
 
 
-def _chain_cells(layout: _Layout, planned: Sequence[tuple[Chain, list[Marked]]]) -> Cells:
+def _chain_cells(layout: _Layout, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:
     """Say chains in the two columns of a chain layer."""
     labels, links = _columns(layout.layer)
-    cells = Cells(range(layout.layer.column, layout.layer.column + layout.layer.width))
+    cells = CellTexts(range(layout.layer.column, layout.layer.column + layout.layer.width))
     for number, mentions in _numbered(planned):
         ordered = sorted(mentions, key=lambda one: (one.pieces[0][0], -one.pieces[0][1]))
         if all(one.key.startswith(f"{number}-") for one in ordered):

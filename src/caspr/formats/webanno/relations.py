@@ -20,8 +20,8 @@ from caspr.errors import FormatError
 from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
 from caspr.formats.text_layer.standoff import Marked
-from caspr.formats.webanno.tsv import Layer, Row, Table, entries, escape, split_stack
-from caspr.formats.webanno.tsv_writer import Cells
+from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
+from caspr.formats.webanno.tsv_writer import CellTexts
 from caspr.text.document import Chain
 
 _REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
@@ -29,7 +29,7 @@ _OTHER = re.compile(r"bridg|split", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Node:
+class SpanNode:
     """An annotation of the span layer."""
 
     id: str
@@ -62,11 +62,11 @@ class Edge:
 class Graph:
     """All spans and relations of the two layers."""
 
-    spans: Layer
+    spans: TsvLayer
     """The span layer."""
-    links: Layer
+    links: TsvLayer
     """The relation layer."""
-    nodes: dict[str, Node]
+    nodes: dict[str, SpanNode]
     """The annotations, by id."""
     edges: tuple[Edge, ...]
     """The relations that say chains."""
@@ -74,7 +74,7 @@ class Graph:
     """All other relations."""
 
 
-def read_graph(table: Table, links: Layer, relations: Sequence[str]) -> Graph:
+def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph:
     """Read a relation layer and the span layer it is about."""
     base = next((name.removeprefix("BT_") for name in links.features if name.startswith("BT_")), "")
     spans = next((layer for layer in table.layers if layer.kind == "SP" and layer.name == base), None)
@@ -100,17 +100,17 @@ def mentions(graph: Graph) -> Iterator[Marked]:
         yield Marked(heads[node.id], (node.extent,), label, node.id)
 
 
-def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> Cells:
+def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:
     """Say chains in the columns of both layers."""
     numbers = (str(number) for number in count(_largest(graph) + 1))
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, SpanNode] = {}
     chains: list[list[str]] = []
     for _, members in planned:
         for one in members:
             if one.key not in graph.nodes:
                 number = next(numbers)
                 labels = (escape(one.label), *("*" for _ in range(graph.spans.width - 1)))
-                nodes[number] = Node(number, one.pieces[0], labels, number, "")
+                nodes[number] = SpanNode(number, one.pieces[0], labels, number, "")
         ids = [one.key if one.key in graph.nodes else _id_of(nodes, one) for one in members]
         chains.append(ids)
     used = {id for ids in chains for id in ids}
@@ -119,12 +119,12 @@ def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> Cells:
     return _render(replace(graph, nodes=_stacked(kept | nodes, numbers)), _edges_of(graph, chains))
 
 
-def _id_of(nodes: dict[str, Node], one: Marked) -> str:
+def _id_of(nodes: dict[str, SpanNode], one: Marked) -> str:
     return next(id for id, node in reversed(nodes.items()) if node.extent == one.pieces[0])
 
 
-def _nodes(table: Table, layer: Layer) -> dict[str, Node]:
-    found: dict[str, Node] = {}
+def _nodes(table: Table, layer: TsvLayer) -> dict[str, SpanNode]:
+    found: dict[str, SpanNode] = {}
     for row in table.rows:
         columns = [entries(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
         raw = [split_stack(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
@@ -140,7 +140,7 @@ def _nodes(table: Table, layer: Layer) -> dict[str, Node]:
             id = number or f"row {row.id}"
             old = found.get(id)
             if old is None:
-                found[id] = Node(id, row.extent, labels, number, row.id)
+                found[id] = SpanNode(id, row.extent, labels, number, row.id)
             else:
                 whole = min(old.extent[0], row.extent[0]), max(old.extent[1], row.extent[1])
                 found[id] = replace(old, extent=whole)
@@ -151,7 +151,7 @@ def _bare(text: str) -> str:
     return re.sub(r"\[[0-9]+\]$", "", text)
 
 
-def _edges(table: Table, layer: Layer, nodes: dict[str, Node]) -> Iterator[Edge]:
+def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterator[Edge]:
     last = layer.column + layer.width - 1
     numbers = count()
     for row in table.rows:
@@ -168,7 +168,7 @@ def _edges(table: Table, layer: Layer, nodes: dict[str, Node]) -> Iterator[Edge]
             yield Edge(here, there, given, next(numbers))
 
 
-def _resolve(table: Table, row: Row, nodes: dict[str, Node], number: str | None, place: str) -> str:
+def _resolve(table: Table, row: Row, nodes: dict[str, SpanNode], number: str | None, place: str) -> str:
     id = number if number and number != "0" else f"row {place}"
     if id not in nodes:
         found = f"a relation to {quoted(id)}"
@@ -210,12 +210,12 @@ def _largest(graph: Graph) -> int:
     return max((int(node.number) for node in graph.nodes.values() if node.number), default=0)
 
 
-def _stacked(nodes: dict[str, Node], numbers: Iterator[str]) -> dict[str, Node]:
+def _stacked(nodes: dict[str, SpanNode], numbers: Iterator[str]) -> dict[str, SpanNode]:
     """Give a number to every annotation that does not stand alone in its row."""
     starts = sorted(node.extent[0] for node in nodes.values())
     ends = sorted(node.extent[1] for node in nodes.values())
 
-    def shares(node: Node) -> bool:
+    def shares(node: SpanNode) -> bool:
         return bisect_left(starts, node.extent[1]) - bisect_right(ends, node.extent[0]) > 1
 
     return {
@@ -224,13 +224,13 @@ def _stacked(nodes: dict[str, Node], numbers: Iterator[str]) -> dict[str, Node]:
     }
 
 
-def _render(graph: Graph, edges: Sequence[Edge]) -> Cells:
+def _render(graph: Graph, edges: Sequence[Edge]) -> CellTexts:
     spans, links = graph.spans, graph.links
     columns = [
         *range(spans.column, spans.column + spans.width),
         *range(links.column, links.column + links.width),
     ]
-    written = Cells(columns)
+    written = CellTexts(columns)
     for node in graph.nodes.values():
         suffix = f"[{node.number}]" if node.number else ""
         values = {

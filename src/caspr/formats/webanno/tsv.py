@@ -34,7 +34,7 @@ _SPECIAL = re.compile(r"([\\\[\]|_;*])|(->)")
 
 
 @dataclass(frozen=True)
-class Layer:
+class TsvLayer:
     """A layer that the header declares."""
 
     kind: str
@@ -76,7 +76,7 @@ class Table:
     """Its name, for messages."""
     lines: tuple[str, ...]
     """All lines."""
-    layers: tuple[Layer, ...]
+    layers: tuple[TsvLayer, ...]
     """All layers."""
     rows: tuple[Row, ...]
     """All rows."""
@@ -89,7 +89,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Entry:
+class StackedValue:
     """One of the stacked things in a cell."""
 
     label: str
@@ -132,11 +132,11 @@ def parse(text: str, source: str) -> Table:
     return Table(source, tuple(lines), layers, tuple(rows), whole, ends, tail)
 
 
-def entries(cell: str) -> list[Entry]:
+def entries(cell: str) -> list[StackedValue]:
     """Read what is stacked in a cell.
 
     >>> entries("per\\\\|son[3]|*[4]"), entries("_")
-    ([Entry(label='per|son', id='3'), Entry(label='', id='4')], [])
+    ([StackedValue(label='per|son', id='3'), StackedValue(label='', id='4')], [])
     """
     if cell in ("_", ""):
         return []
@@ -144,7 +144,7 @@ def entries(cell: str) -> list[Entry]:
     for piece in split_stack(cell):
         parts = _ENTRY.fullmatch(piece)
         label, id = (parts[1], parts[2] or "") if parts else (piece, "")
-        found.append(Entry("" if label == "*" else unescape(label), id))
+        found.append(StackedValue("" if label == "*" else unescape(label), id))
     return found
 
 
@@ -173,13 +173,13 @@ def unescape(text: str) -> str:
     return re.sub(r"\\(->|.)", lambda sign: plain.get(sign[1], sign[1]), text, flags=re.DOTALL)
 
 
-def _layers(lines: Sequence[str]) -> Iterator[Layer]:
+def _layers(lines: Sequence[str]) -> Iterator[TsvLayer]:
     column = 0
     for line in lines:
         declared = _LAYER.fullmatch(line)
         if declared:
             name, *features = declared[2].split("|")
-            layer = Layer(declared[1], name, tuple(features), column)
+            layer = TsvLayer(declared[1], name, tuple(features), column)
             column += layer.width
             yield layer
         elif line.startswith("#Text=") or (line and not line.startswith("#")):

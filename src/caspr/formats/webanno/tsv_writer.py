@@ -15,7 +15,7 @@ _Place = tuple[str, Extent]
 """A row: the id of its token, and its characters."""
 
 
-class Cells:
+class CellTexts:
     """What to write into some columns, by the characters it is about."""
 
     def __init__(self, columns: Iterable[int]) -> None:
@@ -33,7 +33,7 @@ class Cells:
         self.links.append((here, there, values, column))
 
 
-def rewritten(table: Table, cells: Cells) -> str:
+def rewritten(table: Table, cells: CellTexts) -> str:
     """Return the file with the columns of the cells replaced."""
     known = {(row.id.partition(".")[0], row.extent): row.id for row in table.rows}
     stacks, fresh = _stacks(table, cells, known)
@@ -65,7 +65,7 @@ def _changed(table: Table, row: Row, cells: Sequence[str]) -> Iterator[str]:
         yield "\t".join([*head, *cells]) + table.tail
 
 
-def _row_cells(old: Sequence[str], cells: Cells, stack: Mapping[int, Sequence[str]]) -> list[str]:
+def _row_cells(old: Sequence[str], cells: CellTexts, stack: Mapping[int, Sequence[str]]) -> list[str]:
     return [
         ("|".join(stack.get(column, ())) or "_") if column in cells.columns else cell
         for column, cell in enumerate(old)
@@ -73,7 +73,7 @@ def _row_cells(old: Sequence[str], cells: Cells, stack: Mapping[int, Sequence[st
 
 
 def _stacks(
-    table: Table, cells: Cells, known: Mapping[_Place, str]
+    table: Table, cells: CellTexts, known: Mapping[_Place, str]
 ) -> tuple[dict[_Place, dict[int, list[str]]], dict[_Place, str]]:
     """Sort what is to be written by row, and name the rows that the file does not have."""
     stacks: dict[_Place, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))

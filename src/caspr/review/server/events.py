@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 
 POLLING = 1.0
 """Seconds between looks at the file."""
@@ -19,7 +19,7 @@ MOST = 200
 class Hub:
     """Passes events from the session's threads on to open streams."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ReviewSession) -> None:
         self.session = session
         self.streams: dict[int, set[asyncio.Queue[str]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None

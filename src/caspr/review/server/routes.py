@@ -19,8 +19,8 @@ from caspr.formats.registry import FORMATS
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Guard, Keys
 from caspr.review.session.exports import Download, export, report
-from caspr.review.session.operations import Desk, OperationError
-from caspr.review.session.session import Session, StaleError
+from caspr.review.session.operations import OperationContext, OperationError
+from caspr.review.session.session import ReviewSession, StaleError
 from caspr.task.limits import Limits
 
 EXPLAINING = 1.0
@@ -29,7 +29,7 @@ ASKED = 500
 """How many questions the page gets at a time."""
 
 
-def make_app(session: Session, keys: Keys, port: int) -> Guard:
+def make_app(session: ReviewSession, keys: Keys, port: int) -> Guard:
     """Make the application, guarded."""
     pages = Pages(session, keys)
     static = Path(str(resources.files("caspr.review") / "static"))
@@ -57,7 +57,7 @@ def make_app(session: Session, keys: Keys, port: int) -> Guard:
 class Pages:
     """The answers to requests."""
 
-    def __init__(self, session: Session, keys: Keys) -> None:
+    def __init__(self, session: ReviewSession, keys: Keys) -> None:
         self.session = session
         self.keys = keys
         self.hub = Hub(session)
@@ -123,7 +123,7 @@ class Pages:
     async def mention(self, request: Request) -> Response:
         """Explain one mention."""
         case = await run_in_threadpool(self.session.case, self._number(request))
-        span = Desk(case.board, case.position, case.ids).mention(request.path_params["mention"])
+        span = OperationContext(case.board, case.position, case.ids).mention(request.path_params["mention"])
         limits = Limits(seconds=EXPLAINING)
         return _json(await run_in_threadpool(case.viewer.explanation, span, case.position, limits))
 

@@ -10,12 +10,12 @@ import uvicorn
 from caspr.errors import InputError
 from caspr.review.server.guard import Keys
 from caspr.review.server.routes import make_app
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 
 LOOPBACK = "127.0.0.1"
 
 
-def serve(session: Session, *, port: int = 0, ready: Callable[[str], None]) -> None:
+def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]) -> None:
     """Serve a session until interrupted; `ready` is told the address, with the token in it.
 
     A port that is busy is replaced by one that is free.

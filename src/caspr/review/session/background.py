@@ -9,7 +9,7 @@ Task = Callable[[Cancelled], None]
 """Work that asks now and then whether it is still wanted."""
 
 
-class Worker:
+class BackgroundWorker:
     """Runs the newest task; an older one is told to stop."""
 
     def __init__(self) -> None:

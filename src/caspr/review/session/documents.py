@@ -12,9 +12,9 @@ from typing import Any
 from caspr.errors import InputError
 from caspr.files import decode
 from caspr.formats import review_file
-from caspr.review.session.history import Case
+from caspr.review.session.history import History
 from caspr.review.session.questions import Queue
-from caspr.review.session.solver import Board
+from caspr.review.session.solver import Solver
 from caspr.task.limits import Limits
 from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings, read_settings, write_settings
@@ -25,7 +25,7 @@ FIRST_LOOK = 3.0
 
 
 @dataclass
-class Folder:
+class ReviewDocument:
     """One document on the shelf."""
 
     review: review_file.Review
@@ -36,9 +36,9 @@ class Folder:
     """Its text in the file."""
     version: int = 1
     """The version to open it with."""
-    case: Case | None = None
+    case: History | None = None
     """The document, once it was opened."""
-    _board: Board | None = field(default=None, repr=False)
+    _board: Solver | None = field(default=None, repr=False)
 
     @property
     def document(self) -> Document:
@@ -46,10 +46,10 @@ class Folder:
         return self.board.document if self.case else self.review.gold.document
 
     @property
-    def board(self) -> Board:
+    def board(self) -> Solver:
         """The document with its annotations, not optimised yet."""
         if self._board is None:
-            self._board = Board(self.review.annotations, self.settings)
+            self._board = Solver(self.review.annotations, self.settings)
         return self._board
 
     def check(self) -> None:
@@ -57,17 +57,17 @@ class Folder:
         if self.review.decisions:
             refuse_contradictions(self.board.instance(self.review.decisions))
 
-    def open(self, cancelled: Callable[[], bool] | None = None) -> Case:
+    def open(self, cancelled: Callable[[], bool] | None = None) -> History:
         """Optimise the document around the decisions in the file."""
         limits = self.settings.limits
         seconds = FIRST_LOOK if limits.seconds is None else min(FIRST_LOOK, limits.seconds)
         first = Limits(seconds, limits.megabytes, cancelled=cancelled)
-        case = Case.of(self.review, self.board, first)
+        case = History.of(self.review, self.board, first)
         case.version = self.version
         case.working = not case.position.optimal and (limits.seconds is None or limits.seconds > seconds)
         return case
 
-    def take(self, case: Case) -> None:
+    def take(self, case: History) -> None:
         """Put the opened document and its result in place."""
         self.case = case
         self.text = case.text(case.position)
@@ -92,7 +92,7 @@ class Folder:
         }
 
 
-def folders(data: bytes, path: Path, chosen: Callable[[Settings], Settings]) -> list[Folder]:
+def folders(data: bytes, path: Path, chosen: Callable[[Settings], Settings]) -> list[ReviewDocument]:
     """Read all documents of a review file, with the settings the user chose for each."""
     found = []
     for one, text in review_file.parse_apart(decode(data, str(path)), str(path)):
@@ -103,10 +103,10 @@ def folders(data: bytes, path: Path, chosen: Callable[[Settings], Settings]) -> 
         if write_settings(settings) != write_settings(read_settings(one.settings)):
             one = replace(one, settings=write_settings(settings))
             text = review_file.write([one])
-        found.append(Folder(one, settings, text))
+        found.append(ReviewDocument(one, settings, text))
     return found
 
 
-def same_documents(ours: Sequence[Folder], theirs: Sequence[Folder]) -> bool:
+def same_documents(ours: Sequence[ReviewDocument], theirs: Sequence[ReviewDocument]) -> bool:
     """Tell whether two files hold the same documents in the same order."""
     return [one.review.gold.document.key for one in ours] == [one.review.gold.document.key for one in theirs]

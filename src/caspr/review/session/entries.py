@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.text.document import Chain, Span
 
 
@@ -28,21 +28,22 @@ class Closing:
 
 
 @dataclass(frozen=True)
-class Cells:
+class EnforcedCells:
     """A chain enforced by cells, whose tokens are closed to other mentions."""
 
     chain: Chain
 
     def __str__(self) -> str:
         """Say it in words."""
-        return f"{Statement(Kind.ENFORCED, self.chain.mentions, self.chain.id)}, and no others at their ends"
+        enforced = Statement(StatementKind.ENFORCED, self.chain.mentions, self.chain.id)
+        return f"{enforced}, and no others at their ends"
 
 
-What = Statement | Closing | Cells
+What = Statement | Closing | EnforcedCells
 
 
 @dataclass(frozen=True)
-class Entry:
+class DecisionEntry:
     """One decision as the page lists it."""
 
     id: str
@@ -55,7 +56,7 @@ class Entry:
         """The mentions it is about."""
         if isinstance(self.what, Closing):
             return ()
-        return self.what.chain.mentions if isinstance(self.what, Cells) else self.what.mentions
+        return self.what.chain.mentions if isinstance(self.what, EnforcedCells) else self.what.mentions
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -67,16 +68,16 @@ class Entry:
     @property
     def chain(self) -> str | None:
         """The id of the chain it enforces, if it names one."""
-        if isinstance(self.what, Cells):
+        if isinstance(self.what, EnforcedCells):
             return self.what.chain.id
         return self.what.chain or None if isinstance(self.what, Statement) else None
 
 
-def decisions_of(entries: Iterable[Entry]) -> Decisions:
+def decisions_of(entries: Iterable[DecisionEntry]) -> Decisions:
     """Put all entries together."""
     whats = [entry.what for entry in entries]
     return Decisions.of(
-        (what.chain for what in whats if isinstance(what, Cells)),
+        (what.chain for what in whats if isinstance(what, EnforcedCells)),
         (token for what in whats if isinstance(what, Closing) for token in what.tokens),
         (what for what in whats if isinstance(what, Statement)),
     )
@@ -102,9 +103,9 @@ def entries_of(decisions: Decisions, candidates: Touching) -> list[What]:
     open_chains = _open(decisions.chains, candidates, touching(_named(decisions)), Decisions())
     for chain in decisions.chains:
         if chain in open_chains:
-            found.append(Statement(Kind.ENFORCED, chain.mentions, chain.id))
+            found.append(Statement(StatementKind.ENFORCED, chain.mentions, chain.id))
         else:
-            found.append(Cells(chain))
+            found.append(EnforcedCells(chain))
     found += [Closing((token,)) for token in sorted(decisions.closed - boundaries)]
     return [*found, *decisions.statements]
 
@@ -112,7 +113,9 @@ def entries_of(decisions: Decisions, candidates: Touching) -> list[What]:
 def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
     """Say by cells whatever they can say without ruling out any candidate."""
     stated = {
-        Chain(one.chain, one.mentions): one for one in decisions.statements if one.kind is Kind.ENFORCED
+        Chain(one.chain, one.mentions): one
+        for one in decisions.statements
+        if one.kind is StatementKind.ENFORCED
     }
     chosen = _open(list(stated), candidates, touching(_named(decisions)), decisions)
     if not chosen:

@@ -10,7 +10,7 @@ from caspr.measures.compare import against_gold, compare
 from caspr.report.explained import explained
 from caspr.report.page import report_page
 from caspr.review.session.operations import OperationError
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 from caspr.text.document import Document
 
 REPORT_POLICY = (
@@ -32,7 +32,7 @@ class Download:
     """The content security policy of a page that is shown; other files are saved."""
 
 
-def export(session: Session, number: int, format: str) -> Download:
+def export(session: ReviewSession, number: int, format: str) -> Download:
     """Return the result of a document in a format, or its part of the review file."""
     with session.lock:
         case = session.case(number)
@@ -51,7 +51,7 @@ def export(session: Session, number: int, format: str) -> Download:
     return Download(f"{plain(gold.document)}.zip", packed, "application/zip")
 
 
-def report(session: Session, number: int) -> Download:
+def report(session: ReviewSession, number: int) -> Download:
     """Return the report on a document as a page."""
     with session.lock:
         case = session.case(number)

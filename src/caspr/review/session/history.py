@@ -8,10 +8,10 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.review.session.entries import Entry, as_written, entries_of
-from caspr.review.session.operations import Change, Desk, Ids, Operation, OperationError
+from caspr.review.session.entries import DecisionEntry, as_written, entries_of
+from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError
 from caspr.review.session.questions import Queue
-from caspr.review.session.solver import Board, Position
+from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits, Progress, silent
@@ -19,16 +19,16 @@ from caspr.task.notes import Note
 from caspr.task.settings import write_settings
 from caspr.text.document import Span
 
-Moment = tuple[Position, str]
+Moment = tuple[Snapshot, str]
 """A position, and what led away from it."""
 
 
 @dataclass
-class Case:
+class History:
     """One document under review."""
 
-    board: Board
-    position: Position
+    board: Solver
+    position: Snapshot
     ids: Ids
     version: int = 1
     """Grows with every change."""
@@ -40,11 +40,11 @@ class Case:
     """Whether a better result or bound is still looked for."""
 
     @classmethod
-    def of(cls, one: review_file.Review, board: Board, limits: Limits) -> "Case":
+    def of(cls, one: review_file.Review, board: Solver, limits: Limits) -> "History":
         """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold."""
         ids = Ids()
         whats = entries_of(one.decisions, board.touching)
-        entries = tuple(Entry(ids.decision(), what) for what in whats)
+        entries = tuple(DecisionEntry(ids.decision(), what) for what in whats)
         notes = tuple((ids.note(), note) for note in one.notes)
         return cls(board, board.solve(entries, notes, limits=limits), ids)
 
@@ -63,7 +63,7 @@ class Case:
         board = self.board
         return Filler(review_file.prepare(board.annotations, write_settings(board.settings), board.document))
 
-    def text(self, position: Position) -> str:
+    def text(self, position: Snapshot) -> str:
         """Write the document as it stands in the review file."""
         decisions = as_written(position.decisions, self.board.touching)
         notes = [note for _, note in position.notes]
@@ -74,7 +74,7 @@ class Case:
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
             return self._back(verb)
-        change = Desk(self.board, self.position, self.ids).apply(operation)
+        change = OperationContext(self.board, self.position, self.ids).apply(operation)
         if change.entries == self.position.entries:
             after = replace(self.position, notes=change.notes)
         else:
@@ -92,7 +92,7 @@ class Case:
         shorter, longer = source[:-1], [*target, (self.position.bare(), label)]
         return Step(position, *((shorter, longer) if undo else (longer, shorter)))
 
-    def _solved(self, change: Change, limits: Limits, progress: Progress) -> Position:
+    def _solved(self, change: Change, limits: Limits, progress: Progress) -> Snapshot:
         try:
             return self.board.solve(change.entries, change.notes, self.position, limits, progress)
         except ContradictionError as error:
@@ -104,7 +104,7 @@ class Case:
         """Return the step to what a file says that somebody edited; equal decisions keep their ids."""
         known = {entry.what: entry for entry in self.position.entries}
         whats = entries_of(one.decisions, self.board.touching)
-        entries = tuple(known.get(what) or Entry(self.ids.decision(), what) for what in whats)
+        entries = tuple(known.get(what) or DecisionEntry(self.ids.decision(), what) for what in whats)
         noted = {note: id for id, note in self.position.notes}
         notes = tuple((noted.get(note) or self.ids.note(), note) for note in one.notes)
         if _same(entries, notes, self.position):
@@ -139,14 +139,14 @@ class Case:
 class Step:
     """Where an operation leads."""
 
-    position: Position
+    position: Snapshot
     past: list[Moment]
     future: list[Moment]
     asked: frozenset[Span] = frozenset()
     """The mentions the user spoke of."""
 
 
-def blame(error: ContradictionError, entries: Iterable[Entry]) -> list[Entry]:
+def blame(error: ContradictionError, entries: Iterable[DecisionEntry]) -> list[DecisionEntry]:
     """Return the entries whose cells or statements are to blame."""
     tokens, statements = set(error.tokens), set(error.statements)
     return [
@@ -160,6 +160,8 @@ def blame(error: ContradictionError, entries: Iterable[Entry]) -> list[Entry]:
     ]
 
 
-def _same(entries: tuple[Entry, ...], notes: tuple[tuple[str, Note], ...], position: Position) -> bool:
+def _same(
+    entries: tuple[DecisionEntry, ...], notes: tuple[tuple[str, Note], ...], position: Snapshot
+) -> bool:
     """Tell whether entries and notes are those of a position, in whatever order."""
     return set(entries) == set(position.entries) and set(notes) == set(position.notes)

@@ -16,7 +16,7 @@ from caspr.files import read_text, refuse_overwriting, refuse_unwritable
 from caspr.formats import review_file
 from caspr.formats.naming import read_files
 from caspr.result import GOLD
-from caspr.review.session.session import Session
+from caspr.review.session.session import ReviewSession
 from caspr.review.session.store import Store
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, write_settings
@@ -41,12 +41,12 @@ def is_review(path: Path) -> bool:
         return False
 
 
-def open_review(path: Path, chosen: Chosen) -> Session:
+def open_review(path: Path, chosen: Chosen) -> ReviewSession:
     """Go on with a review file."""
     store = Store(path)
     store.acquire()
     try:
-        return Session.open(store, chosen)
+        return ReviewSession.open(store, chosen)
     except BaseException:
         store.release()
         raise
@@ -54,7 +54,7 @@ def open_review(path: Path, chosen: Chosen) -> Session:
 
 def open_annotations(
     files: Sequence[Path], given: Sequence[Sequence[Annotation]], output: Path, chosen: Chosen
-) -> tuple[Session, tuple[Finding, ...]]:
+) -> tuple[ReviewSession, tuple[Finding, ...]]:
     """Merge what annotators' files say into a review file, or go on with one that says the same."""
     refuse_overwriting(output, read_files(files))
     refuse_unwritable(output)
@@ -65,11 +65,11 @@ def open_annotations(
     try:
         if output.exists():
             _refuse_different(output, review_file.read(output), aligned)
-            return Session.open(store, chosen), findings
+            return ReviewSession.open(store, chosen), findings
         settings = chosen(Settings())
         fresh = [_fresh(annotations, settings) for annotations in aligned]
         store.write(review_file.write(fresh).encode("utf-8"))
-        session = Session.open(store, lambda _: settings)
+        session = ReviewSession.open(store, lambda _: settings)
         session.fresh = True
         if len(fresh) == 1:
             session.case(0)

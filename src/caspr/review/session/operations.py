@@ -10,9 +10,9 @@ from itertools import count
 from typing import Any
 
 from caspr.errors import CasprError
-from caspr.review.session.entries import Cells, Closing, Entry, What
-from caspr.review.session.solver import Board, Position
-from caspr.task.decisions import Kind, Statement
+from caspr.review.session.entries import Closing, DecisionEntry, EnforcedCells, What
+from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
@@ -38,7 +38,7 @@ class OperationError(CasprError):
 class Change:
     """What an operation makes of the decisions and notes."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[DecisionEntry, ...]
     notes: tuple[tuple[str, Note], ...]
     label: str
     """What undoing it would take back."""
@@ -47,11 +47,11 @@ class Change:
 
 
 @dataclass
-class Desk:
+class OperationContext:
     """What operations work on: a board, its position, and ids for what is new."""
 
-    board: Board
-    position: Position
+    board: Solver
+    position: Snapshot
     numbers: "Ids"
 
     def apply(self, operation: object) -> Change:
@@ -69,7 +69,7 @@ class Desk:
         new = [what for what in whats if what not in present]
         if not new:
             raise OperationError("this is decided already", [present[what] for what in whats])
-        entries = [Entry(self.numbers.decision(), what) for what in new]
+        entries = [DecisionEntry(self.numbers.decision(), what) for what in new]
         spoken = frozenset(span for entry in entries for span in entry.mentions).union(asked)
         return Change(
             (*self.position.entries, *entries),
@@ -131,33 +131,33 @@ class Ids:
         return f"n{next(self.notes)}"
 
 
-def _together(desk: Desk, operation: Operation) -> Change:
-    return desk.add(Statement.of(Kind.TOGETHER, desk.mentions(operation, least=2)))
+def _together(desk: OperationContext, operation: Operation) -> Change:
+    return desk.add(Statement.of(StatementKind.TOGETHER, desk.mentions(operation, least=2)))
 
 
-def _apart(desk: Desk, operation: Operation) -> Change:
-    return desk.add(Statement.of(Kind.APART, desk.mentions(operation, least=2, most=2)))
+def _apart(desk: OperationContext, operation: Operation) -> Change:
+    return desk.add(Statement.of(StatementKind.APART, desk.mentions(operation, least=2, most=2)))
 
 
-def _exists(desk: Desk, operation: Operation) -> Change:
-    return desk.add(Statement.of(Kind.EXISTS, desk.mentions(operation)))
+def _exists(desk: OperationContext, operation: Operation) -> Change:
+    return desk.add(Statement.of(StatementKind.EXISTS, desk.mentions(operation)))
 
 
-def _absent(desk: Desk, operation: Operation) -> Change:
-    return desk.add(Statement.of(Kind.ABSENT, desk.mentions(operation)))
+def _absent(desk: OperationContext, operation: Operation) -> Change:
+    return desk.add(Statement.of(StatementKind.ABSENT, desk.mentions(operation)))
 
 
-def _into(desk: Desk, operation: Operation) -> Change:
+def _into(desk: OperationContext, operation: Operation) -> Change:
     return _enforced(desk, desk.mentions(operation), desk.chain(operation.get("chain")))
 
 
-def _enforced(desk: Desk, mentions: Sequence[Span], chain: Chain) -> Change:
+def _enforced(desk: OperationContext, mentions: Sequence[Span], chain: Chain) -> Change:
     """Enforce mentions in a chain; one that no decision names yet is held by its first other mention."""
     held = [] if desk.is_named(chain.id) else [span for span in chain.mentions if span not in mentions][:1]
-    return desk.add(Statement.of(Kind.ENFORCED, [*mentions, *held], chain.id), asked=mentions)
+    return desk.add(Statement.of(StatementKind.ENFORCED, [*mentions, *held], chain.id), asked=mentions)
 
 
-def _empty(desk: Desk, operation: Operation) -> Change:
+def _empty(desk: OperationContext, operation: Operation) -> Change:
     given = operation.get("tokens")
     if not isinstance(given, list) or not 0 < len(given) <= MOST:
         raise OperationError("found no tokens, expected a list such as [5]")
@@ -165,7 +165,7 @@ def _empty(desk: Desk, operation: Operation) -> Change:
     clashes = [
         entry.id
         for entry in desk.position.entries
-        if isinstance(entry.what, Cells) and not set(tokens).isdisjoint(entry.tokens)
+        if isinstance(entry.what, EnforcedCells) and not set(tokens).isdisjoint(entry.tokens)
     ]
     if clashes:
         raise OperationError("a decision says that a mention starts or ends there", clashes)
@@ -173,12 +173,14 @@ def _empty(desk: Desk, operation: Operation) -> Change:
     return desk.add(Closing(tokens), asked=ends)
 
 
-def _accept(desk: Desk, operation: Operation) -> Change:
+def _accept(desk: OperationContext, operation: Operation) -> Change:
     chain = desk.chain(operation.get("chain"))
-    return desk.add(Statement(Kind.ENFORCED, chain.mentions, chain.id), label=f"chain {chain.id} as it is")
+    return desk.add(
+        Statement(StatementKind.ENFORCED, chain.mentions, chain.id), label=f"chain {chain.id} as it is"
+    )
 
 
-def _split(desk: Desk, operation: Operation) -> Change:
+def _split(desk: OperationContext, operation: Operation) -> Change:
     mentions = desk.mentions(operation)
     home = {desk.position.chain_of.get(mention) for mention in mentions}
     id = home.pop()
@@ -188,21 +190,23 @@ def _split(desk: Desk, operation: Operation) -> Change:
     rest = [span for span in chain.mentions if span not in mentions]
     if not rest:
         raise OperationError("found a whole chain, expected a part of it to split off")
-    kept = Statement.of(Kind.ENFORCED, rest, chain.id)
+    kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
     label = f"{len(mentions)} of chain {chain.id} split off"
     if len(mentions) == 1 and desk.board.settings.singletons is Singletons.DROP:
         # One mention is no chain: it leaves, to wherever it fits, or is none.
-        return desk.add(kept, Statement.of(Kind.APART, [mentions[0], rest[0]]), label=label, asked=mentions)
-    return desk.add(kept, Statement.of(Kind.ENFORCED, mentions, _fresh(desk)), label=label)
+        return desk.add(
+            kept, Statement.of(StatementKind.APART, [mentions[0], rest[0]]), label=label, asked=mentions
+        )
+    return desk.add(kept, Statement.of(StatementKind.ENFORCED, mentions, _fresh(desk)), label=label)
 
 
-def _fresh(desk: Desk) -> str:
+def _fresh(desk: OperationContext) -> str:
     """Return an id that no chain and no decision has."""
     taken = {chain.id for chain in desk.position.chains} | {entry.chain for entry in desk.position.entries}
     return next(str(number) for number in count(1) if str(number) not in taken)
 
 
-def _merge(desk: Desk, operation: Operation) -> Change:
+def _merge(desk: OperationContext, operation: Operation) -> Change:
     given = operation.get("chains")
     if not isinstance(given, list) or len(set(map(str, given))) < 2 or len(given) > MOST:
         raise OperationError("found fewer than two chains, expected two or more")
@@ -213,27 +217,27 @@ def _merge(desk: Desk, operation: Operation) -> Change:
     mentions = [mention for chain in chains for mention in chain.mentions]
     label = f"chains {', '.join(chain.id for chain in chains)} merged"
     desk = replace(desk, position=replace(desk.position, entries=tuple(renamed)))
-    return desk.add(Statement.of(Kind.ENFORCED, mentions, kept), label=label)
+    return desk.add(Statement.of(StatementKind.ENFORCED, mentions, kept), label=label)
 
 
-def _renamed(entry: Entry, ids: Collection[str], id: str) -> Entry:
+def _renamed(entry: DecisionEntry, ids: Collection[str], id: str) -> DecisionEntry:
     """Let a decision about one of some chains be about the chain they become."""
     what = entry.what
     if entry.chain is None or entry.chain not in ids or isinstance(what, Closing):
         return entry
-    if isinstance(what, Cells):
-        return replace(entry, what=Cells(replace(what.chain, id=id)))
+    if isinstance(what, EnforcedCells):
+        return replace(entry, what=EnforcedCells(replace(what.chain, id=id)))
     return replace(entry, what=replace(what, chain=id))
 
 
-def _new(desk: Desk, operation: Operation) -> Change:
+def _new(desk: OperationContext, operation: Operation) -> Change:
     mention = desk.span(operation.get("start"), operation.get("end"))
     if operation.get("chain") is None:
-        return desk.add(Statement(Kind.EXISTS, (mention,)))
+        return desk.add(Statement(StatementKind.EXISTS, (mention,)))
     return _enforced(desk, [mention], desk.chain(operation["chain"]))
 
 
-def _free(desk: Desk, operation: Operation) -> Change:
+def _free(desk: OperationContext, operation: Operation) -> Change:
     ids = operation.get("decisions")
     known = {entry.id: entry for entry in desk.position.entries}
     if not isinstance(ids, list) or not ids or not all(isinstance(id, str) and id in known for id in ids):
@@ -245,7 +249,7 @@ def _free(desk: Desk, operation: Operation) -> Change:
     return Change(kept, desk.position.notes, label, asked)
 
 
-def _note(desk: Desk, operation: Operation) -> Change:
+def _note(desk: OperationContext, operation: Operation) -> Change:
     text = operation.get("text")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_NOTE:
         raise OperationError(f"found no text, expected a note of 1 to {LONGEST_NOTE} characters")
@@ -255,14 +259,14 @@ def _note(desk: Desk, operation: Operation) -> Change:
     return Change(desk.position.entries, notes, "a note")
 
 
-def _unnote(desk: Desk, operation: Operation) -> Change:
+def _unnote(desk: OperationContext, operation: Operation) -> Change:
     kept = tuple((id, note) for id, note in desk.position.notes if id != operation.get("id"))
     if len(kept) == len(desk.position.notes):
         raise OperationError("found no such note, expected one that is there")
     return Change(desk.position.entries, kept, "a note taken away")
 
 
-VERBS: dict[str, Callable[[Desk, Operation], Change]] = {
+VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "together": _together,
     "apart": _apart,
     "into": _into,

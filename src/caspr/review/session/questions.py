@@ -18,9 +18,9 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from caspr.engines.native.flip_prices import Certainty
+from caspr.engines.native.flip_prices import FlipPrice
 from caspr.formats.review_file.statements import spelled
-from caspr.review.session.solver import Board, Position
+from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions
 from caspr.task.limits import Limits
 from caspr.task.votes import Signature, shared
@@ -62,17 +62,17 @@ class Question:
 class Queue:
     """The questions of one document, and what is known about deciding them otherwise."""
 
-    board: Board
+    board: Solver
     questions: tuple[Question, ...] = field(init=False)
     """In the order of the text."""
-    prices: dict[tuple[Span, ...], Certainty] = field(default_factory=dict)
+    prices: dict[tuple[Span, ...], FlipPrice] = field(default_factory=dict)
     """What the opposite costs in the present position, where that is known."""
 
     def __post_init__(self) -> None:
         """Find what annotators disagree on."""
         self.questions = tuple(sorted(find_questions(self.board), key=lambda one: one.mentions))
 
-    def open(self, position: Position) -> list[Question]:
+    def open(self, position: Snapshot) -> list[Question]:
         """Return the questions that no decision answers, the most valuable first."""
         decisions = position.decisions
         ruled_out = self.board.ruled_out(decisions)
@@ -92,7 +92,7 @@ class Queue:
             answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
         return {"asked": len(self.questions), "answered": answered}
 
-    def price(self, position: Position, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
+    def price(self, position: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
         """Find out what deciding links otherwise costs, closest votes first; yield each that was priced."""
         if not position.optimal:
             return
@@ -112,7 +112,7 @@ class Queue:
                     prices[question.mentions] = told
                     yield question
 
-    def view(self, question: Question, position: Position) -> dict[str, Any]:
+    def view(self, question: Question, position: Snapshot) -> dict[str, Any]:
         """Return a question as the page wants it."""
         known = self.prices.get(question.mentions)
         mentions = [spelled(span) for span in question.mentions]
@@ -132,7 +132,7 @@ class Queue:
         }
 
 
-def find_questions(board: Board) -> Iterator[Question]:
+def find_questions(board: Solver) -> Iterator[Question]:
     """Yield everything annotators disagree on, each once."""
     annotators = len(board.annotations)
     for span, marked in board.candidates.items():

@@ -15,9 +15,9 @@ from threading import RLock
 from typing import Any
 
 from caspr.errors import CasprError, InputError
-from caspr.review.session.background import Cancelled, Worker
-from caspr.review.session.documents import Folder, folders, same_documents
-from caspr.review.session.history import Case, Step
+from caspr.review.session.background import BackgroundWorker, Cancelled
+from caspr.review.session.documents import ReviewDocument, folders, same_documents
+from caspr.review.session.history import History, Step
 from caspr.review.session.operations import OperationError
 from caspr.review.session.store import Store
 from caspr.task.limits import Limits
@@ -42,12 +42,12 @@ class StaleError(CasprError):
 
 
 @dataclass
-class Session:
+class ReviewSession:
     """One review file being reviewed."""
 
     store: Store
     """The file."""
-    folders: list[Folder]
+    folders: list[ReviewDocument]
     """Its documents."""
     problem: str | None = None
     """What is wrong with the file as somebody edited it; nothing is written meanwhile."""
@@ -57,17 +57,17 @@ class Session:
     """Who is told of changes."""
     lock: RLock = field(default_factory=RLock)
     """Held by whoever changes anything."""
-    _worker: Worker = field(default_factory=Worker)
+    _worker: BackgroundWorker = field(default_factory=BackgroundWorker)
 
     @classmethod
-    def open(cls, store: Store, chosen: Callable[[Settings], Settings]) -> "Session":
+    def open(cls, store: Store, chosen: Callable[[Settings], Settings]) -> "ReviewSession":
         """Open a review file, with the settings in it or what the user chose instead."""
         session = cls(store, folders(store.read(), store.path, chosen))
         for folder in session.folders:
             folder.check()
         return session
 
-    def case(self, number: int) -> Case:
+    def case(self, number: int) -> History:
         """Return a document, which is opened now if it was not yet; raise `IndexError` if there is none."""
         if not 0 <= number < len(self.folders):
             raise IndexError(number)
@@ -170,7 +170,7 @@ class Session:
         self.store.write("".join(texts).encode("utf-8"))
         self.folders[number].text = text
 
-    def _renew(self, edited: list[Folder]) -> None:
+    def _renew(self, edited: list[ReviewDocument]) -> None:
         """Take over a file that somebody edited: all of it, or nothing if any of it cannot be."""
         if not same_documents(self.folders, edited):
             raise InputError(f"{self.store.path}: found other documents than before, expected the same ones")
@@ -185,7 +185,7 @@ class Session:
         for number, (new, step) in enumerate(zip(edited, steps, strict=True)):
             self._take_over(number, new, step)
 
-    def _take_over(self, number: int, new: Folder, step: Step | None) -> None:
+    def _take_over(self, number: int, new: ReviewDocument, step: Step | None) -> None:
         old = self.folders[number]
         if step is not None and old.case is not None:
             old.review, old.text = new.review, new.text
@@ -233,7 +233,7 @@ class Session:
                 self.save()
                 self.fresh = False
 
-    def _improve(self, number: int, case: Case, cancelled: Cancelled) -> None:
+    def _improve(self, number: int, case: History, cancelled: Cancelled) -> None:
         before = case.position
         limits = replace(case.board.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
 
@@ -258,12 +258,12 @@ def _first_look(limits: Limits) -> Limits:
     return Limits(seconds, limits.megabytes)
 
 
-def _goes_on(step: Step, case: Case, first: Limits) -> bool:
+def _goes_on(step: Step, case: History, first: Limits) -> bool:
     """Tell whether a better result may be found in the time that is left."""
     seconds = case.board.settings.limits.seconds
     return not step.position.optimal and (seconds is None or seconds > (first.seconds or 0))
 
 
-def _unchanged(case: Case) -> dict[str, Any]:
+def _unchanged(case: History) -> dict[str, Any]:
     """Return an update that says where a document stands, without a change of its own."""
     return case.commit(Step(case.position, case.past, case.future), working=case.working)

@@ -15,7 +15,7 @@ from caspr.engines.native.incremental import Adjudicator
 from caspr.errors import EngineError
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
-from caspr.review.session.entries import Entry, Touching, decisions_of, touching
+from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
@@ -30,10 +30,10 @@ from caspr.text.findings import Finding
 
 
 @dataclass(frozen=True)
-class Position:
+class Snapshot:
     """All that is decided about a document at one moment, and the result."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[DecisionEntry, ...]
     """The decisions, oldest first."""
     notes: tuple[tuple[str, Note], ...]
     """The notes with their ids, oldest first."""
@@ -66,7 +66,7 @@ class Position:
         """The chains of two mentions or more, in canonical order."""
         return tuple(sorted(chain.mentions for chain in self.chains if len(chain.mentions) > 1))
 
-    def bare(self) -> "Position":
+    def bare(self) -> "Snapshot":
         """Return the same position without what was derived from it, to be kept for long."""
         return replace(self)
 
@@ -76,7 +76,7 @@ class Position:
 
 
 @dataclass
-class Board:
+class Solver:
     """One document to be adjudicated."""
 
     annotations: tuple[Annotation, ...]
@@ -123,12 +123,12 @@ class Board:
 
     def solve(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[DecisionEntry],
         notes: Sequence[tuple[str, Note]] = (),
-        before: Position | None = None,
+        before: Snapshot | None = None,
         limits: Limits | None = None,
         progress: Progress = silent,
-    ) -> Position:
+    ) -> Snapshot:
         """Optimise around decisions; raise `ContradictionError` if they cannot hold together."""
         decisions = decisions_of(entries)
         refuse_outside(self.document, decisions)
@@ -139,9 +139,9 @@ class Board:
             raise EngineError("found no solution for decisions that do not contradict each other")
         costs = self._certifier.certify(instance, solution)[0]
         chains = self._chains(instance, solution.partitions[0], before)
-        return Position(tuple(entries), tuple(notes), chains, solution.value, solution.bound, costs)
+        return Snapshot(tuple(entries), tuple(notes), chains, solution.value, solution.bound, costs)
 
-    def _chains(self, instance: Instance, partition: Partition, before: Position | None) -> tuple[Chain, ...]:
+    def _chains(self, instance: Instance, partition: Partition, before: Snapshot | None) -> tuple[Chain, ...]:
         """Name the chains, as before where they were there before."""
         inside = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in instance.kept_alone if mention not in inside)
@@ -150,11 +150,11 @@ class Board:
             return number_chains(whole, instance.decisions)
         return tuple(_named(whole, instance.decisions, before))
 
-    def gold(self, position: Position) -> Annotation:
+    def gold(self, position: Snapshot) -> Annotation:
         """Return the result as an annotation."""
         return Annotation.of(GOLD, self.document, position.chains, marks=self._all_marks)
 
-    def result(self, position: Position) -> Result:
+    def result(self, position: Snapshot) -> Result:
         """Return the result as reports want it."""
         return Result(
             self.instance(position.decisions),
@@ -165,12 +165,12 @@ class Board:
             findings=self.findings,
         )
 
-    def solution(self, position: Position) -> Solution:
+    def solution(self, position: Snapshot) -> Solution:
         """Return the result as engines give it."""
         return found(position.value, position.bound, [position.partition])
 
 
-def _named(partition: Partition, decisions: Decisions, before: Position) -> Iterator[Chain]:
+def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iterator[Chain]:
     """Give every chain an id: the enforced one, the one that most of its mentions had, or a new one."""
     enforced = {span: group.ids[0] for group in decisions.groups if group.ids for span in group.mentions}
     old = {chain.mentions: chain for chain in before.chains}
@@ -196,7 +196,7 @@ def _named(partition: Partition, decisions: Decisions, before: Position) -> Iter
         yield same if same is not None and same.id == name else Chain(name, tuple(chain))
 
 
-def without(entries: Iterable[Entry], ids: Iterable[str]) -> tuple[Entry, ...]:
+def without(entries: Iterable[DecisionEntry], ids: Iterable[str]) -> tuple[DecisionEntry, ...]:
     """Return the entries that are not among some ids."""
     gone = frozenset(ids)
     return tuple(entry for entry in entries if entry.id not in gone)

@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from caspr.formats.review_file.statements import spelled
-from caspr.review.session.entries import Cells, Entry
-from caspr.review.session.solver import Board, Position
-from caspr.task.decisions import Decisions, Kind, Statement
+from caspr.review.session.entries import DecisionEntry, EnforcedCells
+from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.text.document import Chain, Span
 
-KINDS = {Kind.ENFORCED: "chain"}
+KINDS = {StatementKind.ENFORCED: "chain"}
 """What the page calls statements, where not by their own name."""
 
 Fate = tuple[str | None, str | None]
@@ -23,8 +23,8 @@ Fate = tuple[str | None, str | None]
 class Viewer:
     """Tells the page about positions of one board."""
 
-    board: Board
-    _last: tuple[Position | None, dict[Span, Fate]] = field(default=(None, {}), repr=False)
+    board: Solver
+    _last: tuple[Snapshot | None, dict[Span, Fate]] = field(default=(None, {}), repr=False)
     """The fates in the position that was looked at last."""
 
     @cached_property
@@ -39,7 +39,7 @@ class Viewer:
                     votes[span][number] = votes[span][number] or chain.id
         return votes
 
-    def whole(self, position: Position) -> dict[str, Any]:
+    def whole(self, position: Snapshot) -> dict[str, Any]:
         """Return all that changes from position to position."""
         fates = self._fates(position)
         return {
@@ -48,7 +48,7 @@ class Viewer:
             **told(position),
         }
 
-    def difference(self, before: Position, after: Position, asked: Iterable[Span] = ()) -> dict[str, Any]:
+    def difference(self, before: Snapshot, after: Snapshot, asked: Iterable[Span] = ()) -> dict[str, Any]:
         """Return what is different in a later position."""
         old, new = self._fates(before), self._fates(after)
         changed = {span: fate for span, fate in new.items() if old.get(span) != fate}
@@ -76,7 +76,7 @@ class Viewer:
             **told(after),
         }
 
-    def _fates(self, position: Position) -> dict[Span, Fate]:
+    def _fates(self, position: Snapshot) -> dict[Span, Fate]:
         if self._last[0] is position:
             return self._last[1]
         decisions, chain_of = position.decisions, position.chain_of
@@ -101,7 +101,7 @@ class Viewer:
             "new": votes is None,
         }
 
-    def explanation(self, span: Span, position: Position, limits: Limits) -> dict[str, Any]:
+    def explanation(self, span: Span, position: Snapshot, limits: Limits) -> dict[str, Any]:
         """Say who voted how on a mention, and what else could become of it at what price."""
         return {
             "votes": [
@@ -122,7 +122,7 @@ class Viewer:
             ],
         }
 
-    def _alternatives(self, span: Span, position: Position, limits: Limits) -> list[dict[str, Any]]:
+    def _alternatives(self, span: Span, position: Snapshot, limits: Limits) -> list[dict[str, Any]]:
         """List the chains of the result that somebody linked a mention with, most votes first."""
         votes = self.board.adjudicator.instance.votes
         best: dict[str, tuple[int, Span]] = {}
@@ -147,7 +147,7 @@ class Viewer:
         ]
 
     def _prices(
-        self, pairs: Mapping[str, tuple[Span, Span]], position: Position, limits: Limits
+        self, pairs: Mapping[str, tuple[Span, Span]], position: Snapshot, limits: Limits
     ) -> dict[str, dict[str, Any]]:
         """Price the opposite of what the result says about each pair, where there is time for it."""
         if not position.optimal:
@@ -167,7 +167,7 @@ class Viewer:
 NOWHERE: Fate = (None, None)
 
 
-def told(position: Position) -> dict[str, Any]:
+def told(position: Snapshot) -> dict[str, Any]:
     """Return what is short enough to be told each time."""
     return {
         "cost": {
@@ -187,7 +187,7 @@ def told(position: Position) -> dict[str, Any]:
     }
 
 
-def _changed_chains(before: Position, after: Position) -> dict[str, Any]:
+def _changed_chains(before: Snapshot, after: Snapshot) -> dict[str, Any]:
     old = {chain.id: chain for chain in before.chains}
     new = {chain.id: chain for chain in after.chains}
     changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
@@ -206,12 +206,12 @@ def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
     }
 
 
-def _decision(entry: Entry) -> dict[str, Any]:
+def _decision(entry: DecisionEntry) -> dict[str, Any]:
     what = entry.what
     if isinstance(what, Statement):
         kind = KINDS.get(what.kind, str(what.kind))
     else:
-        kind = "chain" if isinstance(what, Cells) else "empty"
+        kind = "chain" if isinstance(what, EnforcedCells) else "empty"
     return {
         "id": entry.id,
         "kind": kind,

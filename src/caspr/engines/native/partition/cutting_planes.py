@@ -18,7 +18,7 @@ import numpy as np
 from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition.cuts import NONE, Cuts, Floats, lifted, violated_stars, violated_triangles
 from caspr.engines.native.partition.lp import Point, decided, relax
-from caspr.engines.native.partition.outcome import Outcome, Tell, adding, unheard
+from caspr.engines.native.partition.outcome import SearchOutcome, Tell, adding, unheard
 from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
@@ -44,7 +44,9 @@ SHRINKAGE = 0.1
 class Deeper(Protocol):
     """The search that fixing and branching hand their smaller problems to."""
 
-    def __call__(self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
+    def __call__(
+        self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, tell: Tell
+    ) -> SearchOutcome:
         """Search a problem for a clustering above the floor, telling bounds that allow for the floor."""
 
 
@@ -55,7 +57,7 @@ class Rounds:
         self, problem: Problem, watch: Watch, floor: int, deeper: Deeper, tell: Tell = unheard
     ) -> None:
         self.problem, self.watch, self.deeper, self.tell = problem, watch, deeper, tell
-        self.best = Outcome(np.arange(problem.size), 0, problem.ceiling)
+        self.best = SearchOutcome(np.arange(problem.size), 0, problem.ceiling)
         self.step = problem.step
         # Values are multiples of the step, and fixing counts on the next one after what is in hand.
         self.floor = floor // self.step * self.step
@@ -75,7 +77,7 @@ class Rounds:
         """Whether nothing better is left to find."""
         return self.best.bound <= self.in_hand
 
-    def run(self, labels: Labels, cuts: Cuts) -> Outcome:
+    def run(self, labels: Labels, cuts: Cuts) -> SearchOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
         try:
             self._cut(labels, cuts)

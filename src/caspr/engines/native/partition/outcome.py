@@ -11,7 +11,7 @@ from caspr.engines.native.partition.problem import Labels
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """The best clustering found and what is proven about it."""
 
     labels: Labels

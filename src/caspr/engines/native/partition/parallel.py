@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from caspr.engines.native.partition.outcome import Outcome
+from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.partition.search import search_reduced
@@ -17,7 +17,7 @@ from caspr.engines.native.partition.watch import Watch
 
 def search_in_processes(
     problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
-) -> Iterator[Outcome]:
+) -> Iterator[SearchOutcome]:
     """Search reduced problems in processes of their own; yield the outcomes in order."""
     # A forked copy of a process that has used HiGHS may hang in its threads.
     with ProcessPoolExecutor(min(jobs, len(problems)), get_context("spawn")) as pool:
@@ -28,7 +28,7 @@ def search_in_processes(
             raise
 
 
-def _search(task: tuple[Reduced, float, float]) -> Outcome:
+def _search(task: tuple[Reduced, float, float]) -> SearchOutcome:
     reduced, seconds, megabytes = task
     return search_reduced(reduced, Watch.lasting(seconds, megabytes))
 

@@ -9,7 +9,7 @@ import numpy as np
 from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition.cuts import NONE, Cuts
 from caspr.engines.native.partition.exhaustive import enumerate_optima
-from caspr.engines.native.partition.outcome import Outcome, Tell, adding, unheard
+from caspr.engines.native.partition.outcome import SearchOutcome, Tell, adding, unheard
 from caspr.engines.native.partition.problem import Problem, components, firsts, renumber
 from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.watch import Watch
@@ -22,31 +22,31 @@ KICKS = 5
 """How often a first clustering is shaken before the first relaxation."""
 
 
-def quick(reduced: Reduced) -> Outcome:
+def quick(reduced: Reduced) -> SearchOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
     small = reduced.problem
     if not small.ceiling:
-        return Outcome(reduced.labels, reduced.constant, reduced.constant)
+        return SearchOutcome(reduced.labels, reduced.constant, reduced.constant)
     labels = heuristics.polish(small, heuristics.greedy(small))
     value = (small.value(labels) or 0) + reduced.constant
-    return Outcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
+    return SearchOutcome(reduced.lift(labels), value, small.ceiling + reduced.constant)
 
 
 def search(
     problem: Problem, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE, tell: Tell = unheard
-) -> Outcome:
+) -> SearchOutcome:
     """Find an optimum if it exceeds the floor, or the best that the limits allow."""
     return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts, tell=tell)
 
 
 def search_reduced(
     reduced: Reduced, watch: Watch, *, floor: int = LOWEST, cuts: Cuts = NONE, tell: Tell = unheard
-) -> Outcome:
+) -> SearchOutcome:
     """Search a problem that is reduced already."""
     constant = reduced.constant
     renamed = cuts.rename(reduced.labels, reduced.problem)
     inner = _by_components(reduced.problem, watch, floor - constant, renamed, adding(tell, constant))
-    return Outcome(
+    return SearchOutcome(
         reduced.lift(inner.labels),
         inner.value + constant,
         inner.bound + constant,
@@ -54,7 +54,7 @@ def search_reduced(
     )
 
 
-def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
+def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> SearchOutcome:
     """Search each component on its own, small ones first."""
     parts = components(problem.gains > 0)
     groups = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
@@ -72,15 +72,15 @@ def _by_components(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell:
         value, held = value + outcome.value, held | outcome.cuts.named(group)
         ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
         tell(ceiling)
-    return Outcome(renumber(labels), value, ceiling, held)
+    return SearchOutcome(renumber(labels), value, ceiling, held)
 
 
-def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> Outcome:
+def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts, tell: Tell) -> SearchOutcome:
     """Search one component."""
     if problem.size <= TINY:
         optima = enumerate_optima(problem)
         assert optima is not None  # all nodes alone reach the floor of 0
-        return Outcome(optima.first, optima.value, optima.value)
+        return SearchOutcome(optima.first, optima.value, optima.value)
     if watch.over():
         return quick(Reduced(problem, np.arange(problem.size), 0))
     from caspr.engines.native.partition.cutting_planes import Rounds

@@ -15,7 +15,7 @@ chain could be cut between its pieces without loss. `settling` searches the ways
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from caspr.engines.native.state import Session
+from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.connectivity import Pair, contradicts, extra, pieces
 from caspr.engines.native.translation.translate import Bundles
 from caspr.task.solution import Partition
@@ -24,7 +24,7 @@ from caspr.text.document import Span
 
 
 @dataclass(frozen=True)
-class Node:
+class Branch:
     """A node of the branching tree."""
 
     bundles: Bundles
@@ -51,11 +51,11 @@ class Way:
 
     others: tuple[Span, ...]
     """The mentions of another piece of its bundle, or one mention outside."""
-    node: Node
+    node: Branch
     """What follows from it."""
 
 
-def offences(session: Session, node: Node, partition: Partition) -> list[Offence]:
+def offences(session: SolveState, node: Branch, partition: Partition) -> list[Offence]:
     """Return a piece of every bundle that offends."""
     instance = session.instance
     chain_of = {mention: chain for chain in partition for mention in chain}
@@ -71,7 +71,7 @@ def offences(session: Session, node: Node, partition: Partition) -> list[Offence
     return found
 
 
-def narrowest(session: Session, node: Node, found: Sequence[Offence]) -> Offence:
+def narrowest(session: SolveState, node: Branch, found: Sequence[Offence]) -> Offence:
     """Return the offence with the fewest ways out.
 
     A mention that has no partner left is found at once then, before the ways of all others.
@@ -81,7 +81,7 @@ def narrowest(session: Session, node: Node, found: Sequence[Offence]) -> Offence
     return min(found, key=lambda offence: sum(1 for _ in ways(session, node, offence)))
 
 
-def ways(session: Session, node: Node, offence: Offence, *, ties: bool = False) -> Iterator[Way]:
+def ways(session: SolveState, node: Branch, offence: Offence, *, ties: bool = False) -> Iterator[Way]:
     """Yield each way in which a piece of a bundle can have a used link to something else.
 
     Unless all optima are wanted, one of several interchangeable mentions is enough.
@@ -92,7 +92,7 @@ def ways(session: Session, node: Node, offence: Offence, *, ties: bool = False) 
         if other[0] not in piece:
             link = _cheapest(session, piece, other)
             if link is not None:
-                glued = Node(node.bundles, (*node.used, link[1]), node.penalty + link[0])
+                glued = Branch(node.bundles, (*node.used, link[1]), node.penalty + link[0])
                 yield Way(tuple(other), glued)
     holder = {span: position for position, spans in enumerate(node.bundles) for span in spans}
     special = frozenset(instance.mentions) if ties else session.told_apart | holder.keys()
@@ -103,11 +103,11 @@ def ways(session: Session, node: Node, offence: Offence, *, ties: bool = False) 
         if link is not None and not contradicts(instance, union, session.apart):
             rest = tuple(b for b in node.bundles if b not in (bundle, joined))
             used = (*node.used, link[1]) if link[0] else node.used
-            larger = Node(tuple(sorted((*rest, union))), used, node.penalty + link[0])
+            larger = Branch(tuple(sorted((*rest, union))), used, node.penalty + link[0])
             yield Way((mention,), larger)
 
 
-def _cheapest(session: Session, piece: Sequence[Span], other: Sequence[Span]) -> tuple[int, Pair] | None:
+def _cheapest(session: SolveState, piece: Sequence[Span], other: Sequence[Span]) -> tuple[int, Pair] | None:
     """Return the link between two pieces that costs least extra, and that cost."""
     costs = (
         (cost, (one, two))
@@ -119,7 +119,7 @@ def _cheapest(session: Session, piece: Sequence[Span], other: Sequence[Span]) ->
 
 
 def _partners(
-    session: Session, piece: Sequence[Span], bundle: set[Span], special: Container[Span]
+    session: SolveState, piece: Sequence[Span], bundle: set[Span], special: Container[Span]
 ) -> list[Span]:
     """Return the mentions outside a bundle with a link to the piece, those with most votes first.
 

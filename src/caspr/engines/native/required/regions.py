@@ -12,8 +12,8 @@ along. Where there is such a bundle, a region is closed under all links.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from caspr.engines.native.required.demands import Node
-from caspr.engines.native.state import Session
+from caspr.engines.native.required.demands import Branch
+from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.translate import Part
 from caspr.text.document import Span
@@ -23,13 +23,13 @@ Touching = Callable[[Span], Iterable[Span]]
 """Tells the mentions that a mention's demand may need, or whose demand may need it."""
 
 
-def region(session: Session, node: Node, bundle: int) -> Region:
+def region(session: SolveState, node: Branch, bundle: int) -> Region:
     """Return the region of a bundle."""
     parts = session.translator.translate(node.bundles, session.eager | session.nested)
     return _reached(session, node.bundles[bundle], _homes(parts), _touching(session, node))
 
 
-def all_regions(session: Session, node: Node, parts: Iterable[Part]) -> Iterator[Region]:
+def all_regions(session: SolveState, node: Branch, parts: Iterable[Part]) -> Iterator[Region]:
     """Yield the regions that some parts make, each once."""
     homes, touching = _homes(parts), _touching(session, node)
     left = dict.fromkeys(homes)
@@ -45,7 +45,7 @@ def _homes(parts: Iterable[Part]) -> Mapping[Span, Part]:
 
 
 def _reached(
-    session: Session, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
+    session: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
 ) -> Region:
     """Follow parts and demands as far as they go."""
     rules_out = session.instance.decisions.rules_out
@@ -62,7 +62,7 @@ def _reached(
     return frozenset(reached)
 
 
-def _touching(session: Session, node: Node) -> Touching:
+def _touching(session: SolveState, node: Branch) -> Touching:
     """Look up whose demands may need whom."""
     instance = session.instance
     neighbours = instance.votes.neighbours

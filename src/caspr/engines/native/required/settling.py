@@ -8,9 +8,9 @@ their ways. A first solution is dived for by heuristics alone, first ways first.
 
 from dataclasses import dataclass
 
-from caspr.engines.native.required.demands import Node, Offence, narrowest, offences, ways
+from caspr.engines.native.required.demands import Branch, Offence, narrowest, offences, ways
 from caspr.engines.native.required.regions import Region, region
-from caspr.engines.native.state import Session
+from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.nesting import Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.translation.translate import Bundles
 from caspr.task.price.pricing import price
@@ -25,7 +25,7 @@ class Settled:
 
     bound: int
     """No solution below the node searched costs less, as far as this region matters."""
-    node: Node | None = None
+    node: Branch | None = None
     """Where it was found; `None` if there is none, it is too expensive, or a limit came first."""
     relaxed: Relaxed | None = None
     """The relaxation there."""
@@ -37,12 +37,12 @@ class Settled:
         return self.relaxed.bound + self.node.penalty
 
 
-def settle(session: Session, bundles: Bundles) -> bool:
+def settle(session: SolveState, bundles: Bundles) -> bool:
     """Find the best solution in which nothing offends; return whether the search was finished.
 
     The session's bound equals its value then; no best partition means that there is no solution.
     """
-    root = Node(bundles)
+    root = Branch(bundles)
     first = relax_quickly(session, bundles, root=True)
     if _offending(session, root, first, None) is not None:
         _settled(session, root, first, quick=True)
@@ -55,12 +55,12 @@ def settle(session: Session, bundles: Bundles) -> bool:
     return settled.bound >= session.value
 
 
-def settle_region(session: Session, node: Node, reach: Region) -> Settled:
+def settle_region(session: SolveState, node: Branch, reach: Region) -> Settled:
     """Find the best way to meet the demands of one region, whatever offends elsewhere."""
     return _settled(session, node, relax_exactly(session, node.bundles), reach=reach)
 
 
-def offending(session: Session, node: Node, relaxed: Relaxed, reach: Region | None) -> Offence | None:
+def offending(session: SolveState, node: Branch, relaxed: Relaxed, reach: Region | None) -> Offence | None:
     """Return what offends in a region, or anywhere: the offence with the fewest ways out."""
     found = offences(session, node, relaxed.partition)
     found = [one for one in found if reach is None or node.bundles[one.bundle][0] in reach]
@@ -71,8 +71,8 @@ def offending(session: Session, node: Node, relaxed: Relaxed, reach: Region | No
 
 
 def _settled(
-    session: Session,
-    node: Node,
+    session: SolveState,
+    node: Branch,
     relaxed: Relaxed,
     *,
     reach: Region | None = None,
@@ -94,7 +94,7 @@ def _settled(
     return settled
 
 
-def _offending(session: Session, node: Node, relaxed: Relaxed, reach: Region | None) -> Offence | None:
+def _offending(session: SolveState, node: Branch, relaxed: Relaxed, reach: Region | None) -> Offence | None:
     """Return what offends in a region; where nothing offends anywhere, offer the solution."""
     offence = offending(session, node, relaxed, reach)
     if offence is None and not offences(session, node, relaxed.partition):
@@ -105,7 +105,9 @@ def _offending(session: Session, node: Node, relaxed: Relaxed, reach: Region | N
     return offence
 
 
-def _branched(session: Session, settled: Settled, offence: Offence, *, ceiling: int, quick: bool) -> Settled:
+def _branched(
+    session: SolveState, settled: Settled, offence: Offence, *, ceiling: int, quick: bool
+) -> Settled:
     """Try the ways out of an offence and return the best; `ceiling` is what is too expensive."""
     assert settled.node is not None
     floor, reach = settled.cost, region(session, settled.node, offence.bundle)

@@ -9,8 +9,8 @@ the parts they touch are solved again, first by heuristics alone, then to the en
 
 from dataclasses import dataclass
 
-from caspr.engines.native.partition.outcome import Outcome, Tell, unheard
-from caspr.engines.native.state import Pair, Session, Solver, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.partition.outcome import SearchOutcome, Tell, unheard
+from caspr.engines.native.state import Pair, Solver, SolveState, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
 from caspr.task.solution import Partition, canonical
@@ -29,14 +29,14 @@ class Relaxed:
     """No partition with these bundles costs less."""
 
 
-def relax_quickly(session: Session, bundles: Bundles, *, root: bool = False) -> Relaxed:
+def relax_quickly(session: SolveState, bundles: Bundles, *, root: bool = False) -> Relaxed:
     """Solve by heuristics, with some mentions bundled."""
     relaxed = _until_respected(session, bundles, solve_quickly, root=root)
     assert relaxed is not None  # heuristics do not stop for a limit
     return relaxed
 
 
-def relax_exactly(session: Session, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
+def relax_exactly(session: SolveState, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
     """Solve to the end, or as far as limits allow.
 
     `first` is what heuristics found, if they were asked; that makes it the root, whose bounds are told.
@@ -55,7 +55,7 @@ def relax_exactly(session: Session, bundles: Bundles, first: Relaxed | None = No
     return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
-def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
+def _until_respected(session: SolveState, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
     instance = session.instance
     while True:
@@ -80,14 +80,16 @@ def _until_respected(session: Session, bundles: Bundles, solver: Solver, *, root
     return Relaxed(canonical(kept), total - gained, total - at_most)
 
 
-def _broken(session: Session, chains: list[list[list[Span]]]) -> set[Pair]:
+def _broken(session: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
     """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
     if session.instance.allow_nested or session.instance.objective.invent is None:
         return set()
     return {pair for part in chains for chain in part for pair in nested_pairs(chain)}
 
 
-def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, root: bool) -> list[Outcome]:
+def _solve_parts(
+    session: SolveState, parts: tuple[Part, ...], solver: Solver, *, root: bool
+) -> list[SearchOutcome]:
     """Solve all parts, small ones first, telling the bound as it rises."""
     total = session.instance.objective.omit * session.instance.votes.total
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
@@ -107,12 +109,14 @@ def _solve_parts(session: Session, parts: tuple[Part, ...], solver: Solver, *, r
     return outcomes
 
 
-def _telling(session: Session, least: int) -> Tell:
+def _telling(session: SolveState, least: int) -> Tell:
     """Return who hears what one part gains at most, if all costs so much where that part gains nothing."""
     return lambda bound: session.raise_bound(least - bound)
 
 
-def _connected(session: Session, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
+def _connected(
+    session: SolveState, chains: list[list[Span]], bundles: Bundles
+) -> tuple[list[list[Span]], int]:
     """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
     instance, gains = session.instance, gain_table(session.instance)
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
