@@ -12,7 +12,7 @@ from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options
 from caspr.corpus.outputs.golds import SUMMARIES
-from caspr.corpus.outputs.names import file_name, shown
+from caspr.corpus.outputs.names import file_name
 from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
 from caspr.corpus.outputs.writer import Writer, Written
@@ -20,6 +20,7 @@ from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
 from caspr.text.findings import times
+from caspr.text.printable import printable
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
         yield f"kept as a backup: {times(run.kept, 'file')} {why} (first: {run.first_kept})"
     if plan.beside:
         files = times(len(plan.beside), "file")
-        yield f"not read: {files} beside the folders of each {plan.by} (first: {shown(min(plan.beside))})"
+        yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
     if forgotten := sum(1 for _ in journal.forgotten()):
         yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
 
@@ -176,7 +177,7 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
         journal.run -= 1
         for row in journal.rows():
             if row["status"] == FAILED:
-                yield shown(row["document"]), shown(row["reason"])
+                yield printable(row["document"]), printable(row["reason"])
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
@@ -207,7 +208,7 @@ def _refuse_overlap(request: Request) -> None:
 def _refuse_twins(plan: Plan, output: Path) -> None:
     """Refuse documents that would share a file on a disk to which large and small letters are the same."""
     if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
-        one, other = map(shown, twins)
+        one, other = map(printable, twins)
         raise InputError(
             f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
             "or write to a disk that tells large letters from small ones"

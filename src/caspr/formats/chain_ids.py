@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
 from caspr.text.document import Annotation, Chain, Span
+from caspr.text.grouping import match_one_to_one
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.:]+(?:-[A-Za-z0-9_.:]+)*")
 
@@ -46,13 +47,8 @@ def keep_ids(
         for place, chain in enumerate(chains)
         for id, times in Counter(id for span in chain.mentions for id in holders.get(span, ())).items()
     )
-    names: dict[int, str] = {}
-    taken: set[str] = set()
-    for _, _, place, id in shared:
-        if place not in names and id not in taken:
-            names[place] = id
-            taken.add(id)
-    taken.update(id for ids in holders.values() for id in ids)
+    names = match_one_to_one((place, id) for _, _, place, id in shared)
+    taken = {id for ids in holders.values() for id in ids}
     for place, chain in enumerate(chains):
         if place not in names:
             own = writable(chain.id) and chain.id not in taken

@@ -20,6 +20,7 @@ from caspr.task.settings import Settings, read_settings, write_settings
 from caspr.text.document import Annotation, Chain
 from caspr.text.findings import Finding, times, warning
 from caspr.text.ids import is_id
+from caspr.text.printable import printable
 
 VERSION = 1
 Key = tuple[str, str | None]
@@ -99,7 +100,7 @@ def shown(line: str) -> str:
     >>> print(shown("(1, 3) in chain \x1b[2K"))
     (1, 3) in chain \x1b[2K
     """
-    return textwrap.shorten(repr(line)[1:-1], 110, placeholder=" ...")
+    return textwrap.shorten(printable(line), 110, placeholder=" ...")
 
 
 def _read_key(entry: Any, number: int, known: Collection[Key]) -> Key:

@@ -14,20 +14,12 @@ from caspr.report.text import outcome
 from caspr.result import Certainty
 from caspr.text.document import Span
 from caspr.text.findings import times
+from caspr.text.printable import printable
 
 SHOWN = 3
 """How many mentions of a group are named."""
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&$])")
-
-
-def printable(text: str) -> str:
-    r"""Show control characters instead of sending them to the terminal.
-
-    >>> printable("a\x1b[31mb\u202ec")
-    'a\\x1b[31mb\\u202ec'
-    """
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def markdown(text: str) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from caspr.text.document import Annotation, Span
+from caspr.text.grouping import match_one_to_one
 
 Column = dict[Span, tuple[str, ...]]
 """The shared ids of the chains that each mention is in."""
@@ -46,15 +47,8 @@ def _match(chains: Sequence[Sequence[Span]], known: Sequence[tuple[str, set[Span
         for id in holders.get(span, ())
     )
     order = {id: position for position, (id, _) in enumerate(known)}
-    matched: dict[int, str] = {}
-    used: set[str] = set()
-    for (number, id), _ in sorted(
-        overlaps.items(), key=lambda item: (-item[1], item[0][0], order[item[0][1]])
-    ):
-        if number not in matched and id not in used:
-            matched[number] = id
-            used.add(id)
-    return matched
+    ranked = sorted(overlaps.items(), key=lambda item: (-item[1], item[0][0], order[item[0][1]]))
+    return match_one_to_one(pair for pair, _ in ranked)
 
 
 def _fresh(taken: set[str]) -> str:

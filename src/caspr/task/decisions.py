@@ -26,6 +26,7 @@ from itertools import chain as concatenated
 
 from caspr.errors import InputError
 from caspr.text.document import Chain, Document, Span
+from caspr.text.grouping import Groups
 
 Pair = tuple[Span, Span]
 
@@ -135,18 +136,15 @@ class Decisions:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The mentions that must exist, by what holds them together, in text order."""
-        root: dict[Span, Span] = {}
-        for bundle in self._bundles():
+        bundles = list(self._bundles())
+        groups = Groups(sorted({mention for bundle in bundles for mention in bundle}))
+        for bundle in bundles:
             for mention in bundle:
-                one, other = sorted((_find(root, bundle[0]), _find(root, mention)))
-                root[other] = one
-        members: dict[Span, list[Span]] = {}
-        for mention in sorted(root):
-            members.setdefault(_find(root, mention), []).append(mention)
+                groups.join(bundle[0], mention)
         ids: dict[Span, set[str]] = {}
         for id, mentions in self.named.items():
-            ids.setdefault(_find(root, mentions[0]), set()).add(id)
-        return tuple(Group(tuple(found), tuple(sorted(ids.get(top, ())))) for top, found in members.items())
+            ids.setdefault(groups.first(mentions[0]), set()).add(id)
+        return tuple(Group(tuple(found), tuple(sorted(ids.get(found[0], ())))) for found in groups.lists())
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[Span]]:
@@ -248,11 +246,3 @@ def refuse_outside(document: Document, decisions: Decisions) -> None:
     for token in sorted(decisions.closed):
         if not 1 <= token <= last:
             raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
-
-
-def _find(root: dict[Span, Span], mention: Span) -> Span:
-    root.setdefault(mention, mention)
-    while root[mention] != mention:
-        root[mention] = root[root[mention]]
-        mention = root[mention]
-    return mention

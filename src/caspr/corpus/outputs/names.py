@@ -20,15 +20,6 @@ def file_name(name: str) -> str:
     return "/".join(map(_part, name.split("/")))
 
 
-def shown(text: str) -> str:
-    """Return a name or a message in one line, without what would confuse a terminal.
-
-    >>> shown("new\\nline"), shown("Bär \\x1b[2J")
-    ('new\\\\nline', 'Bär \\\\x1b[2J')
-    """
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-
-
 def _part(part: str) -> str:
     safe = _STRANGE.sub(lambda match: f"%{ord(match[0]):02X}", part) or "%"
     if len(safe.encode()) <= _LONGEST:

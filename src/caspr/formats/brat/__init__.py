@@ -29,6 +29,7 @@ from caspr.formats.text_layer.characters import Extent, spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, count_unused, plan
 from caspr.text.document import Annotation, Chain, Document
 from caspr.text.findings import Finding, times, warning
+from caspr.text.grouping import Groups
 
 _COREFERENCE = re.compile(r"coref|identi|ident$|equiv|same|anaph", re.IGNORECASE)
 _ENTITY = re.compile(r".+-[0-9]+")
@@ -189,25 +190,18 @@ def _typed_mentions(lines: Lines, entities: Mapping[str, str]) -> Iterator[Marke
 
 def _components(lines: Lines, links: Iterable[Link]) -> dict[str, str]:
     """Return for each linked mention the first mention of its chain."""
-    order = {id: place for place, id in enumerate(lines.mentions)}
-    parent: dict[str, str] = {}
-
-    def root(id: str) -> str:
-        while parent.setdefault(id, id) != id:
-            parent[id] = parent[parent[id]]
-            id = parent[id]
-        return id
-
+    groups = Groups(lines.mentions)
+    linked: dict[str, None] = {}
     for link in links:
         ids = [
             lines.triggers.get(id, id)
             for name, id in link.roles
             if link.id[0] != "E" or name in (link.type, "next")
         ]
-        for one, two in pairwise([*ids, ids[-1]]):
-            first, second = sorted((root(one), root(two)), key=order.__getitem__)
-            parent[second] = first
-    return {id: root(id) for id in list(parent)}
+        linked |= dict.fromkeys(ids)
+        for one, two in pairwise(ids):
+            groups.join(one, two)
+    return {id: groups.first(id) for id in linked}
 
 
 def _strange_texts(lines: Lines, text: str, source: str) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
 from caspr.formats.text_layer.standoff import Marked
 from caspr.text.findings import Finding, times, warning
+from caspr.text.grouping import Groups
 
 FEATURE = "matches"
 """The feature of mentions."""
@@ -192,20 +193,11 @@ def _marked(one: GateAnnotation, heads: Mapping[str, str]) -> Marked:
 
 def _components(known: Iterable[str], links: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return for each annotation the first one of its chain."""
-    parent = {id: id for id in known}
-    order = {id: place for place, id in enumerate(parent)}
-
-    def root(id: str) -> str:
-        while parent[id] != id:
-            parent[id] = parent[parent[id]]
-            id = parent[id]
-        return id
-
+    groups = Groups(known)
     for first, *others in filter(None, links):
         for other in others:
-            one, two = sorted((root(first), root(other)), key=order.__getitem__)
-            parent[two] = one
-    return {id: root(id) for id in parent}
+            groups.join(first, other)
+    return groups.firsts()
 
 
 def _contradiction(heads: Mapping[str, str], copy: Sequence[Sequence[str]], source: str) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from caspr.formats.text_layer.standoff import Marked
 from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
 from caspr.formats.webanno.tsv_writer import CellTexts
 from caspr.text.document import Chain
+from caspr.text.grouping import Groups
 
 _REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
 _OTHER = re.compile(r"bridg|split", re.IGNORECASE)
@@ -177,19 +178,10 @@ def _resolve(table: Table, row: Row, nodes: dict[str, SpanNode], number: str | N
 
 
 def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:
-    order = {id: place for place, id in enumerate(graph.nodes)}
-    parent = {id: id for id in graph.nodes}
-
-    def root(id: str) -> str:
-        while parent[id] != id:
-            parent[id] = parent[parent[id]]
-            id = parent[id]
-        return id
-
+    groups = Groups(graph.nodes)
     for edge in edges:
-        first, second = sorted((root(edge.here), root(edge.there)), key=order.__getitem__)
-        parent[second] = first
-    return {id: root(id) for id in parent}
+        groups.join(edge.here, edge.there)
+    return groups.firsts()
 
 
 def _edges_of(graph: Graph, chains: Sequence[Sequence[str]]) -> list[Edge]:

@@ -22,6 +22,7 @@ from functools import cached_property
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
+from caspr.text.grouping import match_one_to_one
 
 Chains = tuple[tuple[Span, ...], ...]
 """Chains as bare spans."""
@@ -123,10 +124,5 @@ def _overlapping(key: set[Span], response: set[Span]) -> dict[Span, Span]:
         for token in range(other.start, other.end + 1)
         for span in at.get(token, ())
     )
-    matched: dict[Span, Span] = {}
-    taken: set[Span] = set()
-    for (span, other), _ in sorted(common.items(), key=lambda item: (-item[1], sorted(item[0]))):
-        if span not in taken and other not in matched:
-            matched[other] = span
-            taken.add(span)
-    return matched
+    ranked = sorted(common.items(), key=lambda item: (-item[1], sorted(item[0])))
+    return match_one_to_one((other, span) for (span, other), _ in ranked)

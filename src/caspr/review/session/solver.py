@@ -27,6 +27,7 @@ from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.findings import Finding
+from caspr.text.grouping import match_one_to_one
 
 
 @dataclass(frozen=True)
@@ -184,11 +185,8 @@ def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iter
         had = Counter(before.chain_of[span] for span in chain if span in before.chain_of)
         claims += [(-number, chain, id) for id, number in had.items()]
     taken = set(enforced.values())
-    for _, chain, id in sorted(claims):
-        if chain not in names and id not in taken:
-            names[chain] = id
-            taken.add(id)
-    used = taken | {chain.id for chain in before.chains}
+    names |= match_one_to_one((chain, id) for _, chain, id in sorted(claims) if id not in taken)
+    used = {*taken, *names.values(), *(chain.id for chain in before.chains)}
     fresh = (str(number) for number in count(1) if str(number) not in used)
     for chain in sorted(partition):
         name = names.get(chain) or next(fresh)

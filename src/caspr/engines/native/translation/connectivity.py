@@ -11,6 +11,7 @@ from caspr.task.instance import Instance
 from caspr.task.price.pricing import Class, classes_of, pairs_of
 from caspr.task.votes import shared
 from caspr.text.document import Span
+from caspr.text.grouping import Groups
 from caspr.text.links import nested_pairs
 
 Pair = tuple[Span, Span]
@@ -22,40 +23,26 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
     for mention in sorted(chain):
         key = (instance.votes.signature(mention), instance.free_groups.get(mention))
         members.setdefault(key, []).append(mention)
-    root = {mention: mention for mention in sorted(chain)}
+    groups = Groups(sorted(chain))
     whole: set[Class] = set()
     for one, other in combinations_with_replacement(members, 2):
         if (one != other or len(members[one]) > 1) and _used(instance, one, other):
-            _join(root, members[one][0], members[other][0])
+            groups.join(members[one][0], members[other][0])
             whole |= {one, other}
     for held in whole:
         for mention in members[held]:
-            _join(root, members[held][0], mention)
+            groups.join(members[held][0], mention)
+    inside = set(chain)
     for first, second in glued:
-        if first in root and second in root:
-            _join(root, first, second)
-    found: dict[Span, list[Span]] = {}
-    for mention in root:
-        found.setdefault(_find(root, mention), []).append(mention)
-    return sorted(found.values())
+        if first in inside and second in inside:
+            groups.join(first, second)
+    return groups.lists()
 
 
 def _used(instance: Instance, one: Class, other: Class) -> bool:
     free = one[1] is not None and one[1] == other[1]
     evidence = shared(one[0], other[0])
     return free or instance.objective.prefers_use(evidence, instance.votes.annotators)
-
-
-def _find(root: dict[Span, Span], mention: Span) -> Span:
-    while root[mention] != mention:
-        root[mention] = root[root[mention]]
-        mention = root[mention]
-    return mention
-
-
-def _join(root: dict[Span, Span], first: Span, second: Span) -> None:
-    one, other = sorted((_find(root, first), _find(root, second)))
-    root[other] = one
 
 
 def extra(instance: Instance, first: Span, second: Span) -> int | None:

@@ -1,0 +1,10 @@
+"""Text from files made safe for a terminal or a line of a message."""
+
+
+def printable(text: str) -> str:
+    r"""Show control characters instead of sending them to the terminal.
+
+    >>> printable("a\x1b[31mb\u202ec")
+    'a\\x1b[31mb\\u202ec'
+    """
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
