@@ -20,12 +20,12 @@ from caspr.errors import CasprError
 from caspr.files import write_all
 from caspr.formats.chain_ids import plain_ids
 from caspr.formats.naming import stem
-from caspr.formats.registry import FORMATS, NAMED, SUFFIXES, losses, made_below, recognise, render
+from caspr.formats.registry import FORMATS, losses, made_below, recognise, render
 from caspr.formats.sources import read_one
 from caspr.text.alignment import align
 from caspr.text.document import Annotation, Span
 
-TARGETS = [name for name in FORMATS if name != "inception"]
+TARGETS = [name for name, format in FORMATS.items() if format.writes_any]
 """The formats that hold any annotation; a project archive can only be made of one."""
 
 
@@ -96,8 +96,9 @@ def _travel(annotations: Sequence[Annotation], format: str, *, anew: bool = True
     given = [plain_ids(one) if anew else one for one in annotations]
     if anew:
         given = [replace(one, document=replace(one.document, layout=None)) for one in given]
+    chosen = FORMATS[format]
     with TemporaryDirectory() as folder:
-        path = Path(folder) / ("out" if format not in NAMED else f"out{SUFFIXES[format][0]}")
+        path = Path(folder) / (f"out{chosen.suffixes[0]}" if chosen.many_documents else "out")
         files = render(given, path, format=format)
         write_all(files, below=made_below(path, files))
         found = {one.document.title: one for one in read_one(path, format=format)}

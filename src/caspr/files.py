@@ -55,10 +55,11 @@ def read_text(path: Path) -> str:
     return decode(read_bytes(path), str(path))
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file whole."""
+def read_bytes(path: Path, limit: int = -1) -> bytes:
+    """Read a file whole, or at most so many bytes of it."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(limit)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read: {_reason(error)}") from error
 

@@ -105,3 +105,8 @@ def assert_same(one: Annotation, two: Annotation, *, labels: bool = False, gaps:
             assert mine.label == (other.label if other.label != "Mention" else ""), span
         if gaps:
             assert mine.pieces == other.pieces, span
+
+
+def chain_texts(annotation: Annotation) -> list[list[str]]:
+    """Return the text of each mention of each chain."""
+    return [[annotation.document.text(span) for span in chain.mentions] for chain in annotation.chains]

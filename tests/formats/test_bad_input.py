@@ -9,8 +9,7 @@ import pytest
 
 from tests.cli.caller import Caller
 from tests.formats.projects import COREFERENCE, archive, make_cas, zipped
-from tests.formats.test_gate_mmax import project
-from tests.formats.test_malformed import FILES, put
+from tests.formats.sound import FILES, project, put
 
 CONLL = "#begin document (d);\n1\tAnna\t(1)\n2\tis\t-\n3\there\t(1)\n#end document\n"
 BDOC = json.dumps(

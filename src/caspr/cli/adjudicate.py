@@ -31,7 +31,6 @@ from caspr.cli.terminal.options import (
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review_file
-from caspr.formats.naming import read_files
 from caspr.formats.registry import (
     FORMATS,
     STANDARD_OUTPUT,
@@ -42,6 +41,7 @@ from caspr.formats.registry import (
     render,
     takes_a_folder,
 )
+from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.task.settings import Settings, write_settings
 from caspr.text.document import Annotation
@@ -90,7 +90,7 @@ def command(
     documents, findings = by_document(read_all(files, **reading(given)))
     settings = changed(Settings(), given, reported=report is not None)
     format = target or output_format(documents[0], output)
-    written = "conll" if layout == "review" else format
+    written = review_file.COLUMNS if layout == "review" else format
     check_outputs((output, json_path, certificate), files, folder=output if takes_a_folder(written) else None)
     names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
     refuse_extra(report, feedback, names, files, [output, json_path])

@@ -13,7 +13,6 @@ from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import read_all
 from caspr.formats.chain_ids import plain_ids
-from caspr.formats.naming import read_files
 from caspr.formats.registry import (
     FORMATS,
     STANDARD_OUTPUT,
@@ -23,6 +22,7 @@ from caspr.formats.registry import (
     output_format,
     render,
 )
+from caspr.formats.sources import read_files
 from caspr.text.document import Annotation
 from caspr.text.findings import Severity, times
 

@@ -61,7 +61,7 @@ def _same_bytes(function: Function) -> Function:
 @click.option(
     "--to",
     "target",
-    type=click.Choice([name for name in FORMATS if name != "inception"]),
+    type=click.Choice([name for name, format in FORMATS.items() if format.writes_any]),
     help="The format to write. Default: that of each document's first annotator.",
 )
 @format_options

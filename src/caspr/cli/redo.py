@@ -32,8 +32,8 @@ from caspr.engines import choose
 from caspr.errors import InputError
 from caspr.files import refuse_overwriting
 from caspr.formats import review_file
-from caspr.formats.naming import read_files
 from caspr.formats.registry import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.task.settings import Settings, read_settings, write_settings
 from caspr.text.document import Annotation

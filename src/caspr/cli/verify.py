@@ -1,6 +1,5 @@
 """`caspr verify`: check a certificate of optimality against the annotations, without any solver."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import click
 
 from caspr.adjudicate import by_document
 from caspr.cli.terminal.options import FILES
-from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats import read_all, review_file
+from caspr.formats.containers.json import parse_value
 from caspr.proof.certificate import Verified, shown, verify_documents
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
@@ -34,12 +33,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     Decisions must be those of the review file. Annotators' files have none: if the certificate names
     decisions, it is verified only under these, which is said, and the first of them are printed.
     """
-    try:
-        data = json.loads(read_text(certificate))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            str(certificate), None, "malformed JSON", "a file that --certificate wrote"
-        ) from error
+    data = parse_value(read_text(certificate), str(certificate), "a file that --certificate wrote")
     reviewed = len(files) == 1
     results = []
     for result in verify_documents(data, _documents(files)):

@@ -24,13 +24,9 @@ class DocumentPiece(NamedTuple):
     length: int
     """How many bytes it has."""
     line: int
-    """The number of its first line; `PICKLED` or `PROJECT` if it is not text."""
-
-
-PICKLED = 0
-"""In place of a line: the piece holds a pickled annotation, or what is wrong with it."""
-PROJECT = -1
-"""In place of a line: the piece holds a project archive of one document."""
+    """The number of its first line in the annotator's own file; 0 if it lies in the spool."""
+    format: str
+    """The format that reads it; empty for a pickled annotation, or for what is wrong with one."""
 
 
 @dataclass(frozen=True)

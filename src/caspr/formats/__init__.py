@@ -1,8 +1,9 @@
-"""Formats: files to annotations and back, one module for each format.
+"""Formats: files to annotations and back, one package for each format.
 
-Each format is a module with the same free functions, and `formats.table` names them all; to add one,
-write such a module and name it there. The review layout is not in the table: it holds all annotators at
-once, and the adjudicator's decisions, and has its own functions in `formats.review`.
+Each package makes a `Format` record (`formats.format`), and the table `FORMATS` (`formats.registry`)
+names the packages; to add a format, write such a package and name it there. The review file is not in the
+table: it holds all annotators and the adjudicator's decisions, and has functions of its own in
+`formats.review_file`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,9 +29,9 @@ def read(
 ) -> list[Annotation]:
     """Read one annotator's file or folder: an annotation for each document in it.
 
-    The annotator is named after the file unless a name is given; a file with several annotators in it
-    gives them all. The format is found by content unless it is given, and `layer` and `relations` are
-    those of the command line.
+    The annotator is named after the file unless a name is given; of a file with several annotators, all are
+    returned. The format is found by content unless it is given, and `layer` and `relations` are those of
+    the command line.
     """
     choices = ReadOptions(layer, tuple(relations))
     return read_one(Path(path), annotator, format=format, choices=choices)

@@ -1,40 +1,25 @@
-"""Places: how annotators are called after their files, and where the files of a document go.
+"""Names: annotators named after their files, and files named after their documents.
 
-1. A format whose files hold many documents gives one text; any other gives files by name, and the folder
-   they go to is the user's. With one document and an output such as `gold.ann`, files are called `gold`.
-2. A document's name may have slashes, and then lies in folders of that name; no name leads out of the
-   output folder, and no two documents share a file.
+1. A format whose files hold many documents writes one text; any other writes files by name into a folder that
+   the user chooses. With one document and an output such as `gold.ann`, the files are called `gold`.
+2. Slashes in a document's name make folders. No name leads out of the output folder, and no two documents
+   share a file.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from caspr.errors import FormatError, InputError, OutputError
+from caspr.errors import InputError, OutputError
 from caspr.formats.messages import quoted
 from caspr.text.document import Annotation, Document
 
-Content = str | Mapping[str, str | bytes]
-"""The text of one file, or files by name."""
-Each = tuple[str, Annotation | FormatError]
-"""A document's name, with its annotation or with what is wrong with it."""
-
-
-def whole(found: Iterable[Each]) -> list[Annotation]:
-    """Return all annotations of a file, or raise what is wrong with the first that is malformed."""
-    annotations = []
-    for _, one in found:
-        if isinstance(one, FormatError):
-            raise one
-        annotations.append(one)
-    return annotations
-
 
 def annotator_names(paths: Sequence[Path]) -> list[str]:
-    """Name annotators by file name, or by as much of the path as tells them apart.
+    """Name annotators by file name, or by as much of the path as distinguishes them.
 
     >>> annotator_names([Path("ann/doc.conll"), Path("bob/doc.conll"), Path("eve.conll")])
     ['ann/doc', 'bob/doc', 'eve']
@@ -45,8 +30,8 @@ def annotator_names(paths: Sequence[Path]) -> list[str]:
     names = [path.stem for path in paths]
     for length in range(2, max(map(len, parts), default=0) + 1):
         longer = ["/".join(part[-length:]) for part in parts]
-        names = _told_apart(names, longer)
-    return _told_apart(names, [str(path) for path in paths])
+        names = _distinguished(names, longer)
+    return _distinguished(names, [str(path) for path in paths])
 
 
 def refuse_twice(path: Path, others: Iterable[Path]) -> None:
@@ -57,23 +42,10 @@ def refuse_twice(path: Path, others: Iterable[Path]) -> None:
                 raise InputError(f"{path}: found the same file as {other}, expected each annotator once")
 
 
-def read_files(paths: Iterable[Path]) -> list[Path]:
-    """List all files that are read when these are given, so that none of them is written to."""
-    found: list[Path] = []
-    for path in paths:
-        found.append(path)
-        folder = path.parent if path.suffix == ".mmax" else path
-        if folder.is_dir():
-            found += [file for file in folder.rglob("*") if file.is_file()]
-        elif path.suffix == ".ann":
-            found.append(path.with_suffix(".txt"))
-    return found
-
-
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 
-    A document without a name is called as the file it comes from.
+    A document without a name is called like the file it comes from.
 
     >>> stem(Document("nw/wsj_0001", (), part="002")), stem(Document("", (), source="texts/a.conll"))
     ('nw/wsj_0001.part002', 'a')
@@ -101,7 +73,7 @@ def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotatio
 
 
 def collect(files: Iterable[tuple[str, str | bytes]]) -> dict[str, str | bytes]:
-    """Put files together, refusing two of the same name."""
+    """Collect files, refusing two of the same name."""
     found: dict[str, str | bytes] = {}
     for name, content in files:
         if name in found and found[name] != content:
@@ -110,7 +82,7 @@ def collect(files: Iterable[tuple[str, str | bytes]]) -> dict[str, str | bytes]:
     return found
 
 
-def _told_apart(names: Sequence[str], longer: Sequence[str]) -> list[str]:
+def _distinguished(names: Sequence[str], longer: Sequence[str]) -> list[str]:
     """Replace the names that are not unique by longer ones."""
     counts = Counter(names)
     return [more if counts[name] > 1 else name for name, more in zip(names, longer, strict=True)]

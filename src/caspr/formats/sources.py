@@ -1,22 +1,31 @@
-"""Annotators: how the annotations of several people come, and how they are told apart.
+"""Where annotations come from: files, folders and archives, each of one annotator or of several.
 
 1. One file for each annotator, named after it.
 2. One folder for each annotator, with the same file names inside.
 3. One file with several annotators in it (annotation sets, levels, a project archive).
 
-A document that is not named in its file is named after it. Where every annotator gives just one such
-document, they are taken as the same one whatever the files are called: their texts are compared anyway.
+A document that is not named in its file is named after it. Where every annotator has just one such document,
+all of them are taken as the same document whatever the files are called: their texts are compared anyway.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import InputError
 from caspr.formats.naming import annotator_names, refuse_twice
 from caspr.formats.options import ReadOptions
-from caspr.formats.registry import NAMED, choose, detect, recognise
+from caspr.formats.registry import (
+    FORMATS,
+    by_suffix,
+    choose,
+    companions,
+    detect,
+    is_named_after_file,
+    recognise,
+    with_format,
+)
 from caspr.text.document import Annotation
 from caspr.text.findings import note, times
 
@@ -28,7 +37,7 @@ def read_one(
     if path.is_dir():
         return _read_folder(path, annotator or path.name, format, choices)
     name = format or detect(path)
-    return [_formatted(one, name) for one in choose(name).read(path, annotator, choices)]
+    return [with_format(one, name) for one in choose(name).read(path, annotator, choices)]
 
 
 def read_all(
@@ -42,6 +51,17 @@ def read_all(
         read_one(path, name, format=format, choices=choices) for path, name in zip(paths, names, strict=True)
     ]
     return by_annotator(given, names)
+
+
+def read_files(paths: Iterable[Path]) -> list[Path]:
+    """Return all files that are read when these are given, so that none of them is written to."""
+    found: list[Path] = []
+    for path in paths:
+        name = by_suffix(path)
+        folder = path.parent if name and FORMATS[name].project_suffixes else path
+        inside = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
+        found += (path, *(inside or companions(path)))
+    return found
 
 
 def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) -> list[list[Annotation]]:
@@ -65,8 +85,7 @@ def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
     """Call documents the same if each annotator has one, and they are all named after their files."""
     documents = [annotation.document for annotation in annotations]
     annotators = {annotation.annotator for annotation in annotations}
-    unnamed = all(document.format and document.format not in NAMED for document in documents)
-    if not unnamed or len(annotators) < len(annotations) or not documents:
+    if not all(map(is_named_after_file, documents)) or len(annotators) < len(annotations) or not documents:
         return annotations
     return [
         replace(annotation, document=replace(annotation.document, name=documents[0].name))
@@ -79,45 +98,38 @@ def _read_folder(
 ) -> list[Annotation]:
     """Read every file in a folder and those below it that is of a known format."""
     found: list[Annotation] = []
-    strange: list[Path] = []
+    unread: list[Path] = []
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         name = recognise(path)
         if name is None or format not in (None, name):
-            strange.append(path)
+            unread.append(path)
             continue
         for annotation in choose(name).read(path, annotator, choices):
-            renamed = annotation.document.name
-            if name not in NAMED:
+            one = with_format(annotation, name)
+            if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_suffix("").as_posix()
-            found.append(_formatted(annotation, name, renamed))
+                one = replace(one, document=replace(one.document, name=renamed))
+            found.append(one)
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
         raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")
-    return _mention_strange(found, folder, strange)
+    return _with_unread(found, folder, unread)
 
 
-def _mention_strange(found: list[Annotation], folder: Path, strange: Sequence[Path]) -> list[Annotation]:
-    """Note the files that were not read, unless another format's files explain them."""
-    parts = tuple(annotation.document.source for annotation in found)
-    companions = {Path(part).with_suffix("") for part in parts}
-    projects = {Path(part).parent for part in parts if part.endswith(".mmax")}
+def _with_unread(found: list[Annotation], folder: Path, unread: Sequence[Path]) -> list[Annotation]:
+    """Add a finding about the files that were not read, except those that belong to files that were."""
+    read = [(Path(one.document.source), FORMATS[one.document.format]) for one in found]
+    names = {path.with_suffix("") for path, _ in read}
+    projects = {path.parent for path, format in read if format.project_suffixes}
     odd = [
         path
-        for path in strange
-        if path.with_suffix("") not in companions and not projects.intersection(path.parents)
+        for path in unread
+        if path.with_suffix("") not in names and not projects.intersection(path.parents)
     ]
     if not odd:
         return found
     message = f"{times(len(odd), 'file')} of no known format not read (first: {odd[0].name})"
     finding = note("unread-files", message, count=len(odd), where=str(folder))
     return [replace(found[0], findings=(*found[0].findings, finding)), *found[1:]]
-
-
-def _formatted(annotation: Annotation, format: str, name: str | None = None) -> Annotation:
-    """Remember the format, and the name that the folder gives."""
-    document = replace(
-        annotation.document, format=format, name=annotation.document.name if name is None else name
-    )
-    return replace(annotation, document=document)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.formats import brat
+from caspr.formats.brat.writing import write
 from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -35,7 +35,7 @@ def words(annotation: Annotation) -> list[list[str]]:
 
 
 def ann_of(annotation: Annotation) -> str:
-    content = brat.write([annotation])["d.ann"]
+    content = write([annotation])["d.ann"]
     assert isinstance(content, str)
     return content
 
@@ -107,7 +107,7 @@ def test_a_byte_order_mark_and_carriage_returns_count(tmp_path: Path) -> None:
     [annotation] = read_one(tmp_path / "d.ann")
     assert words(annotation) == [["Anna", "Ben"]]
     assert not annotation.findings
-    text = brat.write([annotation])["d.txt"]
+    text = write([annotation])["d.txt"]
     assert text == "\ufeffAnna\r\nBen"
 
 

@@ -171,10 +171,10 @@ def test_other_secondary_formats(caspr: Caller, tmp_path: Path, suffix: str) -> 
         if suffix == "json":
             work[BEAR, user] = cas.to_json().encode()
         else:
-            from caspr.formats import webanno
+            from caspr.formats.webanno.writing import write
 
             [annotation] = read_one(path, choices=layers)
-            [content] = webanno.write([annotation]).values()
+            [content] = write([annotation]).values()
             assert isinstance(content, str)
             work[BEAR, user] = content.encode()
     path = tmp_path / "p.zip"
@@ -305,7 +305,7 @@ def test_mutated_archives(project: Path, tmp_path: Path) -> None:
     import random
     import time
 
-    from tests.formats.test_fuzz import mutated
+    from tests.formats.mutations import mutated
 
     chance = random.Random("archives")
     original = project.read_bytes()

@@ -110,8 +110,8 @@ ROW = "1\ta\t-\t-\t-"
 MALFORMED = [
     (one_document("1\ta\t-"), 1, "caspr adjudicate --layout review"),
     (reviewed("-", header="# caspr review: {\n"), 1, "malformed JSON"),
-    (reviewed("-", header="# caspr review: []\n"), 1, "malformed JSON"),
-    (reviewed("-", header=f"# caspr review: {'[' * 100_000}\n"), 1, "malformed JSON"),
+    (reviewed("-", header="# caspr review: []\n"), 1, "a list, not an object, in JSON"),
+    (reviewed("-", header=f"# caspr review: {'[' * 100_000}\n"), 1, "nested too deeply"),
     (reviewed("-", header=HEADER.replace('"version": 1', '"version": 2')), 1, "version '2'"),
     (reviewed("-", header=HEADER.replace(', "version": 1', "")), 1, "version 'None'"),
     (reviewed("-", header=HEADER.replace('["AK", "JA"]', "[]")), 1, "no list of annotators"),

@@ -9,7 +9,7 @@ from typing import Any
 from caspr.corpus.inputs.layouts import detect
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.registry import NAMED, recognise
+from caspr.formats.registry import is_named_after_file, recognise
 from caspr.review.session.opening import is_review
 from caspr.text.document import Annotation
 
@@ -52,7 +52,7 @@ def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:
     for folder in folders:
         for annotation in (one for given in read_all(_files(folder), **reading) for one in given):
             document = annotation.document
-            if document.format not in NAMED:
+            if is_named_after_file(document):
                 document = replace(document, name=folder.name)
             annotators[annotation.annotator].append(replace(annotation, document=document))
     return list(annotators.values())

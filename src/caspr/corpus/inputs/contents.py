@@ -1,6 +1,6 @@
-"""Inputs of a job: find their content, tell whether it has changed, read it, here or far away.
+"""Inputs of a job: their content, a fingerprint of it, and the annotations in it, on this machine or another.
 
-All paths are seen from the corpus folder. A worker on another machine puts the content it was sent into a
+All paths are relative to the corpus folder. A worker on another machine puts the content it was sent into a
 folder of its own under the same paths, so that messages and results have the same bytes everywhere.
 """
 
@@ -15,11 +15,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from caspr.corpus.job import PICKLED, PROJECT, DocumentPiece, Job, Reading, Source
-from caspr.errors import FormatError, InputError
-from caspr.files import decode
-from caspr.formats import conll
-from caspr.formats.registry import NAMED, read_project
+from caspr.corpus.job import DocumentPiece, Job, Reading, Source
+from caspr.errors import InputError
+from caspr.formats.registry import is_named_after_file, read_piece
 from caspr.formats.sources import by_annotator, read_one
 from caspr.text.document import Annotation
 
@@ -69,8 +67,8 @@ def annotations(job: Job) -> list[list[Annotation]]:
     given = [_read(job, source) for source in job.sources]
     files = by_annotator(given, [source.annotator for source in job.sources])
     found = [annotation.document for file in files for annotation in file]
-    named = all(not document.format or document.format in NAMED for document in found)
-    if all(len(file) == 1 for file in files) and (len({one.name for one in found}) > 1 or not named):
+    unnamed = any(map(is_named_after_file, found))
+    if all(len(file) == 1 for file in files) and (len({one.name for one in found}) > 1 or unnamed):
         # Where documents are named after files, the folder says that they are the same one.
         return [[_named(file[0], job.document)] for file in files]
     return files
@@ -135,27 +133,10 @@ def _read(job: Job, source: Source) -> list[Annotation]:
 
 def _parse(data: bytes, piece: DocumentPiece, source: Source, reading: Reading) -> list[Annotation]:
     """Read one document out of a large file; messages name the lines of the file."""
-    if piece.line == PICKLED:
-        found = pickle.loads(data)
-        if isinstance(found, str):
-            raise InputError(found)
-        return [found]
-    if piece.line == PROJECT:
-        return read_project(Path(source.path), data, reading.choices)
-    before = piece.line - 1
-    try:
-        found = conll.parse(decode(data, source.path), source.path, source.annotator)
-    except FormatError as error:
-        line = None if error.line is None else error.line + before
-        raise FormatError(error.source, line, error.found, error.expected) from error
-    if any(annotation.findings for annotation in found):
-        # Findings have lines in their sentences: read again, with empty lines for what stands before.
-        return conll.parse("\n" * before + decode(data, source.path), source.path, source.annotator)
-    return [_moved(annotation, before) for annotation in found]
-
-
-def _moved(annotation: Annotation, lines: int) -> Annotation:
-    document = annotation.document
-    return replace(
-        annotation, document=replace(document, lines=tuple(line + lines for line in document.lines))
-    )
+    if piece.format:
+        path, who = Path(source.path), source.annotator
+        return read_piece(piece.format, path, data, annotator=who, line=piece.line, choices=reading.choices)
+    found = pickle.loads(data)
+    if isinstance(found, str):
+        raise InputError(found)
+    return [found]

@@ -1,36 +1,31 @@
-"""Walk through folders: which files in them are documents, and which only lie beside them.
+"""Walk through folders: which files in them are documents, and which only belong to documents.
 
-Links to folders are followed, except back to where we come from. Pipes and devices are left alone.
+Links to folders are followed, unless they lead back to a folder above. Pipes and devices are skipped.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from caspr.errors import InputError
+from caspr.formats.format import Format
+from caspr.formats.registry import FORMATS
 
-_ASIDE = (
-    *("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf", "typesystem.xml"),
-    *("thumbs.db", "desktop.ini", "*~", "*.bak", "#*#"),
-)
-"""What brat and UIMA, desktops and editors put beside documents, in small letters."""
-MMAX = ".mmax"
-"""What the main file of an MMAX2 project ends with."""
-_PROJECT = (".xml", ".dtd", ".xsl")
-"""What the files of an MMAX2 project beside its `.mmax` are called."""
+_ASIDE = ("thumbs.db", "desktop.ini", "*~", "*.bak", "#*#")
+"""What desktops and editors put beside documents, in lower case."""
 
 
 def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
     """Yield the paths below a folder of all documents that match, in no order.
 
     Hidden files are left out, and files that only belong to others: texts beside annotations, parts of
-    MMAX2 projects, settings of annotation tools.
+    projects, settings of annotation tools.
     """
-    waiting: list[tuple[str, bool, tuple[str, ...]]] = [("", False, ())]
+    waiting: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [("", (), ())]
     while waiting:
-        here, project, links = waiting.pop()
-        project = project or _has_project(folder / here)
+        here, parts, links = waiting.pop()
+        parts = parts or _project_parts(folder / here)
         with opened(folder / here) as entries:
             for entry in entries:
                 path = f"{here}/{entry.name}" if here else entry.name
@@ -38,13 +33,13 @@ def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
                     continue
                 if is_folder(entry):
                     if (followed := _followed(entry, links)) is not None:
-                        waiting.append((path, project, followed))
-                elif is_taken(entry, pattern) and not is_part(folder / path, project=project):
+                        waiting.append((path, parts, followed))
+                elif is_taken(entry, pattern) and not is_part(folder / path, parts):
                     yield path
 
 
 def _followed(entry: "os.DirEntry[str]", links: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the folders that links led to, with this one; `None` if it leads back to where we come from."""
+    """Return the folders that links led to, with this one; `None` if it leads back to a folder above."""
     if not entry.is_symlink():
         return links
     real = os.path.realpath(entry.path)
@@ -54,7 +49,7 @@ def _followed(entry: "os.DirEntry[str]", links: tuple[str, ...]) -> tuple[str, .
 
 
 def is_folder(entry: "os.DirEntry[str]") -> bool:
-    """Tell whether an entry is a folder, or a link to one."""
+    """Return whether an entry is a folder, or a link to one."""
     try:
         return entry.is_dir()
     except OSError:
@@ -63,7 +58,7 @@ def is_folder(entry: "os.DirEntry[str]") -> bool:
 
 
 def is_taken(entry: "os.DirEntry[str]", pattern: str) -> bool:
-    """Tell whether an entry that is no folder matches, and is no pipe or device, which might never end."""
+    """Return whether an entry that is no folder matches, and is no pipe or device, which might never end."""
     if not fnmatchcase(entry.name, pattern):
         return False
     try:
@@ -72,22 +67,37 @@ def is_taken(entry: "os.DirEntry[str]", pattern: str) -> bool:
         return True
 
 
-def _has_project(folder: Path) -> bool:
+def _project_parts(folder: Path) -> tuple[str, ...]:
+    """Return the suffixes of files that belong to a project in a folder, if there is one."""
     with opened(folder) as entries:
-        return any(entry.name.endswith(MMAX) for entry in entries)
+        names = [entry.name for entry in entries]
+    return tuple(
+        suffix
+        for format in FORMATS.values()
+        if format.project_suffixes and any(name.endswith(format.suffixes) for name in names)
+        for suffix in format.project_suffixes
+    )
 
 
-def is_part(path: Path, *, project: bool) -> bool:
-    """Tell whether a file only belongs to others, such as those of an MMAX2 project in its folder."""
-    if any(fnmatchcase(path.name.lower(), pattern) for pattern in _ASIDE):
-        return True
-    if path.suffix == ".txt" and path.with_suffix(".ann").is_file():
-        return True
-    return project and path.suffix in _PROJECT
+def is_part(path: Path, parts: Sequence[str] = ()) -> bool:
+    """Return whether a file only belongs to others; `parts` are the suffixes of files of a project."""
+    name = path.name.lower()
+    return (
+        path.suffix in parts
+        or any(fnmatchcase(name, pattern) for pattern in _ASIDE)
+        or any(name in format.settings_files or _accompanies(path, format) for format in FORMATS.values())
+    )
+
+
+def _accompanies(path: Path, format: Format) -> bool:
+    """Return whether a file belongs to the one of the same name beside it."""
+    if path.suffix not in format.companion_suffixes:
+        return False
+    return any(path.with_suffix(suffix).is_file() for suffix in format.suffixes)
 
 
 def opened(folder: Path) -> "os._ScandirIterator[str]":
-    """Look into a folder, or say why that cannot be done."""
+    """List a folder, or raise why that is not possible."""
     try:
         return os.scandir(folder)
     except OSError as error:

@@ -5,7 +5,7 @@
     file         IN/annotator.ext              one file for each annotator, with many documents in it
 
 Deeper folders are part of the document's name. Where the layout is not said, it is found by looking into
-some files: those of one document have the same words. An MMAX2 project may be a folder in place of a file.
+some files: those of one document have the same words. A project may be a folder in place of a file.
 """
 
 import os
@@ -14,9 +14,10 @@ from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from caspr.corpus.inputs.folders import MMAX, is_folder, is_part, is_taken, opened, walk
+from caspr.corpus.inputs.folders import is_folder, is_part, is_taken, opened, walk
 from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
+from caspr.formats.registry import project_suffixes
 from caspr.formats.sources import read_one
 
 LAYOUTS = ("document", "annotator", "file")
@@ -32,7 +33,7 @@ _Samples = Mapping[str, Mapping[str, str]]
 
 
 def is_text(path: str) -> bool:
-    """Tell whether the name of a file is UTF-8."""
+    """Return whether the name of a file is UTF-8."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -59,7 +60,7 @@ def place(path: str, layout: str) -> tuple[str, str]:
 
 
 def are_in_folders(paths: Iterable[str]) -> bool:
-    """Tell whether the MMAX2 projects among the paths of a corpus are folders in place of files.
+    """Return whether the projects among the paths of a corpus are folders in place of files.
 
     They are if each is alone in its folder, and that is not a folder of the corpus folder itself. The paths
     must come folder by folder.
@@ -68,8 +69,9 @@ def are_in_folders(paths: Iterable[str]) -> bool:
     (True, False)
     """
     last = None
+    suffixes = project_suffixes()
     for path in paths:
-        if path.endswith(MMAX):
+        if path.endswith(suffixes):
             folder = path.rpartition("/")[0]
             if folder == last or "/" not in folder:
                 return False
@@ -83,22 +85,14 @@ def as_file(path: str) -> str:
     >>> as_file("d1/ann/x.mmax"), as_file("d1/ann.conll")
     ('d1/ann.mmax', 'd1/ann.conll')
     """
-    return f"{path.rpartition('/')[0]}{MMAX}" if path.endswith(MMAX) else path
-
-
-def refuse_unpacked(folder: Path) -> None:
-    """Refuse the folder of an INCEpTION project, in which it is not told who finished what."""
-    for file in folder.glob("exportedproject*.json"):
-        raise InputError(
-            f"{file}: found an INCEpTION project that was unpacked, expected its archive: give the .zip file "
-            "as it was exported, or pack the content of this folder again"
-        )
+    folder, suffix = path.rpartition("/")[0], PurePosixPath(path).suffix
+    return f"{folder}{suffix}" if path.endswith(project_suffixes()) else path
 
 
 def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> str:
     """Find the layout of a corpus by looking."""
     folders, files = _entries(folder, pattern)
-    if any(file.endswith(MMAX) for file in files):
+    if any(file.endswith(project_suffixes()) for file in files):
         return "file"
     if not folders:
         if not files:
@@ -130,9 +124,7 @@ def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:
     files = sorted(
         entry.name
         for entry in shown
-        if not is_folder(entry)
-        and is_taken(entry, pattern)
-        and not is_part(folder / entry.name, project=False)
+        if not is_folder(entry) and is_taken(entry, pattern) and not is_part(folder / entry.name)
     )
     return folders[:_SAMPLES], files
 

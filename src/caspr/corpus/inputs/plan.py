@@ -21,14 +21,13 @@ from caspr.corpus.inputs.layouts import (
     detect,
     is_text,
     place,
-    refuse_unpacked,
     refused_name,
 )
-from caspr.corpus.job import PICKLED, DocumentPiece, Job, Options, Reading, Source
+from caspr.corpus.job import DocumentPiece, Job, Options, Reading, Source
 from caspr.corpus.run.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
-from caspr.formats.registry import companions
+from caspr.formats.registry import companions, refuse_folder
 
 _TABLE = """
 CREATE TABLE source (
@@ -72,7 +71,7 @@ class Plan:
         self._database.executescript(_TABLE)
         if self._walked:
             self.root = inputs[0].resolve()
-            refuse_unpacked(inputs[0])
+            refuse_folder(inputs[0])
             self.by = by or detect(inputs[0], files, self._reading)
             paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
@@ -188,7 +187,7 @@ def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
 
 
 def _is_text(path: str) -> bool:
-    """Tell whether a file is the plain text of others of the same name."""
+    """Return whether a file is the plain text of others of the same name."""
     return PurePath(path).suffix.lower() == ".txt"
 
 
@@ -196,7 +195,7 @@ def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, 
     """Put together what one annotator has of one document."""
     pieces = tuple(DocumentPiece(*json.loads(piece)) for _, piece in rows if piece is not None)
     path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
-    spooled = any(piece.line <= PICKLED for piece in pieces)
+    spooled = any(piece.line == 0 for piece in pieces)
     if not pieces:
         others += [found.relative_to(root).as_posix() for found in companions(root / path)]
     return Source(annotator, path, tuple(others), pieces, spool if spooled else "")

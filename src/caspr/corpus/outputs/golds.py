@@ -10,7 +10,7 @@ from pathlib import Path
 from caspr.corpus.job import Job
 from caspr.corpus.outputs.names import file_name
 from caspr.formats import gold_files, review_file
-from caspr.formats.registry import SUFFIXES, losses, output_format
+from caspr.formats.registry import FORMATS, losses, output_format
 from caspr.result import Result
 from caspr.task.settings import write_settings
 from caspr.text.document import Annotation
@@ -39,8 +39,8 @@ def gold_content(job: Job, results: Sequence[Result]) -> tuple[str, Mapping[str,
     if any(file in SUMMARIES or file.startswith(f"{CERTIFICATES}/") for file in files):
         # No other document has this name: in names, `%` is always followed by a code.
         files = gold_files([gold for _, gold in golds], f"%{name}", format=format)
-    endings = (".xmi",) if format == "inception" else SUFFIXES[format]
-    return next((file for file in files if file.endswith(endings)), next(iter(files))), files
+    suffixes = FORMATS[format].suffixes
+    return next((file for file in files if file.endswith(suffixes)), next(iter(files))), files
 
 
 def _written(job: Job, result: Result) -> Sequence[Annotation]:
@@ -48,7 +48,9 @@ def _written(job: Job, result: Result) -> Sequence[Annotation]:
 
 
 def _format(job: Job, golds: Sequence[Annotation]) -> str:
-    return "conll" if job.options.layout == "review" else job.options.target or output_format(golds, Path())
+    if job.options.layout == "review":
+        return review_file.COLUMNS
+    return job.options.target or output_format(golds, Path())
 
 
 def _review(job: Job, golds: Sequence[tuple[Result, Annotation]]) -> str:

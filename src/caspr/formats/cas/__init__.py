@@ -26,6 +26,7 @@ from caspr.formats.cas.conversion import xmi_of_json
 from caspr.formats.cas.json_cas import fresh_json, read_json, write_json
 from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
 from caspr.formats.containers.zip import Archive, is_archive, open_archive
+from caspr.formats.format import Format, Forms
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.naming import collect, stem
 from caspr.formats.options import ReadOptions
@@ -36,7 +37,7 @@ from caspr.text.findings import Finding, note
 
 
 @dataclass(frozen=True)
-class _Layout:
+class CasLayout:
     """What the file said."""
 
     cas: Cas
@@ -83,12 +84,12 @@ def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | N
     marked, findings = mentions(cas, layer)
     ends = [end for _, end in extents(cas, SENTENCE)]
     text = Text(cas.text, extents(cas, TOKEN) or None, ends)
-    document = Document(name, (), part, cas.source, layout=_Layout(cas, layer))
+    document = Document(name, (), part, cas.source, layout=CasLayout(cas, layer))
     return annotate(document, annotator, text, marked, findings)
 
 
-def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
-    """Write a file for each document, in the form it was read, or as `.xmi` or `.json` where that can be."""
+def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
+    """Write a file for each document, in the form it was read or, if possible, the one asked for."""
     return collect(_file(annotation, form) for annotation in annotations)
 
 
@@ -105,8 +106,8 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
 
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout, name = annotation.document.layout, stem(annotation.document)
-    if not isinstance(layout, _Layout):
-        layout = _Layout(_fresh(annotation, form), BUILT_IN)
+    if not isinstance(layout, CasLayout):
+        layout = CasLayout(_fresh(annotation, form), BUILT_IN)
     data = with_chains(layout.cas, layout.layer, annotation)
     if not isinstance(layout.cas.file, dict):
         return f"{name}.xmi", data
@@ -120,3 +121,16 @@ def _fresh(annotation: Annotation, form: str) -> Cas:
     if form == ".json":
         return read_json(fresh_json(annotation.document, text, offsets), "a new file")
     return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")
+
+
+FORMAT = Format(
+    name="cas",
+    suffixes=(".xmi", ".json"),
+    detect=detect,
+    read=read,
+    write=write,
+    losses=losses,
+    vague_suffixes=(".json",),
+    forms=Forms({".xmi": ".xmi", ".json": ".json"}, write),
+    settings_files=("typesystem.xml",),
+)

@@ -1,4 +1,4 @@
-"""Objects: JSON files that hold one object each."""
+"""JSON: values read from text, with one set of messages for all that can be wrong with them."""
 
 import json
 from typing import Any
@@ -6,20 +6,43 @@ from typing import Any
 from caspr.errors import FormatError
 from caspr.files import decode
 
+_KINDS = {list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
+
+
+def parse_value(text: str, source: str, expected: str, *, line: int = 1) -> Any:
+    """Read a JSON value that begins in some line of a file, or refuse what is malformed or cut off."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise FormatError(source, line, "JSON nested too deeply", expected) from None
+    except json.JSONDecodeError as error:
+        found = f"malformed JSON ({error.msg}, column {error.colno})"
+        raise FormatError(source, line + error.lineno - 1, found, expected) from None
+    except ValueError as error:
+        raise FormatError(source, line, f"malformed JSON ({error})", expected) from None
+
+
+def parse_object(text: str, source: str, expected: str, *, line: int = 1) -> dict[str, Any]:
+    """Read a JSON object that begins in some line of a file, or refuse what is none."""
+    value = parse_value(text, source, expected, line=line)
+    if not isinstance(value, dict):
+        found = f"{_KINDS.get(type(value), 'null')}, not an object, in JSON"
+        raise FormatError(source, line, found, expected)
+    return value
+
+
+def parse_kept(text: str, source: str, expected: str, *, line: int = 1) -> dict[str, Any]:
+    """Read a JSON object that is going to be written again, or refuse one that UTF-8 cannot hold."""
+    value = parse_object(text, source, expected, line=line)
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise FormatError(source, line, "JSON nested too deeply", expected) from None
+    except UnicodeError:
+        raise FormatError(source, line, "a lone surrogate, which is not UTF-8", expected) from None
+    return value
+
 
 def load_object(data: bytes, source: str, expected: str) -> dict[str, Any]:
-    """Read a JSON object, or refuse what is none, cut off, or could not be written again."""
-    text = decode(data, source)
-    try:
-        whole = json.loads(text)
-        json.dumps(whole, ensure_ascii=False).encode("utf-8")
-    except RecursionError:
-        raise FormatError(source, None, "JSON nested too deeply", expected) from None
-    except UnicodeError:
-        raise FormatError(source, None, "half a character, which is not UTF-8", expected) from None
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise FormatError(source, line, f"malformed JSON ({error})", expected) from None
-    if not isinstance(whole, dict):
-        raise FormatError(source, None, "another JSON value", expected)
-    return whole
+    """Read a file that holds one JSON object and is going to be written again."""
+    return parse_kept(decode(data, source), source, expected)

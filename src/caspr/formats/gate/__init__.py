@@ -19,6 +19,7 @@ from pathlib import Path
 
 from caspr.errors import FormatError
 from caspr.files import read_bytes
+from caspr.formats.format import Format, Forms
 from caspr.formats.gate.bdoc import bdoc_with_chains, fresh_bdoc, read_bdoc
 from caspr.formats.gate.chains import Gate, Place, Planned, mentions
 from caspr.formats.gate.fresh import fresh_document
@@ -37,7 +38,7 @@ _OTHERS = {".bdocym": "YAML", ".bdocmp": "MessagePack"}
 
 
 @dataclass(frozen=True)
-class _Layout:
+class GateLayout:
     """What the file said."""
 
     gate: Gate
@@ -66,7 +67,7 @@ def read(path: Path, annotator: str | None = None, choices: ReadOptions | None =
     found = []
     for layer in layers:
         marked, odd = mentions(gate, layer)
-        layout = _Layout(gate, Place(layer, len(layers) == 1), tuple(marked))
+        layout = GateLayout(gate, Place(layer, len(layers) == 1), tuple(marked))
         document = Document(path.stem, (), source=str(path), layout=layout)
         who = given if len(layers) == 1 else layer or "default"
         findings = (*gate.odd, *odd) if layer == layers[0] else odd
@@ -74,7 +75,7 @@ def read(path: Path, annotator: str | None = None, choices: ReadOptions | None =
     return found
 
 
-def write(annotations: Iterable[Annotation], *, form: str = "") -> dict[str, str | bytes]:
+def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
     """Write a file for each document, in the form it was read; a new one as XML unless as `.bdocjs`."""
     return collect(_file(annotation, form) for annotation in annotations)
 
@@ -107,11 +108,11 @@ def _layers(gate: Gate, layer: str | None) -> list[str]:
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     document, layout = annotation.document, annotation.document.layout
     name = stem(document)
-    if not isinstance(layout, _Layout) and form != ".bdocjs":
+    if not isinstance(layout, GateLayout) and form != ".bdocjs":
         return f"{name}.xml", fresh_document(annotation, *spell(document)).encode("utf-8")
-    if not isinstance(layout, _Layout):
+    if not isinstance(layout, GateLayout):
         made = read_bdoc(fresh_bdoc(document, *spell(document)), "a new file")
-        layout = _Layout(made, Place("", True), ())
+        layout = GateLayout(made, Place("", True), ())
     gate, place = layout.gate, layout.place
     ids = (str(number) for number in count(gate.largest + 1))
     chains: list[Planned] = [
@@ -121,3 +122,17 @@ def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     if isinstance(gate.file, dict):
         return f"{name}.bdocjs", bdoc_with_chains(gate, place, chains)
     return f"{name}.xml", xml_with_chains(gate, place, chains)
+
+
+_FORMS = {".xml": ".xml", ".gate": ".xml", ".bdocjs": ".bdocjs", ".bdocym": ".bdocym", ".bdocmp": ".bdocmp"}
+FORMAT = Format(
+    name="gate",
+    suffixes=tuple(_FORMS),
+    detect=detect,
+    read=read,
+    write=write,
+    losses=losses,
+    many_annotators=True,
+    vague_suffixes=(".xml",),
+    forms=Forms(_FORMS, write),
+)

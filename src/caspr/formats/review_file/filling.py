@@ -1,7 +1,7 @@
-"""Filling: the review of one document written again and again, as its result changes a little.
+"""Write the review of one document again and again, as its result changes a little.
 
-What annotators say is written once (`review.prepare`). Of the result column, only the cells of tokens are
-written anew at which a chain that changed has brackets. The text is that of `review.fill`, to the byte.
+What annotators said is written once (`writing.prepare`). Of the result column, only those cells are written
+anew at which a chain that changed has brackets. The text is that of `writing.fill`, to the byte.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from caspr.formats.columns.cells import Bracket, brackets, split_crossing, write_cell
 from caspr.formats.columns.rows import Column, write_column
-from caspr.formats.review_file import Prepared, assemble, shown
+from caspr.formats.review_file.writing import Prepared, assemble, shown
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
+from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.notes import Note
@@ -120,11 +121,8 @@ def _mention(line: Line, word: str, source: str, tokens: int, expected: str) -> 
 
 
 def _note(line: Line, rest: str, source: str, tokens: int) -> Note:
-    try:
-        data = json.loads(rest)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
+    data = parse_object(rest, source, _NOTE, line=line.number)
+    if not isinstance(data.get("text"), str):
         raise FormatError(source, line.number, f"a note {quoted(rest.strip())}", _NOTE)
     mention = data.get("mention")
     if mention is not None and not isinstance(mention, str):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caspr.formats.containers.zip import make_archive
-from caspr.formats.registry import FORMATS, SUFFIXES, render
+from caspr.formats.registry import FORMATS, render
 from caspr.measures.compare import against_gold, compare
 from caspr.report.explained import explained
 from caspr.report.page import report_page
@@ -41,7 +41,7 @@ def export(session: ReviewSession, number: int, format: str) -> Download:
         return Download(f"{plain(gold.document)}.review.conll", text.encode("utf-8"))
     if format not in FORMATS:
         raise OperationError(f"found format {format[:40]!r}, expected review or one of {', '.join(FORMATS)}")
-    name = f"{plain(gold.document)}{SUFFIXES[format][0]}"
+    name = f"{plain(gold.document)}{FORMATS[format].suffixes[0]}"
     files = render([gold], Path(name), format=format)
     contents = {path: text.encode("utf-8") if isinstance(text, str) else text for path, text in files.items()}
     if len(contents) == 1:

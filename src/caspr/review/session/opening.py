@@ -14,7 +14,7 @@ from caspr.adjudicate import by_document
 from caspr.errors import FormatError, InputError
 from caspr.files import read_text, refuse_overwriting, refuse_unwritable
 from caspr.formats import review_file
-from caspr.formats.naming import read_files
+from caspr.formats.sources import read_files
 from caspr.result import GOLD
 from caspr.review.session.session import ReviewSession
 from caspr.review.session.store import Store

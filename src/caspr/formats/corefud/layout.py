@@ -1,0 +1,92 @@
+"""What a CorefUD document's lines hold beyond its text, and such lines for a document that has none."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from caspr.errors import OutputError
+from caspr.formats.corefud.entities import Entity
+from caspr.formats.messages import quoted
+from caspr.text.document import Document, Span
+
+ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
+NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
+GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class CorefudLayout:
+    """What a document's lines said beyond the text."""
+
+    title: str
+    """What the document is called."""
+    lines: tuple[str, ...]
+    """All of them."""
+    rows: tuple[int, ...]
+    """For each token its place among the lines."""
+    order: tuple[str, ...]
+    """The fields of an opening."""
+    entities: tuple[Entity, ...]
+    """The mentions."""
+
+
+def layout_of(document: Document) -> CorefudLayout:
+    """Return the lines that a document was read from, or new ones."""
+    known = document.layout
+    if isinstance(known, CorefudLayout) and len(known.rows) == len(document.tokens):
+        return known
+    return _new_layout(document)
+
+
+def newdoc_line(document: Document) -> str:
+    """Return the line that begins a document."""
+    if re.search(r"[\n\0]", document.title):
+        raise OutputError(f"cannot write a document named {quoted(document.title)}: a name has no line ends")
+    return f"# newdoc id = {document.title}"
+
+
+def global_line(order: Sequence[str]) -> str:
+    """Return the line that declares the fields of an opening."""
+    return f"# global.Entity = {'-'.join(order)}"
+
+
+def _new_layout(document: Document) -> CorefudLayout:
+    """Make lines for a document that has none."""
+    lines = [newdoc_line(document), global_line(ORDER)]
+    rows: list[int] = []
+    bounds = sorted({0, *document.sentence_ends, len(document.tokens)})
+    for number, (start, end) in enumerate(pairwise(bounds), 1):
+        words = [_form(token, document) for token in document.tokens[start:end]]
+        lines += (f"# sent_id = {document.title}-s{number}", f"# text = {' '.join(words)}")
+        for row in _new_rows(words):
+            rows.append(len(lines))
+            lines.append(row)
+        lines.append("")
+    return CorefudLayout(document.title, tuple(lines), tuple(rows), ORDER, ())
+
+
+def _new_rows(words: Iterable[str]) -> Iterator[str]:
+    """Write the rows of a sentence; a word without characters is an empty node."""
+    number = empty = 0
+    for word in words:
+        if word:
+            number, empty = number + 1, 0
+            tree = "0\troot\t_" if number == 1 else "1\tdep\t_"
+            yield f"{number}\t{word}\t_\tX\t_\t_\t{tree}\t_"
+        else:
+            empty += 1
+            yield f"{number}.{empty}\t_\t_\t_\t_\t_\t_\t_\t0:root\t_"
+
+
+def _form(token: str, document: Document) -> str:
+    if re.search(r"[\t\n\0]", token):
+        raise OutputError(
+            f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
+        )
+    return token.strip()
+
+
+def hull(pieces: Sequence[Span]) -> Span:
+    """Return the span from the first to the last token of some pieces."""
+    return Span(min(piece.start for piece in pieces), max(piece.end for piece in pieces))

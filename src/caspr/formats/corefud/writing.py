@@ -1,0 +1,144 @@
+"""Write CorefUD: the lines of the file a document was read from, with new entities in the last column."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+
+from caspr.formats.chain_ids import keep_ids
+from caspr.formats.columns.cells import split_crossing
+from caspr.formats.columns.rows import alias_lines
+from caspr.formats.conll import crossing_findings
+from caspr.formats.corefud.entities import Entity, is_eid, render, same_items
+from caspr.formats.corefud.layout import (
+    GLOBAL,
+    NEWDOC,
+    ORDER,
+    CorefudLayout,
+    global_line,
+    hull,
+    layout_of,
+    newdoc_line,
+)
+from caspr.formats.losses import removed_mentions
+from caspr.formats.messages import quoted
+from caspr.formats.text_layer.cut_words import whole_words, widened
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.findings import Finding, warning
+
+
+def write(annotations: Iterable[Annotation]) -> str:
+    """Write annotations, each into the lines of the file it was read from."""
+    written: list[str] = []
+    declared = ORDER
+    for annotation in annotations:
+        whole = whole_words(annotation)
+        layout = layout_of(whole.document)
+        lines = _called(layout, whole.document)
+        if layout.order != declared and not any(map(GLOBAL.fullmatch, lines)):
+            # The document that declared it is not written.
+            lines[1:1] = [global_line(layout.order)]
+        declared = layout.order
+        written.append(_write_one(whole, layout, lines))
+    return "".join(written)
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Say what of an annotation this format cannot carry."""
+    covered = [
+        warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({one})")
+        for one in _tangled(annotation)
+    ]
+    layout = annotation.document.layout
+    known = {hull(one.pieces) for one in layout.entities} if isinstance(layout, CorefudLayout) else set()
+    gone = len(known - whole_words(annotation).mentions)
+    removed = removed_mentions(annotation, gone)
+    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed)
+
+
+def _tangled(annotation: Annotation) -> Iterator[str]:
+    """List mentions with gaps whose pieces could not be told from those of another of their chain."""
+    for chain in annotation.all_chains:
+        broken = [span for span in chain.mentions if annotation.marks.get(span, Mark()).pieces]
+        last = 0
+        for span in broken:
+            if span.start <= last:
+                yield quoted(annotation.document.text(span))
+            else:
+                last = span.end
+
+
+def _write_one(annotation: Annotation, layout: CorefudLayout, given: Sequence[str]) -> str:
+    chains, aliases = split_crossing(_renamed(annotation.all_chains, layout))
+    entities = list(_entities(annotation, chains, layout))
+    cells = render(entities, layout.order, len(annotation.document.tokens))
+    lines = [line for line in given if not line.startswith("# caspr same-chain")]
+    moved = len(layout.lines) - len(lines)
+    for row, cell in zip(layout.rows, cells, strict=True):
+        columns = lines[row - moved].split("\t")
+        columns[9] = _with_entity(columns[9], cell)
+        lines[row - moved] = "\t".join(columns)
+    head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
+    lines[head:head] = alias_lines(aliases)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "".join(f"{line}\n" for line in (*lines, ""))
+
+
+def _renamed(chains: Sequence[Chain], layout: CorefudLayout) -> list[Chain]:
+    """Call chains as the file does, so that what refers to them still does."""
+    known = [(entity.id, hull(entity.pieces)) for entity in layout.entities]
+    return keep_ids(chains, known, (f"e{number}" for number in count(1)), is_eid)
+
+
+def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLayout) -> Iterator[Entity]:
+    """Make the mentions to write, with the fields that the file has for them."""
+    known: dict[Span, list[Entity]] = {}
+    for entity in layout.entities:
+        known.setdefault(hull(entity.pieces), []).append(entity)
+    for chain in chains:
+        last = 0
+        for span in chain.mentions:
+            mark = annotation.marks.get(span, Mark())
+            same = known.get(span, [])
+            own = next((one for one in same if one.id == chain.id), same[0] if same else None)
+            pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
+            if len(pieces) > 1 and span.start <= last:
+                pieces = (span,)
+            last = span.end if len(pieces) > 1 else last
+            fields = own.fields if own else _new_fields(span, mark.label, layout)
+            yield Entity(chain.id, pieces, fields)
+
+
+def _new_fields(span: Span, label: str, layout: CorefudLayout) -> tuple[str, ...]:
+    values: Mapping[str, str] = {
+        "etype": re.sub(r"[()\-|\[\]\s]", "_", label),
+        "head": str(_head(span, layout)),
+    }
+    return tuple(values.get(name, "") for name in layout.order)
+
+
+def _head(span: Span, layout: CorefudLayout) -> int:
+    """Return the place in a mention of the first token whose head lies outside it."""
+    rows = [layout.lines[layout.rows[token - 1]].split("\t") for token in range(span.start, span.end + 1)]
+    inside = {columns[0] for columns in rows}
+    return next((place for place, columns in enumerate(rows, 1) if columns[6] not in inside), 1)
+
+
+def _with_entity(misc: str, cell: str) -> str:
+    items = [] if misc == "_" else misc.split("|")
+    place = next((n for n, item in enumerate(items) if item.startswith("Entity=")), None)
+    kept = [item for item in items if not item.startswith("Entity=")]
+    if cell and place is not None and same_items(items[place].removeprefix("Entity="), cell):
+        return misc
+    if cell:
+        later = next((n for n, item in enumerate(kept) if item > "Entity="), len(kept))
+        kept.insert(later if place is None else place, f"Entity={cell}")
+    return "|".join(kept) or "_"
+
+
+def _called(layout: CorefudLayout, document: Document) -> list[str]:
+    """Return the lines of a document, which may have got another name, as one of several solutions has."""
+    if layout.title == document.title:
+        return list(layout.lines)
+    lines = [line for line in layout.lines if not NEWDOC.fullmatch(line)]
+    return [newdoc_line(document), *lines]

@@ -1,0 +1,174 @@
+"""Read jsonlines: the object on each line, its words and its clusters."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.containers.json import parse_kept
+from caspr.formats.format import Each, whole
+from caspr.formats.messages import quoted
+from caspr.formats.options import ReadOptions
+from caspr.formats.text_layer.standoff import Marked, assemble
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import note, times
+
+_KEYS = ("clusters", "predicted_clusters")
+_PART = re.compile(r"\((.*)\); part ([^\s;()]+)", re.DOTALL)
+_SPECIAL = frozenset(("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>"))
+
+
+@dataclass(frozen=True)
+class JsonlinesLayout:
+    """What a line said beyond the text."""
+
+    fields: dict[str, Any]
+    """The whole object."""
+    key: str
+    """The field with the clusters."""
+    words: tuple[tuple[int, int], ...]
+    """For each token the first and last index it has in the clusters."""
+
+    @property
+    def subtokens(self) -> bool:
+        """Whether its tokens are parts of words."""
+        return self.fields.get("subtoken_map") is not None
+
+
+class _Fault(Exception):  # noqa: N818
+    """Something wrong with a line: what was found and what was expected."""
+
+
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+    """Read one annotator's file."""
+    return whole(read_each(path, annotator, choices))
+
+
+def read_each(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> Iterator[Each]:
+    """Yield each document's name with its annotation, or with what is wrong with it."""
+    source, who = str(path), path.stem if annotator is None else annotator
+    layer = choices.layer if choices else None
+    seen: dict[tuple[str, str | None], int] = {}
+    empty = True
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        empty = False
+        fields: dict[str, Any] = {}
+        try:
+            fields = parse_kept(line, source, "one JSON object on each line", line=number)
+            annotation = _annotation(fields, source, number, who, layer)
+        except (_Fault, FormatError) as error:
+            name = fields.get("doc_key")
+            called = name if isinstance(name, str) else f"{path.stem}, line {number}"
+            fault = error if isinstance(error, FormatError) else FormatError(source, number, *error.args)
+            yield called, fault
+            continue
+        first = seen.setdefault(annotation.document.key, number)
+        if first != number:
+            title = f"document {quoted(annotation.document.title)} for the second time"
+            expected = f"each document once; the first is in line {first}"
+            yield annotation.document.name, FormatError(source, number, title, expected)
+        else:
+            yield annotation.document.name, annotation
+    if empty:
+        expected = 'at least one line {"doc_key": ..., "sentences": ...}'
+        yield path.stem, FormatError(source, None, "no document", expected)
+
+
+def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer: str | None) -> Annotation:
+    sentences = fields.get("sentences")
+    if not isinstance(sentences, list) or not all(map(_is_sentence, sentences)):
+        raise _Fault("no list of sentences", '"sentences": [["A", "girl"], ...]')
+    name, part = name_and_part(fields.get("doc_key", Path(source).stem))
+    flat = [token for sentence in sentences for token in sentence]
+    tokens, index = _words(fields, flat)
+    key = _cluster_key(fields, layer)
+    clusters = _clusters(fields.get(key, []), index, key)
+    ends = _ends(sentences, index)
+    words: dict[int, list[int]] = {}
+    for place, word in index.items():
+        words.setdefault(word, []).append(place)
+    layout = JsonlinesLayout(
+        fields, key, tuple((min(words[n]), max(words[n])) for n in range(1, len(tokens) + 1))
+    )
+    document = Document(name, tokens, part, source, (line,) * len(tokens), layout, sentence_ends=ends)
+    marked = [(Marked(str(n), ()), (span,)) for n, spans in enumerate(clusters, 1) for span in spans]
+    empty = sum(not spans for spans in clusters)
+    odd = [note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty)] if empty else []
+    return assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+
+
+def _is_sentence(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(token, str) for token in value)
+
+
+def name_and_part(key: object) -> tuple[str, str | None]:
+    """Split a `doc_key` into the name and the part of a document."""
+    if not isinstance(key, str):
+        raise _Fault(f"doc_key {key!r}", "a text as doc_key")
+    parted = _PART.fullmatch(key)
+    return (parted[1], parted[2]) if parted else (key, None)
+
+
+def _cluster_key(fields: dict[str, Any], layer: str | None) -> str:
+    if layer is not None:
+        if layer not in fields:
+            raise _Fault(f"no field {quoted(layer)}", "the field that --layer names")
+        return layer
+    return next((key for key in _KEYS if fields.get(key)), "clusters")
+
+
+def _words(fields: dict[str, Any], flat: Sequence[str]) -> tuple[tuple[str, ...], dict[int, int]]:
+    """Return the words, and the word of each index that clusters may use."""
+    mapped = fields.get("subtoken_map")
+    if mapped is None:
+        return tuple(flat), {place: place + 1 for place in range(len(flat))}
+    if not isinstance(mapped, list) or len(mapped) != len(flat):
+        raise _Fault("a subtoken_map of another length", f"one number for each of {len(flat)} sub-tokens")
+    words: list[str] = []
+    index: dict[int, int] = {}
+    before: int | None = None
+    for place, (token, word) in enumerate(zip(flat, mapped, strict=True)):
+        if token in _SPECIAL:
+            continue
+        if type(word) is not int or (before is not None and word < before):
+            raise _Fault(f"{word!r} in subtoken_map", "whole numbers in rising order")
+        if word == before:
+            words[-1] += token.removeprefix("##")
+        else:
+            words.append(token.removeprefix("▁").removeprefix("Ġ"))
+        before = word
+        index[place] = len(words)
+    return tuple(words), index
+
+
+def _clusters(value: object, index: dict[int, int], key: str) -> list[list[Span]]:
+    if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
+        raise _Fault(f"{key} that are no lists", "[[[0, 1], [5, 5]], ...]")
+    return [[_span(mention, index) for mention in cluster if mention != []] for cluster in value]
+
+
+def _span(mention: object, index: dict[int, int]) -> Span:
+    good = isinstance(mention, list) and len(mention) >= 2 and all(type(end) is int for end in mention[:2])
+    if not good:
+        raise _Fault(f"mention {quoted(str(mention))}", "[first, last]")
+    assert isinstance(mention, list)
+    start, end = mention[:2]
+    if start not in index or end not in index or start > end:
+        raise _Fault(f"mention {quoted(str(mention))}", f"two of {len(index)} tokens in order")
+    return Span(index[start], index[end])
+
+
+def _ends(sentences: Sequence[Sequence[str]], index: dict[int, int]) -> tuple[int, ...]:
+    ends: list[int] = []
+    place = 0
+    for sentence in sentences:
+        inside = [index[at] for at in range(place, place + len(sentence)) if at in index]
+        place += len(sentence)
+        if inside and (not ends or inside[-1] > ends[-1]):
+            ends.append(inside[-1])
+    return tuple(ends)

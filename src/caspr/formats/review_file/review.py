@@ -1,0 +1,27 @@
+"""One document of a review file, and the line that every one begins with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from caspr.task.decisions import Decisions
+from caspr.task.notes import Note
+from caspr.text.document import Annotation
+
+VERSION = 1
+HEADER = "# caspr review:"
+
+
+@dataclass(frozen=True)
+class Review:
+    """One document of a review file."""
+
+    gold: Annotation
+    """The result. Without chains when read from a file: it is computed anew from the rest."""
+    annotations: tuple[Annotation, ...]
+    """What the annotators said, over one shared document."""
+    decisions: Decisions
+    """What the adjudicator enforced."""
+    settings: Mapping[str, object]
+    """How the result was computed, in terms of JSON."""
+    notes: tuple[Note, ...] = ()
+    """What somebody wants remembered."""

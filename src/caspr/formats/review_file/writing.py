@@ -1,0 +1,123 @@
+"""Write review files: the columns of each annotator once, and the result column for any result."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from caspr.formats.columns.rows import (
+    Column,
+    alias_lines,
+    layout_of,
+    prefix_columns,
+    write_column,
+    write_document,
+)
+from caspr.formats.review_file.review import HEADER, VERSION, Review
+from caspr.formats.review_file.statements import note_lines, statement_lines
+from caspr.task.decisions import Decisions
+from caspr.task.notes import Note
+from caspr.text.document import Annotation, Chain, Document, Span
+
+
+def write(reviews: Iterable[Review]) -> str:
+    """Write a review file.
+
+    Enforced cells are written from the decisions and all others from the result, so that decisions
+    survive even where the result does not follow them yet.
+    """
+    return "".join(
+        fill(prepare(one.annotations, one.settings, one.gold.document), one.gold, one.decisions, one.notes)
+        for one in reviews
+    )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All of a document's review that stays the same from result to result."""
+
+    document: Document
+    """The document, with the annotators' cells among the columns of its layout."""
+    header: str
+    """The line that names annotators and settings."""
+    aliases: tuple[str, ...]
+    """The lines for annotators' mentions that cross in their chain."""
+
+
+def prepare(
+    annotations: Sequence[Annotation], settings: Mapping[str, object], document: Document
+) -> Prepared:
+    """Write what annotators say, once for any number of results."""
+    document = _tabbed(document)
+    columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
+    aliases = [
+        line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
+    ]
+    names = [annotation.annotator for annotation in annotations]
+    header = _header_line(names, settings, document)
+    layout = layout_of(document)
+    rows = zip(*(column.cells for column in columns), strict=True)
+    prefixes = [
+        "".join((prefix, *(f"{cell}\t" for cell in cells)))
+        for prefix, cells in zip(layout.prefixes, rows, strict=True)
+    ]
+    full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
+    return Prepared(full, header, tuple(aliases))
+
+
+def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
+    """Write one document of a review file."""
+    column = write_column(prepared.document, shown(gold, decisions), "the result")
+    return assemble(prepared, column, decisions, notes)
+
+
+def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note]) -> str:
+    """Put the parts of a document of a review file together."""
+    cells = result.cells
+    if decisions.closed:
+        cells = cells.copy()
+        for token in decisions.closed:
+            if 1 <= token <= len(cells):
+                cells[token - 1] = f"={cells[token - 1]}"
+    header = [
+        prepared.header,
+        *statement_lines(decisions.statements),
+        *note_lines(notes),
+        *prepared.aliases,
+        *alias_lines(result.aliases),
+    ]
+    return write_document(prepared.document, header, cells, notes=True)
+
+
+def _tabbed(document: Document) -> Document:
+    """Separate the columns by tabs, and take tabs out of comments, which would make them rows."""
+    layout = layout_of(document)
+    prefixes = tuple(["".join(f"{one}\t" for one in prefix_columns(prefix)) for prefix in layout.prefixes])
+    gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
+    # The rows of words that were cut are in the layout now.
+    return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
+
+
+def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
+    """Put the enforced cells and the result around them together."""
+    if not decisions.closed:
+        return list(gold.all_chains)
+    cells: dict[str, list[Span]] = defaultdict(list)
+    for chain in decisions.chains:
+        cells[chain.id].extend(chain.mentions)
+    for chain in gold.all_chains:
+        free = (span for span in chain.mentions if span not in decisions.permitted)
+        cells[chain.id].extend(span for span in free if not decisions.rules_out(span))
+    return [Chain.of(id, mentions) for id, mentions in cells.items()]
+
+
+def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:
+    widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
+    header = {
+        "version": VERSION,
+        "annotators": list(names),
+        "settings": dict(settings),
+        "tokens": len(document.tokens),
+        **({"columns": widths.pop()} if len(widths) == 1 else {}),
+    }
+    return f"{HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"

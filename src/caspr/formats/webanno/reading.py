@@ -1,0 +1,129 @@
+"""Read WebAnno TSV: the layer with the chains, and its mentions."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.messages import quoted
+from caspr.formats.options import ReadOptions
+from caspr.formats.text_layer.characters import Extent
+from caspr.formats.text_layer.standoff import Marked, Text, annotate
+from caspr.formats.webanno import relations
+from caspr.formats.webanno.tsv import (
+    Table,
+    TsvLayer,
+    entries,
+    parse,
+    split_stack,
+    unescape,
+)
+from caspr.text.document import Annotation, Document
+
+_ARROW = re.compile(r"((?:[^\\]|\\.)*?)->([0-9]{1,9})-([0-9]{1,9})", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class WebannoLayout:
+    """What the file said."""
+
+    table: Table
+    """The file."""
+    layer: TsvLayer
+    """The layer with the chains."""
+    marked: tuple[Marked, ...]
+    """Its mentions."""
+    arrows: Mapping[str, str]
+    """The relation label of each mention that has one."""
+    graph: relations.Graph | None
+    """The spans and relations, where there is no chain layer."""
+
+
+def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+    """Read one annotator's file of one document."""
+    who = path.stem if annotator is None else annotator
+    return [parse_document(read_text(path), str(path), path.stem, who, choices or ReadOptions())]
+
+
+def parse_document(text: str, source: str, name: str, annotator: str, choices: ReadOptions) -> Annotation:
+    """Read the text of a file."""
+    table = parse(text, source)
+    layer = _choose(table, choices.layer)
+    if layer.kind == "CH":
+        marked, arrows = _chain_mentions(table, layer)
+        layout = WebannoLayout(table, layer, tuple(marked), arrows, None)
+    else:
+        graph = relations.read_graph(table, layer, choices.relations)
+        layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
+    words = [row.extent for row in table.rows if not row.part]
+    document = Document(name, (), source=source, layout=layout)
+    return annotate(document, annotator, Text(table.text, words, table.ends), layout.marked)
+
+
+def text_of(text: str, source: str) -> Text:
+    """Return what a file says about the text itself."""
+    table = parse(text, source)
+    return Text(table.text, [row.extent for row in table.rows if not row.part], table.ends)
+
+
+def layers(text: str, source: str) -> list[str]:
+    """Name the chain layers of a file."""
+    return [layer.name for layer in parse(text, source).layers if layer.kind == "CH"]
+
+
+def _choose(table: Table, wanted: str | None) -> TsvLayer:
+    """Return the layer to read: the only chain layer, or the only relation layer, or the one asked for."""
+    chains = [layer for layer in table.layers if layer.kind == "CH"]
+    candidates = chains or [layer for layer in table.layers if layer.kind == "RL"]
+    if wanted is not None:
+        every = [layer for layer in table.layers if layer.kind != "SP"]
+        exact = [layer for layer in every if wanted in (layer.name, layer.name.removesuffix("Link"))]
+        candidates = exact or [layer for layer in every if wanted.lower() in layer.name.lower()]
+    elif not chains and len(candidates) > 1:
+        candidates = [layer for layer in candidates if "coref" in layer.name.lower()] or candidates
+    if len(candidates) != 1:
+        names = ", ".join(layer.name for layer in candidates or table.layers) or "none"
+        problem = (
+            f"{len(candidates)} layers with chains"
+            if candidates
+            else f"no layer {quoted(wanted or 'with chains')}"
+        )
+        raise FormatError(table.source, 1, problem, f"--layer to choose one of {names}")
+    return candidates[0]
+
+
+def chain_columns(layer: TsvLayer) -> tuple[int, int]:
+    """Return the columns of label and link."""
+    names = [name.lower() for name in layer.features]
+    if sorted(names) != ["referencerelation", "referencetype"]:
+        names = ["referencetype", "referencerelation"]
+    return layer.column + names.index("referencetype"), layer.column + names.index("referencerelation")
+
+
+def _chain_mentions(table: Table, layer: TsvLayer) -> tuple[list[Marked], dict[str, str]]:
+    if layer.width != 2:
+        expected = "two columns, referenceType and referenceRelation"
+        raise FormatError(table.source, 1, f"chain layer {layer.name} with {layer.width} columns", expected)
+    labels, links = chain_columns(layer)
+    extents: dict[str, tuple[str, str, Extent]] = {}
+    arrows: dict[str, str] = {}
+    for row in table.rows:
+        stacked = [] if row.cells[links] in ("_", "") else split_stack(row.cells[links])
+        types = entries(row.cells[labels])
+        for place, piece in enumerate(stacked):
+            parts = _ARROW.fullmatch(piece)
+            if parts is None or place >= len(types):
+                raise FormatError(
+                    table.source, row.place + 1, quoted(row.cells[links]), "`*->1-2` and `label[1]`"
+                )
+            key = f"{parts[2]}-{parts[3]}"
+            label = types[place].label
+            start, end = extents[key][2] if key in extents else row.extent
+            whole = min(start, row.extent[0]), max(end, row.extent[1])
+            extents[key] = parts[2], extents[key][1] if key in extents else label, whole
+            if parts[1] != "*":
+                arrows[key] = unescape(parts[1])
+    marked = [Marked(chain, (extent,), label, key) for key, (chain, label, extent) in extents.items()]
+    return marked, arrows

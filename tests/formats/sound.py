@@ -1,0 +1,107 @@
+"""A sound file of each format, and ways to write and to spoil them."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from caspr.errors import CasprError
+from caspr.formats.sources import read_one
+from caspr.text.document import Annotation, Chain, Document
+from tests.formats.everywhere import save
+
+XMI = """<?xml version="1.0" encoding="UTF-8"?>
+<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore"
+ xmlns:c="http:///webanno/custom.ecore">
+<c:SChain xmi:id="7" sofa="1" first="8"/>
+<c:SLink xmi:id="8" sofa="1" begin="0" end="4" next="9"/>
+<c:SLink xmi:id="9" sofa="1" begin="5" end="7"/>
+<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString="Anna is \U0001f600 here"/>
+<cas:View sofa="1" members="7 8 9"/>
+</xmi:XMI>
+"""
+JSON = """{"%TYPES": {}, "%FEATURE_STRUCTURES": [
+{"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaID": "_InitialView", "sofaString": "Anna is"},
+{"%ID": 2, "%TYPE": "c.SChain", "@sofa": 1, "@first": 3},
+{"%ID": 3, "%TYPE": "c.SLink", "@sofa": 1, "begin": 0, "end": 4, "@next": 4},
+{"%ID": 4, "%TYPE": "c.SLink", "@sofa": 1, "begin": 5, "end": 7}],
+"%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}}}
+"""
+GATE = """<?xml version='1.0' encoding='UTF-8'?>
+<GateDocument>
+<TextWithNodes><Node id="0"/>Anna<Node id="4"/> is</TextWithNodes>
+<AnnotationSet>
+<Annotation Id="1" Type="P" StartNode="0" EndNode="4">
+<Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
+<Annotation Id="2" Type="P" StartNode="0" EndNode="4">
+<Feature><Name>matches</Name><Value>1;2</Value></Feature></Annotation>
+</AnnotationSet>
+</GateDocument>
+"""
+TSV = """#FORMAT=WebAnno TSV 3.3
+#T_CH=webanno.custom.SLink|referenceType|referenceRelation
+
+
+#Text=Anna is \U0001f600 here
+1-1\t0-4\tAnna\tnam[1]\t*->1-1\t
+1-2\t5-7\tis\tpro[1]\t*->1-2\t
+1-3\t8-10\t\U0001f600\t_\t_\t
+1-4\t11-15\there\t_\t_\t
+"""
+RELATIONS = """#FORMAT=WebAnno TSV 3.2
+#T_SP=webanno.custom.R|entity
+#T_RL=webanno.custom.Coref|type|BT_webanno.custom.R
+
+#Text=Anna is here
+1-1\t0-4\tAnna\tp[1]\tcoref\t1-3[2_1]\t
+1-2\t5-7\tis\t_\t_\t_\t
+1-3\t8-12\there\tp[2]\t_\t_\t
+"""
+COREFUD = """# newdoc id = d
+# global.Entity = eid-etype-head-other
+1\tAnna\t_\tX\t_\t_\t0\troot\t_\tEntity=(e1-person-1
+2\tis\t_\tX\t_\t_\t1\tdep\t_\tEntity=e1)(e2[1/2]-x-1)
+3\there\t_\tX\t_\t_\t1\tdep\t_\tEntity=(e2[2/2])
+
+"""
+JSONL = '{"doc_key": "d", "sentences": [["Anna", "is"], ["here"]], "clusters": [[[0, 0], [2, 2]]]}\n'
+ANN = "T1\tPER 0 4\tAnna\nT2\tPER 5 7\tis\nR1\tCoref Arg1:T1 Arg2:T2\n"
+TEXT = "Anna is \U0001f600 here"
+FILES = {
+    "x.xmi": XMI,
+    "x.json": JSON,
+    "x.gate": GATE,
+    "x.tsv": TSV,
+    "r.tsv": RELATIONS,
+    "x.conllu": COREFUD,
+    "x.jsonl": JSONL,
+    "x.ann": ANN,
+}
+"""A sound file of each format."""
+
+
+def put(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write a file, with a text beside it for brat."""
+    (folder / "x.txt").write_text(TEXT, encoding="utf-8")
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    return path
+
+
+def project(folder: Path) -> Path:
+    """Write an MMAX2 project, and return its main file."""
+    document = Document("talk", ("Anna", "slept", ".", "She", "snored"), sentence_ends=(3, 5))
+    save([Annotation.of("a", document, [Chain.of("1", [(1, 1), (4, 4)])])], folder / "talk.mmax", "mmax")
+    return folder / "talk.mmax"
+
+
+def refused(folder: Path, name: str, old: str, new: str, message: str) -> None:
+    """Spoil a file, and check that it is refused quickly, in one line that names the place."""
+    assert old in FILES[name]
+    path = put(folder, name, FILES[name].replace(old, new.replace("\\\\u", "\\u"), 1))
+    started = time.process_time()
+    with pytest.raises(CasprError, match=message) as caught:
+        read_one(path)
+    assert str(caught.value).startswith(str(folder))
+    assert "\n" not in str(caught.value)
+    assert time.process_time() - started < 3

@@ -1,0 +1,55 @@
+"""WebAnno TSV: layers, relations, escapes and parts of tokens."""
+
+from pathlib import Path
+
+import pytest
+
+from caspr.errors import CasprError
+from caspr.formats.options import ReadOptions
+from caspr.formats.sources import read_one
+from caspr.formats.webanno.writing import write
+from caspr.text.alignment import transfer
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from tests.formats.everywhere import assert_same, chain_texts
+from tests.formats.sound import RELATIONS, TSV, put
+
+
+def test_keeps_everything(tmp_path: Path) -> None:
+    for name, text in (("x.tsv", TSV), ("r.tsv", RELATIONS)):
+        [annotation] = read_one(put(tmp_path, name, text))
+        assert write([annotation]) == {name: text}
+        assert annotation.document.characters is not None
+
+
+def test_parts_of_tokens_and_escapes(tmp_path: Path) -> None:
+    [annotation] = read_one(put(tmp_path, "x.tsv", TSV))
+    document = Document("d", ("An", "na", "is", "😀", "he", "re"))
+    gold = Annotation.of(
+        "gold", document, [Chain.of("1", [(2, 3), (4, 5)])], marks={Span(2, 3): Mark("a|b_[c]->*")}
+    )
+    text = write([transfer(gold, annotation)])["x.tsv"]
+    assert isinstance(text, str)
+    assert "1-1.1\t2-4\tna\ta\\|b\\_\\[c\\]\\->\\*[1]\t*->1-1\t" in text
+    assert "1-4.1\t11-13\the\t" in text
+    [back] = read_one(put(tmp_path, "y.tsv", text))
+    assert_same(gold, back, labels=True)
+
+
+def test_layers(tmp_path: Path) -> None:
+    two = TSV.replace("\n\n\n", "\n#T_CH=webanno.custom.OtherLink|referenceType|referenceRelation\n\n\n", 1)
+    two = "\n".join(f"{line}_\t_\t" if line.endswith("\t") else line for line in two.split("\n"))
+    path = put(tmp_path, "x.tsv", two)
+    with pytest.raises(
+        CasprError, match=r"--layer to choose one of webanno\.custom\.SLink, webanno\.custom\.OtherLink"
+    ):
+        read_one(path)
+    assert chain_texts(read_one(path, choices=ReadOptions("SLink"))[0]) == [["Anna", "is"]]
+    assert not read_one(path, choices=ReadOptions("webanno.custom.Other"))[0].mentions
+
+
+def test_relations_are_chosen(tmp_path: Path) -> None:
+    text = RELATIONS.replace("coref\t", "bridge\t")
+    assert chain_texts(read_one(put(tmp_path, "r.tsv", text))[0]) == []
+    assert chain_texts(
+        read_one(put(tmp_path, "r.tsv", text), choices=ReadOptions(relations=("bridge",)))[0]
+    ) == [["Anna", "here"]]
