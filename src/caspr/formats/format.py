@@ -47,7 +47,7 @@ class Extract(NamedTuple):
     """A small file that holds it alone."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cutting:
     """How a large file is cut into documents without reading them, so that each is read on its own."""
 
@@ -58,7 +58,7 @@ class Cutting:
     extract), the options."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forms:
     """The forms of a format that has several kinds of file, such as XML and JSON."""
 
@@ -86,7 +86,7 @@ def _accept(folder: Path) -> None:
     pass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Format:
     """A format of annotations."""
 
