@@ -142,7 +142,7 @@ def test_bad_calls(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("convert", SONG[0], tmp_path / "missing" / "x.conll")
     assert outcome.code == 2
     assert "No such file" in outcome.err
-    assert "tells no format" in caspr.fails("convert", SONG[0], tmp_path / "x.foo")
+    assert "of no known format" in caspr.fails("convert", SONG[0], tmp_path / "x.foo")
     message = caspr.fails("adjudicate", *converted(caspr, SONG[1:], tmp_path, "brat"))
     assert "found no file name" in message
     many = tmp_path / "many.conll"

@@ -68,7 +68,7 @@ def command(
     if template is not None:
         annotations = fill(annotations, template, target)
     if target is None and template is None and by_suffix(output) is None:
-        raise InputError(f"{output}: found a name that tells no format, expected --to: {', '.join(FORMATS)}")
+        raise InputError(f"{output}: found a name of no known format, expected --to: {', '.join(FORMATS)}")
     format = target or output_format(annotations, output)
     plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
     files = render(plain, output, format=format)

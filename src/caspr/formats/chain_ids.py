@@ -1,4 +1,4 @@
-"""Renaming: chains under the ids that a file used, where other things refer to them, or under plain ids."""
+"""Ids of chains: those that a file used, where other things refer to them, or plain ones."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Losses: what a format cannot carry of an annotation, said before it is written."""
+"""Losses: findings about what a format cannot carry of an annotation, made before it is written."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from caspr.text.findings import Finding, note, times, warning
 
 
 def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[Finding]:
-    """Count labels and gaps of mentions that are written, unless the format can say them."""
+    """Count labels and gaps of mentions that are written, unless the format can express them."""
     where = annotation.annotator
     marks = [(span, mark) for span, mark in annotation.marks.items() if span in annotation.mentions]
     labelled = sum(bool(mark.label) for _, mark in marks)
@@ -26,7 +26,7 @@ def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[
 
 
 def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
-    """Say how many mentions of a file go because they are in no chain, with all that is said of them."""
+    """Count the mentions of a file that are removed because they are in no chain, with their attributes."""
     if count:
         message = f"{times(count, 'mention')} of its file in no chain, not written (see --singletons)"
         yield note("removed-mentions", message, count=count, where=annotation.annotator)
@@ -42,7 +42,7 @@ def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:
 
 
 def lost_edges(annotation: Annotation) -> Iterator[Finding]:
-    """Count mentions with a word without characters at an end, which characters cannot say."""
+    """Count mentions with a word without characters at an end, which characters cannot express."""
     words = annotation.document.tokens
     edges = [
         span

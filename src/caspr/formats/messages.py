@@ -1,4 +1,4 @@
-"""Messages: how text from a file is shown in an error or a finding."""
+"""Messages: text from a file, as it is shown in an error or a finding."""
 
 
 def quoted(text: str) -> str:

@@ -75,14 +75,14 @@ def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) ->
 
 
 def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation]:
-    """Put the file's name before those of the annotators in it, where it has several."""
+    """Prefix the names of several annotators in one file with the name of the file."""
     several = len({annotation.annotator for annotation in annotations}) > 1
     for annotation in annotations:
         yield replace(annotation, annotator=f"{name}/{annotation.annotator}") if several else annotation
 
 
 def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
-    """Call documents the same if each annotator has one, and they are all named after their files."""
+    """Give documents one name if each annotator has one and all are named after their files."""
     documents = [annotation.document for annotation in annotations]
     annotators = {annotation.annotator for annotation in annotations}
     if not all(map(is_named_after_file, documents)) or len(annotators) < len(annotations) or not documents:
@@ -96,7 +96,7 @@ def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
 def _read_folder(
     folder: Path, annotator: str, format: str | None, choices: ReadOptions | None
 ) -> list[Annotation]:
-    """Read every file in a folder and those below it that is of a known format."""
+    """Read every file of a known format in a folder and below it."""
     found: list[Annotation] = []
     unread: list[Path] = []
     for path in sorted(folder.rglob("*")):

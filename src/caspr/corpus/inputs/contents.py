@@ -63,13 +63,13 @@ def fingerprint(job: Job, given: Contents) -> str:
 
 
 def annotations(job: Job) -> list[list[Annotation]]:
-    """Read what each annotator said; the working folder must be that of `input_folder`."""
+    """Read the work of each annotator; the working folder must be that of `input_folder`."""
     given = [_read(job, source) for source in job.sources]
     files = by_annotator(given, [source.annotator for source in job.sources])
     found = [annotation.document for file in files for annotation in file]
     unnamed = any(map(is_named_after_file, found))
     if all(len(file) == 1 for file in files) and (len({one.name for one in found}) > 1 or unnamed):
-        # Where documents are named after files, the folder says that they are the same one.
+        # Where documents are named after files, the folder shows that they are the same one.
         return [[_named(file[0], job.document)] for file in files]
     return files
 

@@ -4,7 +4,7 @@
     annotator    IN/annotator/document.ext     one folder for each annotator
     file         IN/annotator.ext              one file for each annotator, with many documents in it
 
-Deeper folders are part of the document's name. Where the layout is not said, it is found by looking into
+Deeper folders are part of the document's name. Where the layout is not given, it is found by reading
 some files: those of one document have the same words. A project may be a folder in place of a file.
 """
 

@@ -1,7 +1,7 @@
 """The plan: which documents a corpus has, and where each annotator's work on them is.
 
-It is kept in a database on the disk that goes away with the run, filled while the folder is walked through
-and read in order of document names, so that memory does not grow with the corpus.
+It is kept in a temporary database on the disk, filled while the folder is walked through
+and read in the order of document names, so that memory does not grow with the corpus.
 """
 
 import json
@@ -125,7 +125,7 @@ class Plan:
         self._spool.flush()
 
     def twins(self) -> tuple[str, str] | None:
-        """Return two documents whose names differ only in large and small letters, if there are any."""
+        """Return two documents whose names differ only in upper and lower case, if there are any."""
         self._database.create_function("folded", 1, str.casefold)
         found: tuple[str, str] | None = self._database.execute(
             "SELECT min(document), max(document) FROM source GROUP BY folded(document) "
@@ -146,7 +146,7 @@ class Plan:
             yield Job(document, sources, str(self.root), options, self.annotators)
 
     def close(self) -> None:
-        """Forget everything."""
+        """Remove the database and the spool."""
         self._database.close()
         with suppress(OSError):
             self._spool.close()
@@ -192,7 +192,7 @@ def _is_text(path: str) -> bool:
 
 
 def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
-    """Put together what one annotator has of one document."""
+    """Collect what one annotator has of one document."""
     pieces = tuple(DocumentPiece(*json.loads(piece)) for _, piece in rows if piece is not None)
     path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
     spooled = any(piece.line == 0 for piece in pieces)

@@ -18,18 +18,18 @@ _LINK_EVENT = re.compile(r"coref\w*link", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class BratLayout:
-    """What the .ann file said."""
+    """What an .ann file holds: its lines, and how they express chains."""
 
     text: str
     """The file."""
     lines: Lines
     """Its lines by kind."""
     convention: str
-    """How it says chains: relations, sets, events or types."""
+    """How it expresses chains: relations, sets, events or types."""
     type: str
     """The type of its relations, sets or events."""
     links: tuple[Link, ...]
-    """The links that say chains."""
+    """The links that express chains."""
     marked: tuple[Marked, ...]
     """The mentions."""
     twins: Mapping[str, str] = field(default_factory=dict)
@@ -37,8 +37,8 @@ class BratLayout:
 
 
 def find_chains(text: str, lines: Lines, choices: ReadOptions, source: str) -> BratLayout:
-    """Find out how a file says chains, and which mentions are in which."""
-    links = tuple(link for link in lines.links if _says_chains(link, choices.relations))
+    """Find out how a file expresses chains, and which mentions are in which."""
+    links = tuple(link for link in lines.links if _expresses_chains(link, choices.relations))
     for link in links:
         _refuse_odd(link, lines, source)
     _refuse_cycles(links, source)
@@ -60,7 +60,7 @@ def find_chains(text: str, lines: Lines, choices: ReadOptions, source: str) -> B
     return BratLayout(text, lines, convention, name, links, tuple(marked))
 
 
-def _says_chains(link: Link, relations: Sequence[str]) -> bool:
+def _expresses_chains(link: Link, relations: Sequence[str]) -> bool:
     if link.id.startswith("E"):
         return bool(_LINK_EVENT.search(link.type)) or any(name == "next" for name, _ in link.roles[1:])
     if relations:
@@ -78,7 +78,7 @@ def _refuse_odd(link: Link, lines: Lines, source: str) -> None:
 
 
 def _refuse_cycles(links: Sequence[Link], source: str) -> None:
-    """Refuse events that follow each other in a circle."""
+    """Refuse events that follow each other in a cycle."""
     events = {link.id: link for link in links if link.id.startswith("E")}
     after = {id: dict(link.roles[1:]).get("next", "") for id, link in events.items()}
     safe: set[str] = set()

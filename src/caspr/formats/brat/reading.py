@@ -32,7 +32,7 @@ def read(path: Path, annotator: str | None = None, choices: ReadOptions | None =
 
 
 def companions(path: Path) -> list[Path]:
-    """Name the text that is read with an .ann file, if it is there."""
+    """Return the text that is read with an .ann file, if it exists."""
     try:
         return [_text_path(path)]
     except InputError:

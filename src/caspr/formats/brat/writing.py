@@ -20,7 +20,7 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     gone = count_unused(annotation, layout.marked) if isinstance(layout, BratLayout) else 0
     return (*lost_empty(annotation, "brat"), *lost_edges(annotation), *removed_mentions(annotation, gone))
@@ -63,7 +63,7 @@ def _write_ann(annotation: Annotation, text: str) -> str:
 
 
 def _type(chain: Chain, mention: Marked, layout: BratLayout) -> str:
-    """Return the type a mention must have to be in a chain, if its type says so."""
+    """Return the type a mention must have to be in a chain, if types express chains."""
     alone = len(chain.mentions) == 1 and mention.key and mention.key not in layout.twins
     if layout.convention != "types" or alone:
         return ""
@@ -91,7 +91,7 @@ def _mention_line(id: str, type: str, pieces: Sequence[Extent], text: str) -> st
 def _links(
     layout: BratLayout, chains: Sequence[Sequence[str]], taken: set[str]
 ) -> tuple[set[str], list[str]]:
-    """Return the lines of links that still hold, and new ones for what they leave unsaid."""
+    """Return the lines of links that still hold, and new ones for all that they do not link."""
     owner = {id: place for place, ids in enumerate(chains) for id in ids}
     triggers = layout.lines.triggers
     kept: list[Link] = []
@@ -126,7 +126,7 @@ def _events(layout: BratLayout, ids: Sequence[str], taken: set[str]) -> list[str
 
 
 def _gone(layout: BratLayout, used: set[str], kept: set[str]) -> set[str]:
-    """Return the ids and lines of the file that say coreference and no longer hold."""
+    """Return the ids and lines of the file that express coreference and no longer hold."""
     lines = {link.line.text for link in layout.links} - kept
     says = {link.line for link in layout.links}
     needed = {id for link in layout.lines.links if link.line not in says for _, id in link.roles}
@@ -145,7 +145,7 @@ def _gone(layout: BratLayout, used: set[str], kept: set[str]) -> set[str]:
 
 
 def _refers(line: str, gone: set[str]) -> bool:
-    """Tell whether a line is to go, or is an attribute, a normalisation or a note of one that goes."""
+    """Return whether a line is removed, or is an attribute, a normalisation or a note of one that is."""
     id, _, rest = line.partition("\t")
     if line in gone or id in gone:
         return True

@@ -1,8 +1,8 @@
 """UIMA CAS, as INCEpTION, WebAnno and DKPro write it: XMI (.xmi), JSON (.json), or a zip with an XMI in it.
 
-`formats.cas_chains` says how chains are stored, `formats.xmi` and `formats.cas_json` how objects are. All
-other layers are kept as they are; no type system is needed. A zip holds one .xmi and its type system, as
-INCEpTION exports a document; it is written back as .xmi, which is what INCEpTION imports.
+`cas.chains` describes how chains are stored, `cas.xmi` and `cas.json_cas` how objects are. All other layers
+are kept as they are; no type system is needed. A zip holds one .xmi and its type system, as INCEpTION exports
+a document; it is written back as .xmi, which is what INCEpTION imports.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ from caspr.text.findings import Finding, note
 
 @dataclass(frozen=True)
 class CasLayout:
-    """What the file said."""
+    """A CAS and the layer of it that was read."""
 
     cas: Cas
     """The file."""
@@ -47,7 +47,7 @@ class CasLayout:
 
 
 def detect(path: Path, head: str) -> bool:
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     if head.startswith("PK"):
         return is_archive(path) and any(name.endswith(".xmi") for name in open_archive(path).names)
     return "http://www.omg.org/XMI" in head or '"%FEATURE_STRUCTURES"' in head or '"%TYPES"' in head
@@ -94,7 +94,7 @@ def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | 
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
 
 

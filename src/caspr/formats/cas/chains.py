@@ -5,7 +5,7 @@
 1. A chain layer L has two types: L + `Chain`, the head, and L + `Link`, a mention with begin and end. The
    built-in layer and custom ones are the same but for their name.
 2. A chain is what is reachable from its head. A link that no head reaches is in no chain: it is counted,
-   and not written again, because INCEpTION takes it for damage.
+   and not written again, because INCEpTION treats it as damage.
 3. Offsets count UTF-16 units of the text of the first view.
 4. Written back, a chain that did not change stays as it is, with the order its annotator gave it. In others
    the links follow the text, as in INCEpTION; a link keeps its id and its label, and the label of the arc
@@ -96,7 +96,7 @@ def refuse(cas: Cas, structure: Structure, found: str, expected: str) -> FormatE
 
 
 def layers(cas: Cas) -> list[str]:
-    """Name the chain layers that have chains in them."""
+    """Return the chain layers that have chains in them."""
     found = {
         one.type.removesuffix("Chain")
         for one in cas.structures.values()
@@ -194,7 +194,7 @@ def _walk(cas: Cas, head: Structure, layer: str) -> Iterator[Structure]:
 def change(
     cas: Cas, layer: str, annotation: Annotation, *, arcs: Mapping[Arc, str] | None = None, reuse: bool = True
 ) -> Changes:
-    """Say what must change for a layer to hold the chains of an annotation.
+    """Return what must change for a layer to hold the chains of an annotation.
 
     Unless links of the file are reused, all are made anew, with the labels of the annotation and of `arcs`.
     """
@@ -258,7 +258,7 @@ def _labelled(links: Sequence[Structure], arcs: Mapping[Arc, str]) -> Iterator[S
 
 
 def _link(cas: Cas, layer: str, id: str, one: Marked, after: str | None, units: Units) -> Structure:
-    """Make a link, with all that the file says about it."""
+    """Make a link, with all that the file has about it."""
     old = cas.structures[id].values if id in cas.structures else {}
     values = {"sofa": cas.sofa, **old}
     start, end = one.pieces[0]

@@ -1,4 +1,4 @@
-"""From JSON CAS to XMI, by dkpro-cassis: types of features are needed for that, and it knows them."""
+"""From JSON CAS to XMI, by dkpro-cassis, which reads the types of features that XMI needs."""
 
 from caspr.errors import FormatError, InputError
 

@@ -169,7 +169,7 @@ def _element(one: Structure, name: str) -> str:
 
 
 def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
-    """Index what is new, and forget what is gone."""
+    """Add new objects to the index, and remove those that are gone."""
     views = [
         one
         for one in markup.root.children

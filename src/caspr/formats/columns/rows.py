@@ -230,7 +230,7 @@ def _word_column(rows: Sequence[Sequence[str]], width: int) -> int:
 
 
 def _is_label(cells: Sequence[str]) -> bool:
-    """Tell whether a column holds one name for all rows, or a numbered name for each, rather than words."""
+    """Return whether a column holds one name for all rows, or a numbered name for each, rather than words."""
     if len(set(cells)) == 1:
         return True
     stems = {cell.rstrip("0123456789") for cell in cells}

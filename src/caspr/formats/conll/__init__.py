@@ -7,13 +7,13 @@
 
     #end document
 
-`formats.blocks` says what a document is, `formats.rows` what a row is, `formats.cells` what a cell is.
+`columns.blocks` describes documents, `columns.rows` rows and `columns.cells` cells.
 Inside a document, blank lines are kept and mean nothing. A line starting with `#` is a row if it has as
 many columns as the first row and ends in a coreference cell; otherwise it is a comment, which is counted
 in a finding and not written, because the reference scorer takes comments there for tokens.
 
 Two crossing mentions of one chain cannot be written. The later is written under a new id, and a comment
-before the document (`# caspr same-chain: 57 3`) tells our reader to join the two again.
+before the document (`# caspr same-chain: 57 3`) makes our reader join the two again.
 """
 
 import re
@@ -31,7 +31,7 @@ _BEGINS = re.compile(r"^# *begin +document\b", re.IGNORECASE | re.MULTILINE)
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     return _BEGINS.search(head) is not None
 
 

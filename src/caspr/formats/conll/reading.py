@@ -62,7 +62,7 @@ def _annotation(block: Block, source: str, annotator: str) -> Annotation:
 
 
 def _sort_lines(body: tuple[Line, ...]) -> tuple[list[Line], list[tuple[int, str]]]:
-    """Tell the rows from blank lines and comments; these get the number of rows before them."""
+    """Separate the rows from blank lines and comments, which get the number of rows before them."""
     width = _width(body)
     rows: list[Line] = []
     others: list[tuple[int, str]] = []
@@ -79,7 +79,7 @@ def _sort_lines(body: tuple[Line, ...]) -> tuple[list[Line], list[tuple[int, str
 def _width(body: tuple[Line, ...]) -> int:
     """Count the columns of the first row that is surely one, to recognise tokens that start with `#`.
 
-    Where all lines start with `#`, only a tab can tell a row from a comment.
+    Where all lines start with `#`, only a tab distinguishes a row from a comment.
     """
     texts = (line.text for line in body if line.text.strip(" \t"))
     sure = next((text for text in texts if not text.startswith("#")), None)

@@ -24,7 +24,7 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     return (*crossing_findings(annotation), *lost_marks(annotation, labels=False, gaps=False))
 
 

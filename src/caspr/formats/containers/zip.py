@@ -1,7 +1,7 @@
 """Archives: the only place that opens zip files, which are never trusted.
 
 1. Names are keys, never paths: nothing is unpacked to the disk. An absolute name, or one with `..`, is
-   refused all the same, since somebody made it on purpose; a leading slash of old versions is dropped.
+   refused all the same, since it was made on purpose; a leading slash of old versions is dropped.
 2. An entry may be `LARGEST` bytes, all that are read `LARGEST_SUM`, archives inside archives included, and
    neither more than `DENSEST` times its packed size plus a little; what the entry claims is not believed,
    what comes out is counted.
@@ -81,7 +81,7 @@ class Archive:
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip file."""
+    """Return whether a file is a zip file."""
     return zipfile.is_zipfile(path)
 
 

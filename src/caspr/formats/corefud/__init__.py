@@ -8,13 +8,13 @@
 
 1. `# newdoc id = name`, or `name; part 000`, begins a document; a file without one is a document named after
    the file.
-2. `formats.entities` says what an `Entity=` cell is; `# global.Entity` gives the order of its fields.
+2. `corefud.entities` describes the cells of `Entity=`; `# global.Entity` gives the order of their fields.
 3. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
    is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
 4. All else is kept to the byte: columns, comments, other items of MISC. A mention that stays keeps its
    fields. A gold chain takes the id of the chain with which it shares most mentions, so that `Bridge=` and
    `SplitAnte=` still lead somewhere.
-5. Two crossing mentions of one chain cannot be told apart: see `formats.conll` for what is done.
+5. Two crossing mentions of one chain cannot be distinguished: see `formats.conll` for what is done.
 """
 
 import re
@@ -26,7 +26,7 @@ from caspr.formats.format import Format
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     return bool(re.search(r"^# *(global\.Entity|newdoc|sent_id)\b", head, re.MULTILINE)) and "\t" in head
 
 

@@ -50,7 +50,7 @@ class _Open:
 
 
 def is_eid(text: str) -> bool:
-    """Tell whether a chain of this id can be written.
+    """Return whether a chain of this id can be written.
 
     >>> is_eid("e12"), is_eid("a-b"), is_eid("")
     (True, False, False)
@@ -142,7 +142,7 @@ def _refuse_open(
 
 
 def same_items(one: str, two: str) -> bool:
-    """Tell whether two cells say the same in another order, with every item once."""
+    """Return whether two cells hold the same items in another order, each once."""
     items = [sorted(item[0] for item in _ITEM.finditer(cell)) for cell in (one, two)]
     return items[0] == items[1] and len(set(items[0])) == len(items[0])
 

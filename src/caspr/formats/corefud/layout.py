@@ -17,7 +17,7 @@ GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
 
 @dataclass(frozen=True)
 class CorefudLayout:
-    """What a document's lines said beyond the text."""
+    """The lines of a document, and what they hold beyond the text."""
 
     title: str
     """What the document is called."""

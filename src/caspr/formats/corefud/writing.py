@@ -43,7 +43,7 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     covered = [
         warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({one})")
         for one in _tangled(annotation)
@@ -56,7 +56,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
 
 
 def _tangled(annotation: Annotation) -> Iterator[str]:
-    """List mentions with gaps whose pieces could not be told from those of another of their chain."""
+    """Yield mentions with gaps whose pieces could be taken for those of another of their chain."""
     for chain in annotation.all_chains:
         broken = [span for span in chain.mentions if annotation.marks.get(span, Mark()).pieces]
         last = 0
@@ -85,7 +85,7 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, given: Sequence[st
 
 
 def _renamed(chains: Sequence[Chain], layout: CorefudLayout) -> list[Chain]:
-    """Call chains as the file does, so that what refers to them still does."""
+    """Give chains the ids of the file, so that references to them still hold."""
     known = [(entity.id, hull(entity.pieces)) for entity in layout.entities]
     return keep_ids(chains, known, (f"e{number}" for number in count(1)), is_eid)
 

@@ -5,11 +5,11 @@
       <Feature><Name>matches</Name><Value>7;9</Value></Feature> ...
 
 1. A node's place is where it stands in the text; its number, an offset in UTF-16 units, is but a name.
-2. `formats.gate_chains` says which annotations are mentions, and what a chain is.
+2. `gate.chains` describes which annotations are mentions, and what a chain is.
 3. Every annotation set with such mentions is an annotator; `--layer` chooses one, `--layer ""` the unnamed
    set. The result goes into the set it came from; of several, into a new set called `gold`.
 4. `Token` and `Sentence` annotations give words and sentences.
-5. `formats.gate_bdoc` reads and writes the JSON.
+5. `gate.gate_xml` reads and writes the XML, `gate.bdoc` the JSON.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ _OTHERS = {".bdocym": "YAML", ".bdocmp": "MessagePack"}
 
 @dataclass(frozen=True)
 class GateLayout:
-    """What the file said."""
+    """A GATE document and the annotation set of it that was read."""
 
     gate: Gate
     """The file."""
@@ -50,7 +50,7 @@ class GateLayout:
 
 
 def detect(path: Path, head: str) -> bool:
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     is_json = head.lstrip().startswith("{") and '"annotation_sets"' in head
     return "<GateDocument" in head or is_json or path.suffix in _OTHERS
 
@@ -81,7 +81,7 @@ def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | 
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
 
 

@@ -74,7 +74,7 @@ class Gate:
         return max((int(id) for id in ids if id.isascii() and id.isdecimal()), default=0)
 
     def has_mentions(self, name: str) -> bool:
-        """Tell whether any annotation of a set lists others."""
+        """Return whether any annotation of a set lists others."""
         return any(one.matches is not None for one in self.sets[name])
 
 
@@ -169,7 +169,7 @@ def write_copy(chains: Chains) -> str:
 
 
 def same_chains(one: Chains, two: Chains) -> bool:
-    """Tell whether two copies say the same, in whatever order."""
+    """Return whether two copies hold the same, in any order."""
     first, second = ({name: _sets(chains) for name, chains in copy.items()} for copy in (one, two))
     return first == second
 

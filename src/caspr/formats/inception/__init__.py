@@ -24,7 +24,7 @@ from caspr.formats.inception.writing import losses, write, write_apart
 
 
 def detect(path: Path, head: str) -> bool:
-    """Tell whether a file is a project archive."""
+    """Return whether a file is a project archive."""
     if not head.startswith("PK") or not is_archive(path):
         return False
     names = open_archive(path).names

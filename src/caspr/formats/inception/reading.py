@@ -25,7 +25,7 @@ from caspr.text.findings import Finding, note, times, warning
 
 @dataclass(frozen=True)
 class InceptionLayout:
-    """Where a document comes from."""
+    """The project that a document was read from, and the part of it that was read."""
 
     project: InceptionProject
     """The archive."""

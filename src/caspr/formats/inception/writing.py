@@ -42,7 +42,7 @@ def write_apart(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     lost = [*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation)]
     if isinstance(layout, InceptionLayout) and layout.stored.name.endswith(".tsv"):

@@ -3,13 +3,13 @@
     {"doc_key": "nw/wsj_0001", "sentences": [["A", "girl", "sang"]], "clusters": [[[0, 1]]]}
 
 1. A mention is its first and last token, both included, counted from 0 over all sentences.
-2. `clusters` are read; where they are missing or empty, `predicted_clusters`; `--layer` overrules.
+2. `clusters` are read; where they are missing or empty, `predicted_clusters`; `--layer` overrides that.
 3. With `subtoken_map`, `sentences` hold sub-tokens, and the map gives the word of each. Words are read and
    sub-tokens written; `[CLS]` and its like belong to no word. Such words cannot be cut: a mention that begins
    inside one is widened.
 4. A `doc_key` of the form `(name); part 000` is a name and a part. Everything else in the object is kept.
-5. Where a mention cuts a word (see `formats.cuts`), fields with a text for each token are cut along; those
-   that may count tokens, lists of numbers, would be wrong and are left out.
+5. Where a mention cuts a word (see `text_layer.cut_words`), fields with a text for each token are cut, too;
+   those that may count tokens, lists of numbers, would be wrong and are left out.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ from caspr.formats.jsonlines.writing import losses, write
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     return head.lstrip().startswith("{") and '"sentences"' in head
 
 

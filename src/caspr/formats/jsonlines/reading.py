@@ -23,7 +23,7 @@ _SPECIAL = frozenset(("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>"))
 
 @dataclass(frozen=True)
 class JsonlinesLayout:
-    """What a line said beyond the text."""
+    """The object of a line, and where its words and clusters are."""
 
     fields: dict[str, Any]
     """The whole object."""

@@ -20,7 +20,7 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     marks = lost_marks(annotation, labels=False, gaps=False)
     layout = annotation.document.layout
     if not isinstance(layout, JsonlinesLayout):

@@ -3,7 +3,7 @@
     talk.mmax   common_paths.xml   Basedata/talk_words.xml   Markables/talk_coref_level.xml   Schemes/...
     <markable id="markable_7" span="word_3..word_5,word_8" coref_class="set_4" mmax_level="coref"/>
 
-1. `common_paths.xml` says where things are and which levels there are; `$` is the project's name.
+1. `common_paths.xml` gives the folders and the levels; `$` is the project's name.
 2. The attribute that holds chains is the one of type `markable_set` in the level's scheme, in small
    letters; without a scheme it is one whose values look like `set_4`. `empty` is no chain: such a
    markable is no mention.
@@ -23,7 +23,7 @@ from caspr.formats.mmax.writing import losses, write
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
-    """Tell whether the beginning of a file looks like this format."""
+    """Return whether the beginning of a file looks like this format."""
     return "<mmax_project" in head
 
 

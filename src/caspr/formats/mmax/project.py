@@ -30,7 +30,7 @@ class Level:
     markup: Markup
     """The markables."""
     scheme: Markup | None = None
-    """What attributes they have, where the project says."""
+    """What attributes they have, if the project has a scheme for them."""
     element: Element | None = field(default=None, compare=False)
     """Where `common_paths.xml` names it."""
 
@@ -89,7 +89,7 @@ def open_project(path: Path) -> MmaxProject:
 
 
 def project_files(path: Path) -> list[Path]:
-    """Name all other files that opening a project reads; of a broken project those that can be told."""
+    """Return all other files that opening a project reads; of a broken project those that are known."""
     common = path.parent / "common_paths.xml"
     found = [common] if common.is_file() else []
     try:
@@ -102,7 +102,7 @@ def project_files(path: Path) -> list[Path]:
         if words is not None:
             found.append(path.parent / _find(path, paths, "basedata_path", "Basedata/", words.text.strip()))
     except CasprError:
-        # What is wrong is told when the project is opened.
+        # What is wrong is reported when the project is opened.
         return found
     return found
 
@@ -162,7 +162,7 @@ def _open(path: Path, place: str) -> Markup:
 
 
 def _companions(path: Path, paths: Markup | None) -> Iterator[str]:
-    """Name the schemes, styles, customizations and definitions of a project."""
+    """Yield the schemes, styles, customizations and definitions of a project."""
     folders = [
         (_folder(paths, "basedata_path", "Basedata/"), "*.dtd"),
         (_folder(paths, "markable_path", "Markables/"), "*.dtd"),

@@ -17,7 +17,7 @@ NO_CHAIN = ("", "empty")
 
 @dataclass(frozen=True)
 class MmaxLayout:
-    """What the project said."""
+    """A project and the level of it that was read."""
 
     project: MmaxProject
     """All its files."""

@@ -26,7 +26,7 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     return (*lost_marks(annotation, labels=False, gaps=True), *widened(annotation))
 
 

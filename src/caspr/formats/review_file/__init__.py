@@ -1,4 +1,4 @@
-"""The review layout: all annotators and the result side by side, for people to look at and correct.
+"""The review file: all annotators and the result side by side, for people to look at and correct.
 
     # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 1}
     #begin document (name);
@@ -10,11 +10,11 @@
 1. Tab-separated: the columns of the first annotator's file without coreference, one column of cells for
    each annotator with that annotator's own ids, and the result.
 2. A result cell that starts with `=` is *enforced*: exactly these mentions start and end here. `=-` or a
-   bare `=` says that none does. All other result cells are output, and ignored when the file is read.
+   bare `=` means that none does. All other result cells are output, and ignored when the file is read.
 3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
 4. The file is complete: annotations, decisions and settings are all in it. Comments and blank lines,
    those inside a document included, are kept.
-5. What cells cannot say, and notes, stand in comment lines before the document: see `statements`.
+5. What cells cannot express, and notes, stand in comment lines before the document: see `statements`.
 6. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
 7. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """

@@ -13,7 +13,7 @@ from caspr.text.document import Document
 
 
 def enforced_decisions(document: Document, results: Sequence[str], aliases: Mapping[str, str]) -> Decisions:
-    """Read the enforced cells; what the others say is of no interest, even if it is rubbish."""
+    """Read the enforced cells; the others are ignored, even if malformed."""
     _refuse_disguised(document, results)
     enforced = [(token, cell[1:]) for token, cell in enumerate(results, 1) if cell.startswith("=")]
     try:

@@ -1,7 +1,7 @@
 """Write the review of one document again and again, as its result changes a little.
 
-What annotators said is written once (`writing.prepare`). Of the result column, only those cells are written
-anew at which a chain that changed has brackets. The text is that of `writing.fill`, to the byte.
+The columns of the annotators are written once (`writing.prepare`). Of the result column, only those cells
+are written anew at which a chain that changed has brackets. The text is that of `writing.fill`, to the byte.
 """
 
 from collections.abc import Iterable

@@ -24,7 +24,7 @@ from caspr.text.findings import times
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first line of a document says."""
+    """The content of the first line of a document."""
 
     annotators: tuple[str, ...]
     """Their names, in the order of the columns."""
@@ -121,7 +121,7 @@ def _sort_lines(
     gaps: list[tuple[int, str]] = []
     for number, text in body:
         columns = split_columns(text)
-        # We write no comment with a tab; without any tabs left, the columns must tell.
+        # We write no comment with a tab; without any tabs left, the number of columns decides.
         comment = text.startswith("#") and "\t" not in text and (tabbed or not _fits(columns, header))
         if comment or not text.strip(" "):
             gaps.append((len(rows), text if comment else ""))

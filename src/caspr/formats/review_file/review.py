@@ -18,10 +18,10 @@ class Review:
     gold: Annotation
     """The result. Without chains when read from a file: it is computed anew from the rest."""
     annotations: tuple[Annotation, ...]
-    """What the annotators said, over one shared document."""
+    """The work of the annotators, over one shared document."""
     decisions: Decisions
     """What the adjudicator enforced."""
     settings: Mapping[str, object]
     """How the result was computed, in terms of JSON."""
     notes: tuple[Note, ...] = ()
-    """What somebody wants remembered."""
+    """What the adjudicator noted."""

@@ -1,4 +1,4 @@
-"""Statements and notes in a review file: comment lines before a document, for what cells cannot say.
+"""Statements and notes in a review file: comment lines before a document, for what cells cannot express.
 
     # caspr enforced: 1-3 6-6 in 2      these are mentions, in the chain called 2
     # caspr together: 1-3 6-6           these are mentions, in one chain, whichever that is
@@ -75,7 +75,7 @@ def read_statements(
             statements.append(_statement(line, StatementKind(keyword), rest, source, tokens))
         else:
             known = ", ".join((*_OTHERS, *StatementKind, "note"))
-            raise FormatError(source, line.number, f"{quoted(line.text)}", f"a word we know: {known}")
+            raise FormatError(source, line.number, f"{quoted(line.text)}", f"one of {known}")
     return tuple(statements), tuple(notes)
 
 

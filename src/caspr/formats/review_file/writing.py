@@ -47,7 +47,7 @@ class Prepared:
 def prepare(
     annotations: Sequence[Annotation], settings: Mapping[str, object], document: Document
 ) -> Prepared:
-    """Write what annotators say, once for any number of results."""
+    """Write the columns of the annotators, once for any number of results."""
     document = _tabbed(document)
     columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
     aliases = [

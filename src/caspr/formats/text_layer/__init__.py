@@ -1,1 +1,1 @@
-"""Characters and tokens: what formats that mark text from outside share."""
+"""Characters and tokens: what formats with standoff annotations share."""

@@ -1,4 +1,4 @@
-"""Characters: between the characters of a text and its tokens, in both directions.
+"""Between the characters of a text and its tokens, in both directions.
 
 1. Where a file has words, they are kept; what lies outside all words and is no blank becomes a word too.
 2. Where it has none, a text whose punctuation stands alone is taken as tokenised at blanks; any other is
@@ -162,7 +162,7 @@ def _runs(text: str, start: int, end: int) -> Iterator[Extent]:
 
 @lru_cache(maxsize=4096)
 def _kind(character: str) -> str:
-    """Tell blanks, characters of words and other signs apart."""
+    """Classify a character: a blank, part of a word, or another sign."""
     if character.isspace():
         return " "
     category = unicodedata.category(character)

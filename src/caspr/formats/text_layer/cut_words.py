@@ -1,4 +1,4 @@
-"""Cuts: from tokens that were cut to align annotators back to the words of a file.
+"""From tokens that were cut to align annotators back to the words of a file.
 
 Words are cut where annotators disagree about their ends (see `caspr.text.alignment`). What is written needs
 only the cuts at which one of its own mentions begins or ends: `mend` undoes the others. A format whose words
@@ -34,7 +34,7 @@ def whole_words(annotation: Annotation) -> Annotation:
 
 
 def widened(annotation: Annotation) -> tuple[Finding, ...]:
-    """Warn about mentions that begin or end inside a word, for formats that cannot say so."""
+    """Warn about mentions that begin or end inside a word, for formats that cannot express that."""
     mended = mend(annotation).document
     if not mended.origin:
         return ()

@@ -1,8 +1,8 @@
-"""Standoff: mentions as characters of a text, for all formats that mark text from outside.
+"""Mentions as characters of a text, for all formats with standoff annotations.
 
 A reader lists what its file marks; `annotate` makes tokens, chains and marks of it. A writer asks `plan`
 for the mentions of each chain in terms of characters, with the key of the annotation in the file that
-says the same, so that ids, types and everything else about it survive.
+marks the same, so that ids, types and everything else about it survive.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Text:
-    """What a file says about the text itself."""
+    """The text of a file, with its words and sentences."""
 
     characters: str
     """The text."""
@@ -86,7 +86,7 @@ def assemble(
     runs: Sequence[tuple[Span, ...]],
     findings: Iterable[Finding] = (),
 ) -> Annotation:
-    """Make an annotation of mentions given as runs of tokens, and say what was simplified."""
+    """Make an annotation of mentions given as runs of tokens, with findings about what was simplified."""
     chains: dict[str, list[Span]] = defaultdict(list)
     marks: dict[Span, Mark] = {}
     for mention, pieces in zip(mentions, runs, strict=True):
@@ -127,7 +127,7 @@ def join(pieces: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def plan(annotation: Annotation, known: Iterable[Marked]) -> list[tuple[Chain, list[Marked]]]:
-    """Say every chain in characters, reusing what the file has.
+    """Express every chain in characters, reusing what the file has.
 
     A mention of the file is used once. The one in the chain of the same id is preferred; any other must
     have the same pieces.
@@ -165,7 +165,7 @@ def _wanted(span: Span, chain: str, marks: Mapping[Span, Mark], offsets: Sequenc
 
 
 def _choose(text: str, wanted: Marked, free: Sequence[Marked]) -> Marked:
-    """Take the mention of the file that says what is wanted, or the wanted one if there is none."""
+    """Return the mention of the file that marks the same as the wanted one, or else the wanted one."""
     for known in free:
         if known.chain == wanted.chain:
             return known
@@ -186,7 +186,7 @@ def _solid(text: str, pieces: Iterable[Extent]) -> set[int]:
 
 
 def wide_pieces(mentions: Iterable[Marked]) -> Iterator[Marked]:
-    """Replace mentions with gaps by what covers them, for formats that know no gaps."""
+    """Replace mentions with gaps by what covers them, for formats without gaps."""
     for mention in mentions:
         if len(mention.pieces) > 1:
             starts, ends = zip(*mention.pieces, strict=True)

@@ -27,7 +27,7 @@ _ARROW = re.compile(r"((?:[^\\]|\\.)*?)->([0-9]{1,9})-([0-9]{1,9})", re.DOTALL)
 
 @dataclass(frozen=True)
 class WebannoLayout:
-    """What the file said."""
+    """A table and the layer of it that was read."""
 
     table: Table
     """The file."""
@@ -63,13 +63,13 @@ def parse_document(text: str, source: str, name: str, annotator: str, choices: R
 
 
 def text_of(text: str, source: str) -> Text:
-    """Return what a file says about the text itself."""
+    """Return the text of a file, with its words and sentences."""
     table = parse(text, source)
     return Text(table.text, [row.extent for row in table.rows if not row.part], table.ends)
 
 
 def layers(text: str, source: str) -> list[str]:
-    """Name the chain layers of a file."""
+    """Return the chain layers of a file."""
     return [layer.name for layer in parse(text, source).layers if layer.kind == "CH"]
 
 

@@ -7,7 +7,7 @@
    that begins in row 2-1; the annotation here is 1. A 0, or no brackets, is the only annotation of its row.
 2. Relations of the types that `--relation` names link mentions; else all but bridging and split antecedents.
 3. Written back, relations that still hold are kept, and all of other types. A mention that is in no chain any
-   more goes unless another relation needs it.
+   more is removed unless another relation needs it.
 """
 
 import re
@@ -102,7 +102,7 @@ def mentions(graph: Graph) -> Iterator[Marked]:
 
 
 def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:
-    """Say chains in the columns of both layers."""
+    """Express chains in the columns of both layers."""
     numbers = (str(number) for number in count(_largest(graph) + 1))
     nodes: dict[str, SpanNode] = {}
     chains: list[list[str]] = []
@@ -185,7 +185,7 @@ def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:
 
 
 def _edges_of(graph: Graph, chains: Sequence[Sequence[str]]) -> list[Edge]:
-    """Keep the relations that hold, and add what they leave unsaid."""
+    """Keep the relations that hold, and add those that are missing."""
     owner = {id: place for place, ids in enumerate(chains) for id in ids}
     kept = [
         edge for edge in graph.edges if edge.here in owner and owner.get(edge.here) == owner.get(edge.there)

@@ -11,7 +11,7 @@
 2. A row is `sentence-token`, the offsets, the token and the cells; a row `1-1.1` is part of a token.
 3. Offsets count UTF-16 units of the whole text, which is put together from the `#Text` lines; what lies
    between sentences is not in the file and becomes blanks.
-4. In a cell, `|` separates what is stacked, `[3]` behind a label says which annotation it belongs to, `*`
+4. In a cell, `|` separates what is stacked, `[3]` behind a label names the annotation it belongs to, `*`
    is no label and `_` nothing at all. Signs with a meaning are escaped by a backslash.
 """
 
@@ -279,7 +279,7 @@ def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
 
 
 def _refuse_rest(text: str, end: int | None, last: _Raw, source: str) -> None:
-    """Refuse a sentence that goes on behind its rows; signs at its end may be no tokens."""
+    """Refuse a sentence with words behind those of its rows; signs at its end may be no tokens."""
     rest = text[end:]
     if any(character.isalnum() for character in rest):
         expected = "rows for all words of `#Text`: is the file cut off?"

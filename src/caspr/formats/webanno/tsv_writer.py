@@ -1,7 +1,7 @@
 """Rows of WebAnno TSV written back with some columns changed.
 
 An annotation is repeated on the row of every token it covers whole; a token of which it covers a part gets
-a row `1-1.1` for that part. Rows for parts that say nothing any more go.
+a row `1-1.1` for that part. Rows for parts are removed when they become empty.
 """
 
 from bisect import bisect_right
@@ -57,7 +57,7 @@ def rewritten(table: Table, cells: CellTexts) -> str:
 
 
 def _changed(table: Table, row: Row, cells: Sequence[str]) -> Iterator[str]:
-    """Return the line of a row, if it still says something."""
+    """Return the line of a row, unless it has become empty."""
     if tuple(cells) == row.cells:
         yield table.lines[row.place]
     elif not row.part or any(cell != "_" for cell in cells):
@@ -75,7 +75,7 @@ def _row_cells(old: Sequence[str], cells: CellTexts, stack: Mapping[int, Sequenc
 def _stacks(
     table: Table, cells: CellTexts, known: Mapping[_Place, str]
 ) -> tuple[dict[_Place, dict[int, list[str]]], dict[_Place, str]]:
-    """Sort what is to be written by row, and name the rows that the file does not have."""
+    """Sort what is to be written by row, and return the rows that the file does not have."""
     stacks: dict[_Place, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     tokens = [row for row in table.rows if not row.part]
     starts = [row.extent[0] for row in tokens]

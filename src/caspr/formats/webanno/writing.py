@@ -28,7 +28,7 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
-    """Say what of an annotation this format cannot carry."""
+    """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     gone = 0
     if isinstance(layout, WebannoLayout) and layout.graph is not None:
@@ -50,7 +50,7 @@ def _write_one(annotation: Annotation) -> str:
 
 
 def _chain_cells(layout: WebannoLayout, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:
-    """Say chains in the two columns of a chain layer."""
+    """Express chains in the two columns of a chain layer."""
     labels, links = chain_columns(layout.layer)
     cells = CellTexts(range(layout.layer.column, layout.layer.column + layout.layer.width))
     for number, mentions in _numbered(planned):
