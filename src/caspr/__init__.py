@@ -15,7 +15,7 @@ if _STARTING and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 if not _STARTING:  # The command imports what it needs itself, and `--help` needs little.
-    from caspr.adjudicate import adjudicate, adjudicate_document
+    from caspr.adjudication import adjudicate, adjudicate_document
     from caspr.errors import CasprError
     from caspr.formats import read, write
     from caspr.text.checks import check

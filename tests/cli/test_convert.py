@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.adjudicate import adjudicate
+from caspr.adjudication import adjudicate
 from caspr.files import write_all
 from caspr.formats import gold_files, read
 from caspr.formats.sources import read_one

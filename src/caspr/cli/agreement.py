@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.delivery.run import tell, write_files
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
 from caspr.errors import InputError

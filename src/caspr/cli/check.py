@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
 from caspr.formats import read_all

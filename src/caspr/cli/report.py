@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.delivery.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
 from caspr.cli.delivery.run import Reporting, Task, deliver, solve
 from caspr.cli.redo import stored_settings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.terminal.options import FILES
 from caspr.errors import FormatError
 from caspr.files import read_text

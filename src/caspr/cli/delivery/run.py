@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import adjudicate_document
+from caspr.adjudication import adjudicate_document
 from caspr.cli.terminal.progress import progress_line
 from caspr.errors import ContradictionError, InputError, OutputError
 from caspr.files import back_up, is_same_target, refuse_overwriting, refuse_unwritable, write_all

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caspr import __version__
-from caspr.adjudicate import adjudicate_document, by_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
