@@ -1,66 +1,65 @@
 """The pipeline for one document, top to bottom: the map of the code.
 
-annotations --check--> findings
-    | + decisions, settings
-Instance --contradictions?--> engine --> Solution --certify--> Result
+    annotations --prepare--> one row of tokens, findings
+        | + decisions, settings
+    Instance --solve_and_certify--> contradictions? --> engine --> Solution --> certify
+        |
+    Result
+
+Whatever solves goes through `solve_and_certify`: `adjudicate` from Python, the commands, the workers of a
+corpus, and the review page, which passes a solver that remembers the parts it has solved before.
 """
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Unpack
 
-from caspr.engines import choose
+from caspr.engines import Engine, choose
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
 from caspr.result import Result
 from caspr.task.decisions import Decisions, refuse_outside
-from caspr.task.instance import Instance, read_singletons
+from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.objectives import objective as choose_objective
 from caspr.task.price.contradictions import refuse_contradictions
-from caspr.task.settings import Settings
-from caspr.task.solution import Solution, Status
+from caspr.task.settings import Settings, SettingValues, change
+from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import check
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
+
+Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
+"""Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
 
 
 def adjudicate(
     files: Sequence[Iterable[Annotation]],
-    objective: str = "v",
     *,
-    omit_cost: int | None = None,
-    use_cost: int | None = None,
-    invent_cost: int | str | None = None,
-    engine: str = "auto",
-    encoding: str = "mm",
-    allow_nested: bool = False,
-    singletons: str = "drop",
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    max_solutions: int = 1,
+    decisions: Decisions | Mapping[str, Decisions] | None = None,
+    **settings: Unpack[SettingValues],
 ) -> list[Result]:
     """Merge what several annotators' files say about each document they share.
 
-    `files` holds what `caspr.read` returned for each annotator. The options are those of
-    `caspr adjudicate`. Return one result per document that at least two annotators have; documents that
-    some annotators lack are told as Python warnings.
+    `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
+    document, or those about each document by its name. All other keywords are settings, named like the
+    options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, allow_nested, singletons,
+    forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
+
+    Return one result per document that at least two annotators have. A document that some annotators lack
+    is reported as a Python warning.
     """
-    settings = Settings(
-        objective=choose_objective(
-            objective, omit_cost=omit_cost, use_cost=use_cost, invent_cost=invent_cost
-        ),
-        engine=engine,
-        encoding=encoding,
-        allow_nested=allow_nested,
-        singletons=read_singletons(singletons),
-        limits=Limits(time_limit, memory_limit, max_solutions),
-    )
+    chosen = change(Settings(), settings)
     documents, findings = by_document(files)
+    decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
     for finding in findings:
         warnings.warn(str(finding), stacklevel=2)
-    return [adjudicate_document(annotations, settings=settings) for annotations in documents]
+    return [
+        adjudicate_document(annotations, made, chosen)
+        for annotations, made in zip(documents, decided, strict=True)
+    ]
 
 
 def adjudicate_document(
@@ -70,29 +69,18 @@ def adjudicate_document(
     progress: Progress = silent,
 ) -> Result:
     """Merge the annotations of one document, respecting what the adjudicator decided."""
-    decisions = decisions or Decisions()
     settings = settings or Settings()
-    annotations = align(annotations)
-    refuse_outside(annotations[0].document, decisions)
-    findings = check(annotations, allow_nested=settings.allow_nested)
-    instance = settings.instance(tuple(annotations), decisions)
-    refuse_contradictions(instance)
+    annotations, findings = prepare(annotations, allow_nested=settings.allow_nested)
+    instance = settings.instance(annotations, decisions or Decisions())
     engine, solve = choose(settings.engine, settings.encoding)
-    started = time.monotonic()
-    solution = solve(instance, settings.limits, progress)
-    seconds = time.monotonic() - started
-    if solution.status is Status.INFEASIBLE:
-        raise EngineError(
-            f"engine {engine} found no solution for decisions that do not contradict each other"
-        )
-    costs = certify(instance, solution)
+    certified = solve_and_certify(instance, solve, settings.limits, progress)
     result = Result(
         instance=instance,
-        solution=solution,
-        costs=costs[0],
+        solution=certified.solution,
+        costs=certified.costs,
         engine=engine,
-        seconds=seconds,
-        findings=(*findings, *_odd_decisions(instance), *solution.findings, *_gap(solution)),
+        seconds=certified.seconds,
+        findings=(*findings, *_odd_decisions(instance), *certified.findings),
     )
     if settings.certainty <= 0:
         return result
@@ -101,13 +89,60 @@ def adjudicate_document(
     return with_certainty(result, settings.certainty)
 
 
+def prepare(
+    annotations: Sequence[Annotation], *, allow_nested: bool = False
+) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
+    """Bring the annotations of one document onto one row of tokens, and check them."""
+    aligned = tuple(align(annotations))
+    return aligned, check(aligned, allow_nested=allow_nested)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A solution that passed every check."""
+
+    solution: Solution
+    """What the engine answered."""
+    costs: Costs
+    """The value by kind, recomputed from the votes."""
+    seconds: float
+    """How long the engine took."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the engine reports, and the gap where there is one."""
+        return (*self.solution.findings, *_gap(self.solution))
+
+
+def solve_and_certify(
+    instance: Instance,
+    solve: Engine,
+    limits: Limits,
+    progress: Progress = silent,
+    certify: Certify = certify,
+) -> Certified:
+    """Solve an instance and check whatever the engine answers, before anybody sees it.
+
+    Decisions about tokens that are not there are refused with `InputError`, decisions that no solution can
+    respect with `ContradictionError`. An engine that finds no solution after that is at fault.
+    """
+    refuse_outside(instance.annotations[0].document, instance.decisions)
+    refuse_contradictions(instance)
+    started = time.monotonic()
+    solution = solve(instance, limits, progress)
+    seconds = time.monotonic() - started
+    if solution.status is Status.INFEASIBLE:
+        raise EngineError("the engine found no solution for decisions that do not contradict each other")
+    return Certified(solution, certify(instance, solution)[0], seconds)
+
+
 def by_document(
     files: Sequence[Iterable[Annotation]],
 ) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
     """Sort the annotations of several files by document, in order of first appearance.
 
     A document that only some annotators have is adjudicated among them; one that a single annotator has
-    is left out. Both are said in findings.
+    is left out. Both are reported as findings.
     """
     groups: dict[tuple[str, str | None], list[Annotation]] = {}
     for annotations in files:
@@ -133,6 +168,28 @@ def by_document(
             + ", ".join(f"'{title}'" for title in titles[:5])
         )
     return shared, tuple(findings)
+
+
+def _decisions_by_document(
+    documents: Sequence[Document], decisions: Decisions | Mapping[str, Decisions] | None
+) -> list[Decisions]:
+    """Return the decisions about each document; refuse those about documents that are not there."""
+    if isinstance(decisions, Decisions):
+        if len(documents) > 1:
+            raise InputError(
+                f"decisions: found those of one document for {len(documents)} documents, expected a mapping "
+                "from document names to decisions"
+            )
+        return [decisions]
+    given = decisions or {}
+    titles = [document.title for document in documents]
+    unknown = sorted(given.keys() - set(titles))
+    if unknown:
+        raise InputError(
+            f"decisions: found document '{unknown[0]}', expected one of "
+            + ", ".join(f"'{title}'" for title in titles[:5])
+        )
+    return [given.get(title, Decisions()) for title in titles]
 
 
 def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:

@@ -20,7 +20,7 @@ from caspr.report.summary import infeasible_summary, summary
 from caspr.report.text import summary_lines
 from caspr.result import Result
 from caspr.task.decisions import Decisions
-from caspr.task.settings import Settings, at_once
+from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, Severity, times
@@ -99,7 +99,7 @@ def solve(
     results: list[Result] = []
     interrupted = False
     for number, task in enumerate(tasks, start=1):
-        settings = at_once(task.settings) if interrupted else task.settings
+        settings = without_search(task.settings) if interrupted else task.settings
         title = f"{task.annotations[0].document.title} ({number}/{len(tasks)})"
         with progress_line(title, quiet=reporting.quiet) as progress:
             try:
