@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import tell
+from caspr.cli.delivery.messages import print_lines
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
@@ -47,11 +47,13 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
 
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
-        tell(str(finding) for finding in findings)
+        print_lines(findings)
     path = session.store.path
 
     def ready(address: str) -> None:
-        tell([f"reviewing {path} at {address}", "decisions are saved as you make them; Ctrl-C ends the page"])
+        print_lines(
+            [f"reviewing {path} at {address}", "decisions are saved as you make them; Ctrl-C ends the page"]
+        )
         if browser:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

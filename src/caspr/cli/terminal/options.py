@@ -100,6 +100,9 @@ _ENCODING = click.option(
 )
 
 _REPORTING = (
+    click.option(
+        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+    ),
     click.option("--json", "json_path", type=FILES, metavar="FILE", help="Write a summary for programs."),
     click.option(
         "--report",
@@ -113,18 +116,6 @@ _REPORTING = (
     click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
 )
-
-
-json_option = click.option(
-    "--json",
-    "json_path",
-    type=FILES,
-    is_flag=False,
-    flag_value="-",
-    metavar="[FILE]",
-    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
-)
-"""`--json` for commands that print a table."""
 
 
 class JsonCommand(click.Command):
@@ -145,7 +136,7 @@ class JsonCommand(click.Command):
 
 
 def _is_input(word: str) -> bool:
-    """Tell whether a word names a file that is there and holds no JSON."""
+    """Return whether a word names a file that is there and holds no JSON."""
     try:
         if not Path(word).is_file():
             return False
@@ -154,11 +145,6 @@ def _is_input(word: str) -> bool:
     except (OSError, ValueError):
         return False
 
-
-certificate_option = click.option(
-    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
-)
-"""Ask for proofs of optimality."""
 
 _FORMATS = (
     click.option(
@@ -212,11 +198,23 @@ def search_options(function: Function) -> Function:
     return function
 
 
-def reporting_options(function: Function) -> Function:
-    """Add the options that say what is told about it."""
+def adjudication_options(function: Function) -> Function:
+    """Add all options that `adjudicate` and `redo` share: what is optimal, the search, what is reported."""
     for option in reversed(_REPORTING):
         function = option(function)
-    return function
+    return settings_options(search_options(function))
+
+
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=FILES,
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
+)
+"""`--json` for commands that print a table."""
 
 
 def changed(settings: Settings, given: dict[str, Any], *, reported: bool = False) -> Settings:
@@ -234,7 +232,7 @@ def changed(settings: Settings, given: dict[str, Any], *, reported: bool = False
 
 
 def wants_all(given: dict[str, Any]) -> bool:
-    """Tell whether all optimal solutions are asked for, if only by a cap on their number."""
+    """Return whether all optimal solutions are asked for, if only by a cap on their number."""
     return bool(given.get("all_solutions") or given.get("max_solutions"))
 
 
