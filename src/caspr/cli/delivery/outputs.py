@@ -15,6 +15,7 @@ therefore looks again at each file it is given, before the first one is written.
 """
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ from caspr.formats.registry import STANDARD_OUTPUT, made_below
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
+
+_STANDARD_OUTPUTS = (str(STANDARD_OUTPUT), "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""The names of standard output."""
 
 
 class OutputKind(Enum):
@@ -82,7 +86,7 @@ class Outputs:
             for path in (output.path, *output.files):
                 other, owner = places.setdefault(_identity(path), (path, output))
                 if owner is not output and not (_is_folder(path, output) and _is_folder(other, owner)):
-                    _refuse_twins(path, owner, output)
+                    _refuse_twins(path, owner.option, output.option)
                 if output.kind is not OutputKind.FOLDER or path != output.path:
                     self._refuse_overwriting(path)
         for output in self.outputs:
@@ -110,21 +114,23 @@ class Outputs:
         return kept
 
     def _refuse_clashes(self, contents: Mapping[str, Files]) -> None:
-        by_option = {output.option: output for output in self.outputs}
-        places: dict[object, tuple[Path, Output]] = {}
+        options: dict[object, str] = {}
         for option, files in contents.items():
             for path in files:
-                other, owner = places.setdefault(_identity(path), (path, by_option[option]))
-                if other is not path:
-                    _refuse_twins(path, owner, by_option[option])
+                if (place := _identity(path)) in options:
+                    _refuse_twins(path, options[place], option)
+                options[place] = option
                 self._refuse_overwriting(path)
 
     def _refuse_overwriting(self, path: Path) -> None:
+        given = self._input_of.get(_identity(path))
+        if given is None or path == self.rewritten:
+            return
         if path == STANDARD_OUTPUT:
-            if _identity(path) in self._input_of:
-                raise InputError("standard output goes to an input: choose another output file")
-        elif path != self.rewritten and (given := self._input_of.get(_identity(path))) is not None:
-            refuse_overwriting(path, [given])
+            raise InputError(
+                f"standard output goes to {given}, which is an input: choose another output file"
+            )
+        refuse_overwriting(path, [given])
 
     @cached_property
     def _input_of(self) -> dict[object, Path]:
@@ -148,17 +154,25 @@ class Outputs:
 
 
 def _identity(path: Path) -> object:
-    """Return a value that two paths share if they lead to one file; the null device is shared by all."""
-    found = _standard_output() if path == STANDARD_OUTPUT else identity(path)
-    return object() if found == identity(Path(os.devnull)) else found
+    """Return a value that two outputs share if one would overwrite, or be mixed into, the other.
+
+    Terminals are distinguished by name: standard output and standard error may well be the same one. The
+    null device keeps nothing, so that no two outputs meet there.
+    """
+    if str(path) in _STANDARD_OUTPUTS:
+        return _standard_output()
+    if path.is_char_device():
+        return object() if str(path) == os.devnull else str(path)
+    return identity(path)
 
 
 def _standard_output() -> object:
+    """Return the file that standard output was redirected to, if it was."""
     try:
         status = os.fstat(sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):  # It is closed, or not a file of the system.
         return STANDARD_OUTPUT
-    return status.st_dev, status.st_ino
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else STANDARD_OUTPUT
 
 
 def _is_folder(path: Path, output: Output) -> bool:
@@ -166,8 +180,8 @@ def _is_folder(path: Path, output: Output) -> bool:
     return output.kind is not OutputKind.FILE and path == output.path
 
 
-def _refuse_twins(path: Path, one: Output, other: Output) -> None:
-    options = f"as {one.option} and {other.option}, " if one.option != other.option else ""
+def _refuse_twins(path: Path, one: str, other: str) -> None:
+    options = f"as {one} and {other}, " if one != other else ""
     raise InputError(f"{path}: found the same output twice, {options}expected a file for each")
 
 

@@ -60,7 +60,7 @@ class Reporting:
     def files(
         self, results: Sequence[Result], settings: Sequence[Settings]
     ) -> tuple[dict[str, Files], tuple[Finding, ...]]:
-        """Return certificate, report and feedback by option, and a finding for each document without proof."""
+        """Return certificate, report and feedback by option, with a finding per document without proof."""
         texts: dict[str, Files] = {}
         unproven: tuple[Finding, ...] = ()
         if self.certificate is not None:
