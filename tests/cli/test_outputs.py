@@ -131,7 +131,7 @@ def test_standard_output_is_one_output(
     caspr: Caller, tmp_path: Path, inputs: dict[str, list[object]], command: str, one: str, other: str
 ) -> None:
     if "--report" in (one, other):
-        return  # A report needs a name that tells its format.
+        return  # The name of a report must have the ending of a format.
     message = refused(caspr, tmp_path, command, *inputs[command], one, "-", other, "-")
     assert "-: found the same output twice, as" in message
     assert "twice" in refused(caspr, tmp_path, command, *inputs[command], one, "-", other, "/dev/stdout")

@@ -38,7 +38,7 @@ class OutputKind(Enum):
     """What an output may be on the disk."""
 
     FILE = "file"
-    """One file, or standard output."""
+    """One file, or standard output; a format may put others beside it."""
     FOLDER = "folder"
     """A folder, made if it is missing."""
     EITHER = "either"
@@ -137,11 +137,11 @@ class Outputs:
         return {identity(path): path for path in self.inputs}
 
     def _made_below(self, contents: Mapping[str, Files]) -> Path | None:
-        """Return the folder below which a format may make folders."""
+        """Return the folder below which a format that made several files of an output may make folders."""
         several = (
             made_below(output.path, contents[output.option])
             for output in self.outputs
-            if output.kind is OutputKind.EITHER and output.option in contents
+            if output.kind is not OutputKind.FOLDER and output.option in contents
         )
         return next((folder for folder in several if folder is not None), None)
 

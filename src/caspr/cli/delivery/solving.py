@@ -28,7 +28,7 @@ class Task:
     """One document to adjudicate."""
 
     annotations: tuple[Annotation, ...]
-    """What each annotator said."""
+    """The annotations of each annotator."""
     settings: Settings
     """How to adjudicate it."""
     decisions: Decisions = field(default_factory=Decisions)

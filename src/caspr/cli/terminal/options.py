@@ -108,7 +108,7 @@ _REPORTING = (
         "--report",
         type=FILES,
         metavar="FILE.html",
-        help="Also write a report that explains every conflict (.html, .md, .txt or .json).",
+        help="Also write a report that explains every dispute (.html, .md, .txt or .json).",
     ),
     click.option(
         "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there."

@@ -40,8 +40,8 @@ def perform(job: Job) -> JobOutcome:
         return failure(job.document, str(error))
     except MemoryError:
         limit = job.options.settings.limits.megabytes
-        told = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
-        return failure(job.document, told, spent=True)
+        reason = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
+        return failure(job.document, reason, spent=True)
     except Exception as error:
         return failure(job.document, f"internal error: {type(error).__name__}: {error}", spent=True)
 
