@@ -94,7 +94,7 @@ def bare(corpus: Path, engine: str) -> float:
     code = f"""
 import resource
 from pathlib import Path
-from caspr.adjudicate import adjudicate_document, by_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.measures.agreement import tally
 from caspr.formats import conll, read_all
 from caspr.report.summary import document_summary

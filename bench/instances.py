@@ -19,7 +19,7 @@ import clingo
 from clingo import ast
 
 from bench.corpora import DS2, make_document, novel
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.engines.asp.program import FIGURES, chain_limit, facts, figure
 from caspr.formats import read_all
 from caspr.task.decisions import Decisions

@@ -63,7 +63,7 @@ def measure(
 
 def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limits: Limits) -> Measure:
     """Adjudicate here and measure."""
-    from caspr.adjudicate import adjudicate_document, by_document
+    from caspr.adjudication import adjudicate_document, by_document
     from caspr.formats import read_all
     from caspr.task.objectives import OBJECTIVES
     from caspr.task.settings import Settings

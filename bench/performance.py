@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
 from bench.machine import describe_machine
 from bench.measure import Measure, measure
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.formats import read_all
 from caspr.task.settings import Settings
 

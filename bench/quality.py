@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.corpora import CORPORA, TRUTH
 from bench.experiments.documents import Documents, find_documents
 from bench.experiments.plan import OBJECTIVES, jumps
-from caspr.adjudicate import adjudicate_document, by_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.formats import read_all
 from caspr.measures.scores import Scores, score
 from caspr.task.limits import Limits

@@ -16,7 +16,7 @@ LAYERS = [
     {"engines", "proof", "result"},
     {"disputes", "measures"},
     {"formats", "report"},
-    {"adjudicate"},
+    {"adjudication"},
     {"corpus", "review"},
     {"cli", "__main__"},
 ]

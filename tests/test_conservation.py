@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from caspr.adjudicate import adjudicate_document, by_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.formats import conll
 from caspr.report.summary import document_summary
 from caspr.task.instance import Singletons

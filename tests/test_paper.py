@@ -2,7 +2,7 @@
 
 import pytest
 
-from caspr.adjudicate import adjudicate_document
+from caspr.adjudication import adjudicate_document
 from caspr.task.decisions import Decisions
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES

@@ -4,32 +4,78 @@
 >>> files = [caspr.read(path) for path in ("a.conll", "b.conll")]  # doctest: +SKIP
 >>> results = caspr.adjudicate(files, objective="v")  # doctest: +SKIP
 >>> caspr.write([result.gold for result in results], "gold.conll")  # doctest: +SKIP
+
+Importing this package imports nothing else: each public name is looked up when it is first used, so that the
+command line starts fast and `caspr.read` loads no solver.
 """
 
-import signal
-import sys
+from typing import TYPE_CHECKING
 
-_STARTING = sys.argv[:1] and sys.argv[0].rpartition("/")[2] in ("-m", "caspr")
-if _STARTING and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Ctrl-C ends the command at once and without a traceback, until its `main` takes over.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-if not _STARTING:  # The command imports what it needs itself, and `--help` needs little.
-    from caspr.adjudicate import adjudicate, adjudicate_document
+if TYPE_CHECKING:
+    from caspr.adjudication import adjudicate, adjudicate_document
     from caspr.errors import CasprError
     from caspr.formats import read, write
+    from caspr.measures.scores import score
+    from caspr.result import Result
+    from caspr.task.decisions import Decisions
+    from caspr.task.objectives import Objective
+    from caspr.task.settings import Settings
     from caspr.text.checks import check
+    from caspr.text.document import Annotation, Chain, Document, Span
+    from caspr.text.findings import Finding
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Annotation",
+    "CasprError",
+    "Chain",
+    "Decisions",
+    "Document",
+    "Finding",
+    "Objective",
+    "Result",
+    "Settings",
+    "Span",
+    "adjudicate",
+    "adjudicate_document",
+    "check",
+    "read",
+    "score",
+    "write",
+]
 
-def __getattr__(name: str) -> object:
-    """Import what few programs need when it is asked for."""
-    if name == "score":
-        from caspr.measures.scores import score
+_HOMES = {
+    "Annotation": "caspr.text.document",
+    "CasprError": "caspr.errors",
+    "Chain": "caspr.text.document",
+    "Decisions": "caspr.task.decisions",
+    "Document": "caspr.text.document",
+    "Finding": "caspr.text.findings",
+    "Objective": "caspr.task.objectives",
+    "Result": "caspr.result",
+    "Settings": "caspr.task.settings",
+    "Span": "caspr.text.document",
+    "adjudicate": "caspr.adjudication",
+    "adjudicate_document": "caspr.adjudication",
+    "check": "caspr.text.checks",
+    "read": "caspr.formats",
+    "score": "caspr.measures.scores",
+    "write": "caspr.formats",
+}
+"""The module that defines each public name; no submodule of this package has such a name."""
 
-        return score
-    raise AttributeError(f"module 'caspr' has no attribute '{name}'")
+if not TYPE_CHECKING:  # A checker sees the imports above, and reports names that are not public.
+
+    def __getattr__(name: str) -> object:
+        """Import the module of a public name."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'caspr' has no attribute '{name}'")
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
 
 
-__all__ = ["CasprError", "adjudicate", "adjudicate_document", "check", "read", "score", "write"]
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -29,12 +29,12 @@ _MARKS = {
 }
 """Byte order marks of encodings that are not read; the longer first, because one begins with another."""
 _TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
-"""What files are called on their way."""
+"""The names of temporary files."""
 
 
 @dataclass
 class _Pending:
-    """One file on its way."""
+    """One file that is being written."""
 
     path: Path
     """The path as the user gave it, for messages."""
@@ -82,21 +82,28 @@ def decode(data: bytes, source: str) -> str:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file by new content at once, or raise `OutputError` and leave it as it was."""
+    """Replace a file by new content in one step, or raise `OutputError` and leave it as it was."""
     write_all({path: text})
 
 
-def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -> None:
+def write_all(
+    texts: Mapping[Path, str | bytes], *, below: Path | None = None, folders: Iterable[Path] = ()
+) -> None:
     """Write several files: none is replaced before all of them are safely on the disk.
 
-    Missing folders below the folder `below` are made, and removed again if writing fails.
+    Missing folders below the folder `below` are made, and so are `folders`; they are removed again if
+    writing fails. Devices and pipes come first: what was written to them cannot be taken back, but if that
+    fails, no file has been replaced.
     """
     files: list[_Pending] = []
-    folders: list[Path] = []
+    made: list[Path] = []
     try:
+        for folder in folders:
+            with _explained(folder, ()):
+                made.extend(_make_folders(folder, folder.parent))
         for path in texts:
             with _explained(path, ()):
-                folders.extend(_make_folders(path.parent, below))
+                made.extend(_make_folders(path.parent, below))
         for path, text in texts.items():
             with _explained(path, files):
                 files.append(_plan(path, text))
@@ -104,7 +111,7 @@ def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -
         for file in files:
             with _explained(file.path, files):
                 _prepare(file)
-        for file in files:
+        for file in sorted(files, key=lambda file: not file.stream):
             with _explained(file.path, files):
                 _finish(file)
     finally:
@@ -112,7 +119,7 @@ def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -
             if file.temporary is not None:
                 with suppress(OSError):
                     file.temporary.unlink()
-        for folder in reversed(folders):
+        for folder in reversed(made):
             # Succeeds only where nothing was written into it.
             with suppress(OSError):
                 folder.rmdir()
@@ -121,7 +128,7 @@ def write_all(texts: Mapping[Path, str | bytes], *, below: Path | None = None) -
 
 
 def write_stream(path: Path, parts: Iterable[str]) -> None:
-    """Replace a file at once by text that comes in parts, without keeping it in memory."""
+    """Replace a file in one step by text that comes in parts, without keeping it in memory."""
     with _explained(path, ()):
         target = Path(os.path.realpath(path))
         temporary = _temporary(target)
@@ -137,7 +144,7 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
 
 
 def remove_temporary(folder: Path) -> None:
-    """Remove what processes that were killed left below a folder; nobody may be writing there."""
+    """Remove what processes that were killed left below a folder; no process may be writing there."""
     for path in folder.rglob(".caspr-*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
             with suppress(OSError):
@@ -152,13 +159,21 @@ def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
             raise InputError(f"{name} is an input and would be overwritten: choose another output file")
 
 
-def is_same_target(one: Path, other: Path) -> bool:
-    """Tell whether two outputs would be one file, whether or not it exists yet."""
-    return os.path.realpath(one) == os.path.realpath(other)
+def identity(path: Path) -> object:
+    """Return a value that two paths share if and only if they lead to one file, whether or not it exists.
+
+    Symbolic links, hard links and different spellings of a path lead to the same file.
+    """
+    target = Path(os.path.realpath(path))
+    for spelling in (path, target):
+        with suppress(OSError, ValueError):
+            status = spelling.stat()
+            return status.st_dev, status.st_ino
+    return os.path.normcase(target)
 
 
 def refuse_unwritable(output: Path) -> None:
-    """Raise `OutputError` if a file surely cannot be written, so that nobody waits for nothing."""
+    """Raise `OutputError` if a file surely cannot be written, before time is spent on its content."""
     target = Path(os.path.realpath(output))
     if target.is_dir():
         raise OutputError(f"{output}: cannot write: this is a folder")
@@ -182,7 +197,7 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
                 continue
             _sync_folder(copy.parent)
             return copy
-    raise AssertionError("numbers do not end")
+    raise AssertionError("count() ended")
 
 
 def _temporary(target: Path) -> Path:
@@ -220,7 +235,7 @@ def _refuse_twins(files: list[_Pending]) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Tell whether a path leads to a device, a pipe or an open descriptor of this process.
+    """Return whether a path leads to a device, a pipe or an open descriptor of this process.
 
     `/dev/stdout` leads through `/proc/self/fd` to a regular file when the output is redirected; replacing
     that file would destroy what a `>>` was meant to keep.
@@ -306,7 +321,7 @@ def _same_file(output: Path, given: Path) -> bool:
 
 @contextmanager
 def _explained(path: Path, files: Iterable[_Pending]) -> Iterator[None]:
-    """Turn a failure into one line that says what it left behind."""
+    """Turn a failure into one line that names the files that were written before it."""
     try:
         yield
     except (OSError, ValueError) as error:

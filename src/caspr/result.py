@@ -14,7 +14,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, times
 
 GOLD = "gold"
 """The annotator name of results."""
@@ -22,7 +22,7 @@ GOLD = "gold"
 
 @dataclass(frozen=True)
 class Certainty:
-    """How sure it is that two mentions are, or are not, in one chain."""
+    """How certain it is that two mentions are, or are not, in one chain."""
 
     always: bool | None = None
     """Whether every optimal solution decides alike, where that is known."""
@@ -51,7 +51,17 @@ class Result:
     findings: tuple[Finding, ...] = ()
     """What is odd about the input or the result."""
     certainties: Mapping[tuple[Span, Span], Certainty] | None = None
-    """How sure each pair is, in text order, where the engine tells; pairs may be missing."""
+    """How certain each pair is, in text order, where that was computed; pairs may be missing."""
+
+    def __repr__(self) -> str:
+        """Summarise the result in one line, whatever its size."""
+        cost = (
+            f"cost {self.value}"
+            if self.status is Status.OPTIMAL
+            else f"cost {self.value}, bound {self.bound}"
+        )
+        chains = times(len(self.solution.partitions[0]), "chain")
+        return f"<Result for {self.document.title!r}: {chains}, {self.status}, {cost}>"
 
     @property
     def document(self) -> Document:

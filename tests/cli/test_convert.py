@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.adjudicate import adjudicate
+from caspr.adjudication import adjudicate
 from caspr.files import write_all
 from caspr.formats import gold_files, read
 from caspr.formats.sources import read_one
@@ -141,7 +141,7 @@ def test_bad_calls(caspr: Caller, tmp_path: Path) -> None:
     assert "only be made of one" in caspr.fails("convert", "-q", SONG[0], tmp_path / "x.zip")
     outcome = caspr("convert", SONG[0], tmp_path / "missing" / "x.conll")
     assert outcome.code == 2
-    assert "No such file" in outcome.err
+    assert "there is no folder" in outcome.err
     assert "of no known format" in caspr.fails("convert", SONG[0], tmp_path / "x.foo")
     message = caspr.fails("adjudicate", *converted(caspr, SONG[1:], tmp_path, "brat"))
     assert "found no file name" in message

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given
 from tests.cli.caller import PAPER, Caller
 

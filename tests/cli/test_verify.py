@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from caspr.adjudicate import adjudicate_document
+from caspr.adjudication import adjudicate_document
 from caspr.formats import read_all
 from caspr.proof.certificate import certify_results
 from caspr.task.decisions import Decisions, Statement, StatementKind

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from caspr.adjudicate import adjudicate_document
+from caspr.adjudication import adjudicate_document
 from caspr.disputes.certainty import with_certainty
 from caspr.engines import brute
 from caspr.task.limits import Limits

@@ -22,7 +22,7 @@ COMMANDS = {
     "corpus": "Adjudicate a whole corpus, on many cores or machines.",
     "verify": "Check a certificate of optimality without any solver.",
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
-    "report": "Explain every conflict: who voted how, what was decided and why.",
+    "report": "Explain every dispute: who voted how, what was decided and why.",
     "agreement": "Say how far annotators agree, who with whom and in which documents.",
     "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
     "convert": "Write an annotation in another format, saying what cannot be carried.",
@@ -67,13 +67,13 @@ def main() -> None:
     # Several threads only slow the small matrix products of the native engine down.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     for number in (signal.SIGTERM, signal.SIGHUP):
-        # Under `nohup`, the terminal may go.
+        # `nohup` ignores SIGHUP on purpose.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _terminate)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="caspr", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.exceptions.Abort:
@@ -100,10 +100,10 @@ def _fail(message: str, code: int) -> None:
 
 
 def _discard_output() -> None:
-    """Let nothing be written on the way out: it would fail again, with a traceback."""
+    """Discard buffered output: Python would try to write it at exit, and fail with a traceback."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """End on SIGTERM and when the terminal goes as on an error, so that solvers are killed on the way out."""
+    """Exit on SIGTERM and SIGHUP as on an error, so that clean-up code ends the solvers' processes."""
     sys.exit(128 + number)

@@ -6,36 +6,24 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
-from caspr.cli.delivery.run import (
-    Reporting,
-    Task,
-    certificate_text,
-    check_outputs,
-    deliver,
-    extra_texts,
-    refuse_extra,
-    solve,
-)
+from caspr.adjudication import by_document
+from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs
+from caspr.cli.delivery.results import Reporting, deliver
+from caspr.cli.delivery.solving import Task, annotators_of, solve
 from caspr.cli.terminal.options import (
     FILES,
-    certificate_option,
+    adjudication_options,
     changed,
     format_options,
     reading,
-    reporting_options,
-    search_options,
-    settings_options,
     wants_all,
 )
 from caspr.errors import InputError
-from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review_file
 from caspr.formats.registry import (
     FORMATS,
     STANDARD_OUTPUT,
     losses,
-    made_below,
     output_format,
     rehearse,
     render,
@@ -65,59 +53,32 @@ from caspr.text.document import Annotation
     help="The format to write. Default: what the output is called, else that of the first annotator's file.",
 )
 @format_options
-@settings_options
-@search_options
-@certificate_option
-@reporting_options
-def command(
-    files: tuple[Path, ...],
-    output: Path,
-    layout: str,
-    target: str | None,
-    certificate: Path | None,
-    json_path: Path | None,
-    report: Path | None,
-    feedback: Path | None,
-    strict: bool,
-    quiet: bool,
-    **given: Any,
-) -> None:
+@adjudication_options
+def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **given: Any) -> None:
     """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
 
     A FILE may also be a folder of an annotator's files, or one file that holds several annotators.
     """
-    reporting = Reporting(json_path, strict, quiet)
+    reporting = Reporting.of(given)
     documents, findings = by_document(read_all(files, **reading(given)))
-    settings = changed(Settings(), given, reported=report is not None)
+    settings = changed(Settings(), given, reported=reporting.report is not None)
+    tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)
     written = review_file.COLUMNS if layout == "review" else format
-    check_outputs((output, json_path, certificate), files, folder=output if takes_a_folder(written) else None)
-    names = dict.fromkeys(one.annotator for annotations in documents for one in annotations)
-    refuse_extra(report, feedback, names, files, [output, json_path])
+    kind = OutputKind.EITHER if takes_a_folder(written) else OutputKind.FILE
+    gold = Output("-o", output, kind)
+    outputs = Outputs((gold, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
+    outputs.refuse()
     if layout == "gold":
         rehearse([annotations[0] for annotations in documents], output, format=format)
-    tasks = [Task(annotations, settings) for annotations in documents]
-    results = solve(tasks, reporting, losses=lambda gold: losses([gold], written))
+    results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
     golds = _golds(results, every=wants_all(given))
-    texts = {output: _review(golds, settings)} if layout == "review" else _files(golds, output, format, files)
-    below = made_below(output, texts)
-    proofs, unproven = certificate_text(certificate, results, [settings] * len(results))
-    texts = {**texts, **proofs, **extra_texts(results, report, feedback)}
-    deliver(texts, results, (*findings, *unproven), reporting, folder=feedback, below=below)
+    texts = _review(golds, output, settings) if layout == "review" else _rendered(golds, output, format)
+    more, unproven = reporting.files(results, [task.settings for task in tasks])
+    deliver(outputs, {"-o": texts, **more}, results, (*findings, *unproven), reporting)
 
 
-def _files(
-    golds: list[tuple[Result, Annotation]], output: Path, format: str, inputs: Sequence[Path]
-) -> dict[Path, str | bytes]:
-    """Render the gold standards in a format, refusing to overwrite any file that was read."""
-    texts = render([gold for _, gold in golds], output, format=format)
-    known = read_files(inputs)
-    for path in texts.keys() - {STANDARD_OUTPUT}:
-        refuse_overwriting(path, known)
-    return texts
-
-
-def _golds(results: list[Result], *, every: bool) -> list[tuple[Result, Annotation]]:
+def _golds(results: Sequence[Result], *, every: bool) -> list[tuple[Result, Annotation]]:
     """List what to write; with `--all`, every solution as a document of its own."""
     golds = [
         (result, gold)
@@ -130,9 +91,14 @@ def _golds(results: list[Result], *, every: bool) -> list[tuple[Result, Annotati
     return golds
 
 
-def _review(golds: list[tuple[Result, Annotation]], settings: Settings) -> str:
+def _rendered(golds: Sequence[tuple[Result, Annotation]], output: Path, format: str) -> Files:
+    return render([gold for _, gold in golds], output, format=format)
+
+
+def _review(golds: Sequence[tuple[Result, Annotation]], output: Path, settings: Settings) -> Files:
     kept = write_settings(settings)
-    return review_file.write(
+    text = review_file.write(
         review_file.Review(gold, result.instance.annotations, result.instance.decisions, kept)
         for result, gold in golds
     )
+    return {output: text}

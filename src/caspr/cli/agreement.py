@@ -6,19 +6,18 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
-from caspr.cli.delivery.run import tell, write_files
+from caspr.adjudication import by_document
+from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
-from caspr.errors import InputError
-from caspr.files import refuse_overwriting
 from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.compare import compare, compare_each
 from caspr.measures.comparison import Comparison
 from caspr.report.tables import KINDS, comparison_lines, comparison_values
 from caspr.text.alignment import align
-from caspr.text.findings import Severity, times
 
 
 @click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})
@@ -58,14 +57,13 @@ def command(
     json_path: Path | None,
 ) -> None:
     """Say how far the annotators of FILES agree, one file per annotator."""
-    if json_path not in (None, STANDARD_OUTPUT):
-        refuse_overwriting(json_path, files)
+    outputs = Outputs(requested("--json", json_path), tuple(read_files(files)))
+    outputs.refuse()
     documents, findings = by_document(read_all(files))
     documents = [align(annotations) for annotations in documents]
-    tell(str(finding) for finding in findings)
-    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
-    if strict and warnings:
-        raise InputError(f"--strict: found {times(len(warnings), 'warning')}, expected none")
+    print_lines(findings)
+    if strict:
+        refuse_warnings(findings, printed=True)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     options: dict[str, Any] = {"conventions": conventions, "singletons": not no_singletons}
     pooled, each = compare(documents, **options), []
@@ -73,7 +71,8 @@ def command(
         each = compare_each(documents, **options)
     if json_path is not None:
         values = _values(pooled, each, own_set, unmarked)
-        write_files({json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"})
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        outputs.write({"--json": {json_path: text}})
     if json_path != STANDARD_OUTPUT:
         shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
         for comparison in (*(each if per_document else ()), pooled):

@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document, prepare
+from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, reading
-from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.text.alignment import align
-from caspr.text.checks import check
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, Severity, times
+from caspr.text.findings import Finding, times
 
 
 @click.command("check", context_settings={"max_content_width": 110})
@@ -25,17 +23,15 @@ def command(files: tuple[Path, ...], strict: bool, **given: Any) -> None:
     documents, findings = by_document(read_all(files, **reading(given)))
     found = list(findings)
     for annotations in documents:
-        annotations = align(annotations)
-        odd = check(annotations)
+        annotations, odd = prepare(annotations)
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
     for finding in findings:
         click.echo(str(finding))
-    warnings = sum(finding.severity is Severity.WARNING for finding in found)
-    click.echo(f"{times(len(documents), 'document')}, {times(warnings, 'warning')}")
-    if strict and warnings:
-        raise InputError(f"--strict: found {times(warnings, 'warning')}, expected none")
+    click.echo(f"{times(len(documents), 'document')}, {times(len(warnings_of(found)), 'warning')}")
+    if strict:
+        refuse_warnings(found, printed=True)
 
 
 def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> Iterator[str]:

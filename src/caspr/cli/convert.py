@@ -6,25 +6,23 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import tell, write_files
+from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
 from caspr.cli.delivery.templates import fill
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
-from caspr.files import refuse_overwriting
 from caspr.formats import read_all
 from caspr.formats.chain_ids import plain_ids
 from caspr.formats.registry import (
     FORMATS,
-    STANDARD_OUTPUT,
     by_suffix,
     losses,
-    made_below,
     output_format,
     render,
 )
 from caspr.formats.sources import read_files
 from caspr.text.document import Annotation
-from caspr.text.findings import Severity, times
+from caspr.text.findings import times
 
 
 @click.command("convert", context_settings={"max_content_width": 110})
@@ -62,8 +60,8 @@ def command(
     documents. What the other format cannot say is counted.
     """
     inputs = read_files([source, *([template] if template else [])])
-    if output != STANDARD_OUTPUT:
-        refuse_overwriting(output, [path for path in inputs if not path.is_dir()])
+    outputs = Outputs((Output("OUT", output, OutputKind.EITHER),), tuple(inputs))
+    outputs.refuse()
     annotations = _one_annotator(read_all([source], **reading(given)), annotator)
     if template is not None:
         annotations = fill(annotations, template, target)
@@ -72,19 +70,13 @@ def command(
     format = target or output_format(annotations, output)
     plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
     files = render(plain, output, format=format)
-    for path in files.keys() - {STANDARD_OUTPUT}:
-        refuse_overwriting(path, inputs)
     findings = [finding for annotation in annotations for finding in annotation.findings]
     findings += losses(annotations, format)
     if not quiet:
-        tell(str(finding) for finding in findings)
-        tell([_counts(annotations, format)])
-    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
-    if strict and warnings:
-        raise InputError(
-            f"--strict: found {times(len(warnings), 'warning')}, expected none; first: {warnings[0]}"
-        )
-    write_files(files, below=made_below(output, files))
+        print_lines([*findings, _counts(annotations, format)])
+    if strict:
+        refuse_warnings(findings)
+    outputs.write({"OUT": files})
 
 
 def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> list[Annotation]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import tell
+from caspr.cli.delivery.messages import print_lines
+from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
 from caspr.cli.terminal.bar import corpus_bar
 from caspr.cli.terminal.options import (
     FILES,
@@ -102,6 +103,7 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
 
     Run it again to go on after a stop, or after a change: only what changed is done again.
     """
+    Outputs((Output("-o", output, OutputKind.FOLDER, parents=True),), inputs).refuse()
     settings = changed(Settings(), given)
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(settings, limits=replace(settings.limits, interruptible=False))
@@ -119,17 +121,19 @@ def _deliver(request: Request, *, quiet: bool) -> None:
         try:
             totals, notes = run_corpus(request, bar)
         except Stopped as stop:
-            tell([f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"])
+            print_lines(
+                [f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"]
+            )
             sys.exit(stop.code)
     if not quiet:
-        tell(_told(totals))
-        tell(f"warning: {note}" for note in notes)
+        print_lines(_lines(totals))
+        print_lines(f"warning: {note}" for note in notes)
     if totals.failed:
-        tell(_failed(request.output, totals.failed))
+        print_lines(_failed(request.output, totals.failed))
         sys.exit(1)
 
 
-def _told(totals: Totals) -> Iterator[str]:
+def _lines(totals: Totals) -> Iterator[str]:
     over = f", {totals.taken_over:,} taken over from an earlier run" if totals.taken_over else ""
     yield f"{times(totals.documents, 'document')}{over}"
     yield (

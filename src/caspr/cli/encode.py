@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.engines.asp.program import program
 from caspr.errors import InputError

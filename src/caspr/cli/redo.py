@@ -7,35 +7,16 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import (
-    Reporting,
-    Task,
-    certificate_text,
-    check_outputs,
-    deliver,
-    extra_texts,
-    refuse_extra,
-    solve,
-)
+from caspr.cli.delivery.outputs import Files, OutputKind, Outputs, requested
+from caspr.cli.delivery.results import Reporting, deliver
+from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
 from caspr.cli.delivery.templates import fill
-from caspr.cli.terminal.options import (
-    FILES,
-    as_in_the_file,
-    certificate_option,
-    changed,
-    reporting_options,
-    search_options,
-    settings_options,
-    wants_all,
-)
-from caspr.engines import choose
-from caspr.errors import InputError
-from caspr.files import refuse_overwriting
+from caspr.cli.terminal.options import FILES, adjudication_options, as_in_the_file, wants_all
 from caspr.formats import review_file
-from caspr.formats.registry import FORMATS, STANDARD_OUTPUT, losses, made_below, output_format, render
+from caspr.formats.registry import FORMATS, losses, output_format, render
 from caspr.formats.sources import read_files
 from caspr.result import Result
-from caspr.task.settings import Settings, read_settings, write_settings
+from caspr.task.settings import Settings, write_settings
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
@@ -57,22 +38,13 @@ from caspr.text.findings import Finding
 )
 @click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
 @as_in_the_file
-@settings_options
-@search_options
-@certificate_option
-@reporting_options
+@adjudication_options
 def command(
     file: Path,
     gold: Path | None,
     target: str | None,
     template: Path | None,
     output: Path | None,
-    certificate: Path | None,
-    json_path: Path | None,
-    report: Path | None,
-    feedback: Path | None,
-    strict: bool,
-    quiet: bool,
     **given: Any,
 ) -> None:
     """Re-optimise a review file around its enforced cells, those that begin with '='.
@@ -80,31 +52,33 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
-    inputs = [file, *([template] if template else [])]
-    check_outputs((output, gold, json_path, certificate), inputs, folder=gold)
-    reporting = Reporting(json_path, strict, quiet)
+    reporting = Reporting.of(given)
     reviews = review_file.read(file)
-    settings = [changed(stored_settings(file, one), given, reported=report is not None) for one in reviews]
-    names = dict.fromkeys(annotation.annotator for one in reviews for annotation in one.annotations)
-    refuse_extra(report, feedback, names, [file], [output, gold, json_path, certificate])
-    tasks = [
-        Task(one.annotations, chosen, one.decisions) for one, chosen in zip(reviews, settings, strict=True)
-    ]
-    results = solve(tasks, reporting)
-    proofs, unproven = certificate_text(certificate, results, settings)
-    texts = {
-        output or file: _renewed(reviews, results, settings),
-        **proofs,
-        **extra_texts(results, report, feedback),
-    }
-    golds = [
-        one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
-    ]
-    files, lost = ({}, ()) if gold is None else _gold_files(golds, gold, target, template)
-    below = made_below(gold, files) if gold is not None else None
-    rewritten = None if output else file
-    whole, findings = {**texts, **files}, (*lost, *unproven)
-    deliver(whole, results, findings, reporting, rewritten=rewritten, folder=feedback, below=below)
+    tasks = reviewed_tasks(file, reviews, given, reported=reporting.report is not None)
+    inputs = read_files([file, *([template] if template else [])])
+    outputs = Outputs(
+        (
+            *requested("-o" if output else "the review file", output or file),
+            *requested("--gold", gold, OutputKind.EITHER),
+            *reporting.outputs(annotators_of(tasks)),
+        ),
+        tuple(inputs),
+        rewritten=None if output else file,
+    )
+    outputs.refuse()
+    results = solve(tasks, outputs, reporting)
+    settings = [task.settings for task in tasks]
+    contents, unproven = reporting.files(results, settings)
+    contents[outputs.outputs[0].option] = {output or file: _renewed(reviews, results, settings)}
+    lost: tuple[Finding, ...] = ()
+    if gold is not None:
+        golds = [
+            one
+            for result in results
+            for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
+        ]
+        contents["--gold"], lost = _gold_files(golds, gold, target, template)
+    deliver(outputs, contents, results, (*lost, *unproven), reporting)
 
 
 def _renewed(
@@ -119,23 +93,11 @@ def _renewed(
 
 def _gold_files(
     golds: list[Annotation], path: Path, target: str | None, template: Path | None
-) -> tuple[dict[Path, str | bytes], tuple[Finding, ...]]:
-    """Render the clean gold standard, and say what its format cannot carry."""
+) -> tuple[Files, tuple[Finding, ...]]:
+    """Render the clean gold standard, and return what its format cannot carry."""
     written = golds if template is None else fill(golds, template, target)
     format = target or output_format(written, path)
     files = render(written, path, format=format)
-    for file in files.keys() - {STANDARD_OUTPUT}:
-        refuse_overwriting(file, read_files([template] if template else []))
     lost = losses(written, format)
-    # What the review file could not say either has been said.
+    # Crossing mentions cannot be written to the review file either: `solve` has reported them.
     return files, tuple(finding for finding in lost if finding.code != "crossing-in-chain")
-
-
-def stored_settings(file: Path, one: review_file.Review) -> Settings:
-    """Read the settings a review file keeps for one of its documents."""
-    try:
-        settings = read_settings(one.settings)
-        choose(settings.engine, settings.encoding)
-        return settings
-    except InputError as error:
-        raise InputError(f"{file}: document '{one.gold.document.title}': {error}") from error

@@ -5,14 +5,15 @@ from typing import Any
 
 import click
 
-from caspr.adjudicate import by_document
-from caspr.cli.delivery.reports import FORMATS, extra_texts, format_of, refuse_extra, report_text
-from caspr.cli.delivery.run import Reporting, Task, deliver, solve
-from caspr.cli.redo import stored_settings
+from caspr.adjudication import by_document
+from caspr.cli.delivery.outputs import Output, Outputs
+from caspr.cli.delivery.reports import FORMATS, format_of, report_text
+from caspr.cli.delivery.results import Reporting, deliver
+from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
 from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
-from caspr.files import refuse_overwriting
 from caspr.formats import read_all, review_file
 from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.sources import read_files
 from caspr.task.settings import Settings
 from caspr.text.findings import Finding
 
@@ -37,9 +38,6 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     format_name: str | None,
-    feedback: Path | None,
-    strict: bool,
-    quiet: bool,
     **given: Any,
 ) -> None:
     """Explain every link on which annotators disagreed, from a review file or the annotators' files.
@@ -47,29 +45,21 @@ def command(
     The result is computed as `caspr redo` or `caspr adjudicate` would, but only the report is written.
     With --all, the report says which decisions are the same in all optimal solutions.
     """
-    if output != STANDARD_OUTPUT:
-        refuse_overwriting(output, files)
+    reporting = Reporting.of(given)
     format = format_of(output, format_name, "text")
     tasks, findings = _tasks(files, given)
-    names = dict.fromkeys(one.annotator for task in tasks for one in task.annotations)
-    refuse_extra(None, feedback, names, files, [output])
-    reporting = Reporting(None, strict, quiet)
-    results = solve(tasks, reporting)
-    texts = {output: report_text(results, format), **extra_texts(results, None, feedback)}
-    deliver(texts, results, findings, reporting, folder=feedback)
+    report = Output("-o", output)
+    outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
+    outputs.refuse()
+    results = solve(tasks, outputs, reporting)
+    pages, _ = reporting.files(results, [task.settings for task in tasks])
+    deliver(outputs, {"-o": {output: report_text(results, format)}, **pages}, results, findings, reporting)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:
     """Take one file as a review file, several as those of annotators."""
     if len(files) == 1:
-        reviews = review_file.read(files[0])
-        return [
-            Task(
-                one.annotations, changed(stored_settings(files[0], one), given, reported=True), one.decisions
-            )
-            for one in reviews
-        ], ()
+        return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
     documents, findings = by_document(read_all(files))
-    return [
-        Task(annotations, changed(Settings(), given, reported=True)) for annotations in documents
-    ], findings
+    settings = changed(Settings(), given, reported=True)
+    return [Task(annotations, settings) for annotations in documents], findings

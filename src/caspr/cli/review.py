@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import tell
+from caspr.cli.delivery.messages import print_lines
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
@@ -27,7 +27,7 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
     """Adjudicate FILES on a page in the browser: click, and the rest is optimised around your decision.
 
     FILES are those of the annotators, in any format, or folders of them; one folder that holds them all;
-    or one review file, which is gone on with. Decisions are kept in the review file, each as soon as it is
+    or one review file, which is resumed. Decisions are kept in the review file, each as soon as it is
     made. Ctrl-C ends the page.
     """
     from caspr.review.server.serve import serve
@@ -39,7 +39,7 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
     if len(files) == 1 and is_review(files[0]):
         if output is not None:
             raise InputError(
-                "-o: found an output beside a review file, expected none: it is gone on with in place"
+                "-o: found an output beside a review file, expected none: it is resumed in place"
             )
         session = open_review(files[0], chosen)
     else:
@@ -47,11 +47,13 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
 
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
-        tell(str(finding) for finding in findings)
+        print_lines(findings)
     path = session.store.path
 
     def ready(address: str) -> None:
-        tell([f"reviewing {path} at {address}", "decisions are saved as you make them; Ctrl-C ends the page"])
+        print_lines(
+            [f"reviewing {path} at {address}", "decisions are saved as you make them; Ctrl-C ends the page"]
+        )
         if browser:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

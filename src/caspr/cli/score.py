@@ -7,15 +7,14 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.run import tell, write_files
+from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
-from caspr.errors import InputError
-from caspr.files import refuse_overwriting
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.sources import read_files
 from caspr.measures.scores import TITLES, Scores, score
 from caspr.measures.scores.counts import Ratio
-from caspr.text.findings import times
 
 
 @click.command("score", cls=JsonCommand, context_settings={"max_content_width": 110})
@@ -41,15 +40,15 @@ def command(
     json_path: Path | None,
 ) -> None:
     """Score the chains in RESPONSE against those in KEY, as the CoNLL reference scorer v8.01 does."""
-    if json_path not in (None, STANDARD_OUTPUT):
-        refuse_overwriting(json_path, [key, response])
+    outputs = Outputs(requested("--json", json_path), tuple(read_files([key, response])))
+    outputs.refuse()
     scores = score(read(key), read(response), singletons=not no_singletons, overlap=match == "overlap")
-    tell(str(finding) for finding in scores.findings)
-    if strict and scores.findings:
-        raise InputError(f"--strict: found {times(len(scores.findings), 'warning')}, expected none")
+    print_lines(scores.findings)
+    if strict:
+        refuse_warnings(scores.findings, printed=True)
     if json_path is not None:
         values = json.dumps(_values(scores, per_document), indent=2, ensure_ascii=False) + "\n"
-        write_files({json_path: values})
+        outputs.write({"--json": {json_path: values}})
     if json_path != STANDARD_OUTPUT:
         for line in _lines(scores, per_document):
             click.echo(line)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.cli.terminal.options import FILES
 from caspr.files import read_text
 from caspr.formats import read_all, review_file
@@ -31,7 +31,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
 
     Settings are taken from the certificate: coefficients are printed, and whatever else is not the default.
     Decisions must be those of the review file. Annotators' files have none: if the certificate names
-    decisions, it is verified only under these, which is said, and the first of them are printed.
+    decisions, it is verified only under these, and the first of them are printed.
     """
     data = parse_value(read_text(certificate), str(certificate), "a file that --certificate wrote")
     reviewed = len(files) == 1
@@ -53,7 +53,7 @@ def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Deci
 
 
 def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:
-    """Say what is proven, and under what."""
+    """Yield what is proven, and under which decisions."""
     sentence = f"no solution costs less than {result.value:,} ({_settings(result.settings)})"
     if not result.decisions:
         yield f"{result.title}: verified, {sentence}"

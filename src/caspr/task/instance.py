@@ -14,6 +14,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.votes import Votes, count_votes
 from caspr.text.document import Annotation, Chain, Span
+from caspr.text.findings import times
 
 
 class Singletons(StrEnum):
@@ -52,6 +53,11 @@ class Instance:
     """Whether decisions count as the votes of one more annotator, as in the paper."""
     singletons: Singletons = Singletons.DROP
     """What becomes of mentions that end in no chain."""
+
+    def __repr__(self) -> str:
+        """Summarise the task in one line, whatever its size."""
+        title = self.annotations[0].document.title if self.annotations else ""
+        return f"<Instance {title!r}: {times(len(self.annotations), 'annotation')}, {self.objective}>"
 
     @cached_property
     def votes(self) -> Votes:

@@ -1,6 +1,6 @@
-"""Limits an engine keeps, and the listener it tells how far it is.
+"""Limits of a search, and the callback that receives its progress.
 
-The search never prints: it calls a `Progress`, which does nothing unless somebody passes one that does.
+The search never prints: it calls a `Progress`, which does nothing unless the caller passes another.
 """
 
 import math
@@ -24,9 +24,9 @@ class Limits:
     jobs: int = 1
     """How many processes may share the work, where an engine can."""
     interruptible: bool = False
-    """Whether Ctrl-C must be answered at once, even inside a solver's own code."""
+    """Whether Ctrl-C must end the search within a second, even inside a solver's own code."""
     cancelled: Callable[[], bool] | None = None
-    """Asked now and then by engines that run in this process: whether to stop and give the best so far."""
+    """Polled by engines that run in this process; once it returns true they return the best so far."""
 
     def __post_init__(self) -> None:
         """Refuse limits that limit nothing."""
@@ -41,12 +41,12 @@ class Limits:
 
 
 class Progress(Protocol):
-    """A listener told of every better value or bound."""
+    """Called with every better value or bound."""
 
     def __call__(self, value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
-        """Take the best value and bound known; `None` while there is none.
+        """Receive the best value and bound known, each `None` while there is none.
 
-        Where the work falls into independent parts, so many of them are done.
+        Where the work falls into independent parts, `done` of `parts` are finished.
         """
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from caspr.text.document import Span
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, times
 
 Partition = tuple[tuple[Span, ...], ...]
 """Chains of two or more mentions in canonical order."""
@@ -99,6 +99,11 @@ class Solution:
     """There are at least so many optimal solutions, also where it is not known how many; 0 if unproven."""
     statistics: Statistics | None = None
     """What an answer set solver told of its work; `None` from other engines."""
+
+    def __repr__(self) -> str:
+        """Summarise the solution in one line, whatever its size."""
+        partitions = times(len(self.partitions), "partition")
+        return f"<Solution {self.status}: value {self.value}, bound {self.bound}, {partitions}>"
 
 
 INFEASIBLE = Solution((), 0, 0, Status.INFEASIBLE, complete=True)

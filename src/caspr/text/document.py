@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, times
 
 
 class Span(NamedTuple):
@@ -106,6 +106,10 @@ class Document:
     rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """All that the file says of each token besides coreference, to compare annotators' files by."""
 
+    def __repr__(self) -> str:
+        """Summarise the document in one line, whatever its size."""
+        return f"<Document {self.title!r}: {times(len(self.tokens), 'token')}>"
+
     @property
     def key(self) -> tuple[str, str | None]:
         """What makes this the same document in another annotator's file."""
@@ -155,6 +159,13 @@ class Annotation:
     """Where a span was given more than once, all chains in the order of the file, repetitions included."""
     marks: Mapping[Span, Mark] = field(default_factory=dict, compare=False, repr=False)
     """Labels and pieces of mentions that have them."""
+
+    def __repr__(self) -> str:
+        """Summarise the annotation in one line, whatever its size."""
+        mentions = sum(len(chain.mentions) for chain in self.chains)
+        chains = f"{times(len(self.chains), 'chain')} of {times(mentions, 'mention')}"
+        alone = f", {times(len(self.singletons), 'singleton')}" if self.singletons else ""
+        return f"<Annotation by {self.annotator!r} of {self.document.title!r}: {chains}{alone}>"
 
     @classmethod
     def of(

@@ -22,7 +22,7 @@ SUFFIXES = [*SUFFIX.items(), ("gate", ".xml"), ("gate", ".bdocjs"), ("cas", ".js
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Annotation]:
     """Return the golds of the corpus in CoNLL, as `caspr adjudicate` makes them."""
-    from caspr.adjudicate import adjudicate
+    from caspr.adjudication import adjudicate
 
     folder = tmp_path_factory.mktemp("expected")
     return {

@@ -161,7 +161,15 @@ def test_interrupt_and_resume(caspr: Caller, tmp_path: Path, pids: Path) -> None
 
 
 def test_interrupt_while_the_command_starts_prints_nothing() -> None:
-    stop = "import signal, sys; sys.argv[0] = 'bin/caspr'; import caspr; signal.raise_signal(signal.SIGINT)"
+    stop = (
+        "import signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from caspr.__main__ import main\n"
+        "main()"
+    )
     done = subprocess.run([sys.executable, "-c", stop], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cassis import Cas, load_cas_from_xmi  # type: ignore[import-untyped]
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.errors import CasprError
 from caspr.formats import read_all
 from caspr.formats.containers import zip as zips

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.adjudicate import adjudicate_document
+from caspr.adjudication import adjudicate_document
 from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
 from caspr.review.session import session as session_module

@@ -1,1 +1,1 @@
-"""What commands share between parsing and printing: inputs, solving, and files delivered all or none."""
+"""What commands share between parsing and printing: inputs, solving, outputs, messages."""

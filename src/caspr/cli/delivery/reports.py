@@ -1,13 +1,11 @@
-"""What `report`, `adjudicate` and `redo` share: a report, and a feedback file for each annotator."""
+"""Reports in their formats, and a feedback page for each annotator."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from caspr.cli.delivery.run import check_outputs
 from caspr.errors import InputError
-from caspr.files import is_same_target, refuse_overwriting
 from caspr.measures.compare import against_gold, compare
 from caspr.report.explained import Report, explained, report_values
 from caspr.report.lines import markdown_report, text_report
@@ -15,11 +13,11 @@ from caspr.report.page import feedback_page, report_page
 from caspr.result import Result
 
 FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
-"""The formats of reports, with the file names they are meant by."""
+"""The formats of reports, with the endings of their files."""
 
 
 def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> str:
-    """Tell which format a report has: the one chosen, or the one its file name says."""
+    """Return the format of a report: the one chosen, or the one its file name says."""
     if chosen is not None:
         return chosen
     named = [name for name, suffixes in FORMATS.items() if path.suffix.lower() in suffixes.split()]
@@ -59,35 +57,6 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
         )
         for annotator, standing in standings.items()
     }
-
-
-def extra_texts(results: Sequence[Result], report: Path | None, feedback: Path | None) -> dict[Path, str]:
-    """Return the report and the feedback files that were asked for."""
-    texts: dict[Path, str] = {}
-    if report is not None:
-        texts[report] = report_text(results, format_of(report, None))
-    if feedback is not None:
-        texts.update(feedback_texts(results, feedback))
-    return texts
-
-
-def refuse_extra(
-    report: Path | None,
-    feedback: Path | None,
-    annotators: Iterable[str],
-    inputs: Sequence[Path],
-    outputs: Sequence[Path | None] = (),
-) -> None:
-    """Refuse, before anything is solved, a report without format and files that must not be written."""
-    if report is not None:
-        format_of(report, None)
-    check_outputs((*outputs, report), inputs)
-    if feedback is None:
-        return
-    for name in file_names(annotators).values():
-        refuse_overwriting(feedback / name, inputs)
-        if any(path is not None and is_same_target(feedback / name, path) for path in (*outputs, report)):
-            raise InputError(f"{feedback / name}: found the same output twice, expected a file for each")
 
 
 def file_names(annotators: Iterable[str]) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The progress bar of a corpus; nothing where standard error is no terminal."""
+"""The progress bar of a corpus; nothing if standard error is no terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """A listener that keeps the totals, and shows them where there is a terminal."""
+    """A listener that keeps the totals, and shows them if there is a terminal."""
 
     def __init__(self, progress: "Progress | None" = None) -> None:
         self.totals = Totals()
@@ -23,8 +23,8 @@ class Bar:
         """Show how far the run is."""
         self.totals = totals
         if self._progress is not None and self._task is not None:
-            told = f"{totals.proven:,} proven  {totals.failed:,} failed"
-            self._progress.update(self._task, total=planned, completed=totals.documents, description=told)
+            counts = f"{totals.proven:,} proven  {totals.failed:,} failed"
+            self._progress.update(self._task, total=planned, completed=totals.documents, description=counts)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -15,13 +15,15 @@ from caspr.engines import ENCODINGS, ENGINES
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS
 from caspr.task.instance import Singletons
-from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES, Objective, read_invent_cost
-from caspr.task.settings import Settings
+from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
+from caspr.task.settings import Settings, SettingValues, change
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MANY = 100
-"""How many optimal solutions `--all` lists unless told otherwise."""
+"""How many optimal solutions `--all` lists at most without `--max-solutions`."""
+CERTAINTY_OF_REPORTS = 5.0
+"""Seconds per document spent on certainty without `--certainty` where a report is written."""
 
 _COST = click.IntRange(0, LARGEST_COEFFICIENT)
 
@@ -98,12 +100,15 @@ _ENCODING = click.option(
 )
 
 _REPORTING = (
+    click.option(
+        "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
+    ),
     click.option("--json", "json_path", type=FILES, metavar="FILE", help="Write a summary for programs."),
     click.option(
         "--report",
         type=FILES,
         metavar="FILE.html",
-        help="Also write a report that explains every conflict (.html, .md, .txt or .json).",
+        help="Also write a report that explains every dispute (.html, .md, .txt or .json).",
     ),
     click.option(
         "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there."
@@ -111,18 +116,6 @@ _REPORTING = (
     click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
 )
-
-
-json_option = click.option(
-    "--json",
-    "json_path",
-    type=FILES,
-    is_flag=False,
-    flag_value="-",
-    metavar="[FILE]",
-    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
-)
-"""`--json` for commands that print a table."""
 
 
 class JsonCommand(click.Command):
@@ -143,7 +136,7 @@ class JsonCommand(click.Command):
 
 
 def _is_input(word: str) -> bool:
-    """Tell whether a word names a file that is there and holds no JSON."""
+    """Return whether a word names a file that is there and holds no JSON."""
     try:
         if not Path(word).is_file():
             return False
@@ -152,11 +145,6 @@ def _is_input(word: str) -> bool:
     except (OSError, ValueError):
         return False
 
-
-certificate_option = click.option(
-    "--certificate", type=FILES, metavar="FILE", help="Write proofs that `caspr verify` can check."
-)
-"""Ask for proofs of optimality."""
 
 _FORMATS = (
     click.option(
@@ -210,40 +198,41 @@ def search_options(function: Function) -> Function:
     return function
 
 
-def reporting_options(function: Function) -> Function:
-    """Add the options that say what is told about it."""
+def adjudication_options(function: Function) -> Function:
+    """Add all options that `adjudicate` and `redo` share: what is optimal, the search, what is reported."""
     for option in reversed(_REPORTING):
         function = option(function)
-    return function
+    return settings_options(search_options(function))
+
+
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=FILES,
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Write everything for programs to FILE; without FILE, print it instead of the table.",
+)
+"""`--json` for commands that print a table."""
 
 
 def changed(settings: Settings, given: dict[str, Any], *, reported: bool = False) -> Settings:
-    """Return settings with the given options in place of what they were; Ctrl-C is answered at once.
+    """Return settings with the given options in place of what they were, for a search that Ctrl-C can end.
 
-    Where the result is `reported`, some seconds are spent on how sure it is.
+    Where the result is `reported`, some seconds are spent on how certain it is.
     """
-    certainty = _first(given.get("certainty"), 5.0 if reported else 0.0)
-    same = {
-        name: given[name]
-        for name in ("engine", "encoding", "allow_nested", "forced_votes")
-        if given.get(name) is not None
-    }
-    if given.get("singletons") is not None:
-        same["singletons"] = Singletons(given["singletons"])
-    limits = replace(
-        settings.limits,
-        seconds=_first(given.get("time_limit"), settings.limits.seconds),
-        megabytes=_first(given.get("memory_limit"), settings.limits.megabytes),
-        jobs=given.get("jobs") or 1,
-        solutions=(given.get("max_solutions") or MANY) if wants_all(given) else 1,
-        interruptible=True,
-    )
-    objective = _objective(settings.objective, given)
-    return replace(settings, objective=objective, limits=limits, certainty=certainty, **same)
+    values = cast(SettingValues, {name: given.get(name) for name in SettingValues.__annotations__})
+    if values["certainty"] is None:
+        values["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
+    if wants_all(given):
+        values["max_solutions"] = values["max_solutions"] or MANY
+    settings = change(settings, values)
+    return replace(settings, limits=replace(settings.limits, interruptible=True))
 
 
 def wants_all(given: dict[str, Any]) -> bool:
-    """Tell whether all optimal solutions are asked for, if only by a cap on their number."""
+    """Return whether all optimal solutions are asked for, if only by a cap on their number."""
     return bool(given.get("all_solutions") or given.get("max_solutions"))
 
 
@@ -253,18 +242,3 @@ def as_in_the_file(function: Function) -> Function:
         if option.help is not None and option.name not in ("max_solutions",):
             option.help = re.sub(r"Default: [^.]*\.", "Default: as in the file.", option.help)
     return function
-
-
-def _first(given: Any, otherwise: Any) -> Any:
-    return otherwise if given is None else given
-
-
-def _objective(base: Objective, given: dict[str, Any]) -> Objective:
-    """Start from the named objective, or from the one so far, and change single coefficients."""
-    if given.get("objective") is not None:
-        base = OBJECTIVES[given["objective"].lower()]
-    return Objective(
-        omit=_first(given.get("omit_cost"), base.omit),
-        use=_first(given.get("use_cost"), base.use),
-        invent=base.invent if given.get("invent_cost") is None else read_invent_cost(given["invent_cost"]),
-    )

@@ -1,4 +1,4 @@
-"""A line on the terminal that shows how far a search is; nothing where standard error is no terminal."""
+"""A line on the terminal that shows the progress of a search; nothing if standard error is no terminal."""
 
 import sys
 import time
@@ -20,15 +20,15 @@ def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
     from rich.text import Text
 
     started = time.monotonic()
-    told = describe(None, None)
+    progress_text = describe(None, None)
 
     def line() -> Spinner:
-        spinner.update(text=Text(f"{title}  {told}  {time.monotonic() - started:.0f} s"))
+        spinner.update(text=Text(f"{title}  {progress_text}  {time.monotonic() - started:.0f} s"))
         return spinner
 
     def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
-        nonlocal told
-        told = describe(value, bound, done, parts)
+        nonlocal progress_text
+        progress_text = describe(value, bound, done, parts)
 
     spinner = Spinner("dots")
     console = Console(stderr=True)
@@ -37,7 +37,7 @@ def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
 
 
 def describe(value: int | None, bound: int | None, done: int = 0, parts: int = 0) -> str:
-    """Say how far a search is.
+    """Return the progress of a search in words.
 
     >>> describe(12, 10, 7, 8)
     'cost 12  bound 10  gap 20.0%  7 of 8 parts'

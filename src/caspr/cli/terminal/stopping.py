@@ -1,4 +1,4 @@
-"""Be stopped by a signal once: what then has to be cleaned up is not stopped halfway by a second one."""
+"""Stop on the first signal only, so that a second one cannot interrupt the cleaning up."""
 
 import signal
 from collections.abc import Iterator
@@ -9,30 +9,30 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked for the end."""
+    """Raised by the first signal that asks the process to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.code = 128 + number
-        """The exit code that tells so."""
+        """The exit code of a process that this signal ended."""
 
 
 @contextmanager
 def stopped_once() -> Iterator[None]:
     """Raise `Stopped` on the first Ctrl-C, SIGTERM or SIGHUP in the block, and ignore all that follow.
 
-    A signal that is ignored already stays so: it was meant for others.
+    A signal that was ignored before, as under `nohup`, stays ignored.
     """
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     taken = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     after = dict(before)
 
-    def go_on(number: int, frame: FrameType | None) -> None:
+    def ignore(number: int, frame: FrameType | None) -> None:
         """Do nothing; Python complains about SIG_IGN if a second signal is on its way already."""
 
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         for one in taken:
-            signal.signal(one, go_on)
+            signal.signal(one, ignore)
             # While Python shuts down, it has no handlers of its own any more.
             after[one] = signal.SIG_IGN
         raise Stopped(number)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caspr import __version__
-from caspr.adjudicate import adjudicate_document, by_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
@@ -40,8 +40,8 @@ def perform(job: Job) -> JobOutcome:
         return failure(job.document, str(error))
     except MemoryError:
         limit = job.options.settings.limits.megabytes
-        told = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
-        return failure(job.document, told, spent=True)
+        reason = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
+        return failure(job.document, reason, spent=True)
     except Exception as error:
         return failure(job.document, f"internal error: {type(error).__name__}: {error}", spent=True)
 

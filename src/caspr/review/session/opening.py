@@ -10,7 +10,7 @@ Annotators' files are never written.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from caspr.adjudicate import by_document
+from caspr.adjudication import by_document
 from caspr.errors import FormatError, InputError
 from caspr.files import read_text, refuse_overwriting, refuse_unwritable
 from caspr.formats import review_file

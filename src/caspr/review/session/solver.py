@@ -11,20 +11,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
+from caspr.adjudication import prepare, solve_and_certify
 from caspr.engines.native.incremental import Adjudicator
-from caspr.errors import EngineError
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
 from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
-from caspr.task.decisions import Decisions, refuse_outside
+from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.notes import Note
-from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings
-from caspr.task.solution import Costs, Partition, Solution, Status, found
-from caspr.text.alignment import align
-from caspr.text.checks import check
+from caspr.task.solution import Costs, Partition, Solution, found
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.findings import Finding
 from caspr.text.grouping import match_one_to_one
@@ -89,8 +86,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         """Align the annotators' texts and make the solver ready."""
-        self.annotations = tuple(align(self.annotations))
-        self.findings = check(self.annotations, allow_nested=self.settings.allow_nested)
+        self.annotations, self.findings = prepare(self.annotations, allow_nested=self.settings.allow_nested)
         self._certifier = Certifier()
         self.adjudicator = Adjudicator(self.settings.instance(self.annotations, Decisions()))
 
@@ -131,16 +127,17 @@ class Solver:
         progress: Progress = silent,
     ) -> Snapshot:
         """Optimise around decisions; raise `ContradictionError` if they cannot hold together."""
-        decisions = decisions_of(entries)
-        refuse_outside(self.document, decisions)
-        instance = self.instance(decisions)
-        refuse_contradictions(instance)
-        solution = self.adjudicator.answer(instance, limits or self.settings.limits, progress)
-        if solution.status is Status.INFEASIBLE:
-            raise EngineError("found no solution for decisions that do not contradict each other")
-        costs = self._certifier.certify(instance, solution)[0]
+        instance = self.instance(decisions_of(entries))
+        certified = solve_and_certify(
+            instance,
+            self.adjudicator.answer,
+            limits or self.settings.limits,
+            progress,
+            self._certifier.certify,
+        )
+        solution = certified.solution
         chains = self._chains(instance, solution.partitions[0], before)
-        return Snapshot(tuple(entries), tuple(notes), chains, solution.value, solution.bound, costs)
+        return Snapshot(tuple(entries), tuple(notes), chains, solution.value, solution.bound, certified.costs)
 
     def _chains(self, instance: Instance, partition: Partition, before: Snapshot | None) -> tuple[Chain, ...]:
         """Name the chains, as before where they were there before."""

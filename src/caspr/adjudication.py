@@ -1,0 +1,229 @@
+"""The pipeline for one document, top to bottom: the map of the code.
+
+    annotations --prepare--> one row of tokens, findings
+        | + decisions, settings
+    Instance --solve_and_certify--> contradictions? --> engine --> Solution --> certify
+        |
+    Result
+
+Whatever solves goes through `solve_and_certify`: `adjudicate` from Python, the commands, the workers of a
+corpus, and the review page, which passes a solver that remembers the parts it has solved before.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+from caspr.engines import Engine, choose
+from caspr.errors import EngineError, InputError
+from caspr.proof.certify import certify
+from caspr.result import Result
+from caspr.task.decisions import Decisions, refuse_outside
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits, Progress, silent
+from caspr.task.price.contradictions import refuse_contradictions
+from caspr.task.settings import Settings, SettingValues, change
+from caspr.task.solution import Costs, Solution, Status
+from caspr.text.alignment import align
+from caspr.text.checks import check
+from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding, times, warning
+
+Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
+"""Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
+
+
+def adjudicate(
+    files: Sequence[Iterable[Annotation]],
+    *,
+    decisions: Decisions | Mapping[str, Decisions] | None = None,
+    **settings: Unpack[SettingValues],
+) -> list[Result]:
+    """Merge what several annotators' files say about each document they share.
+
+    `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
+    document, or those about each document by its name. All other keywords are settings, named like the
+    options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, allow_nested, singletons,
+    forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
+
+    Return one result per document that at least two annotators have. A document that some annotators lack
+    is reported as a Python warning.
+    """
+    chosen = change(Settings(), settings)
+    documents, findings = by_document(files)
+    decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
+    for finding in findings:
+        warnings.warn(str(finding), stacklevel=2)
+    return [
+        adjudicate_document(annotations, made, chosen)
+        for annotations, made in zip(documents, decided, strict=True)
+    ]
+
+
+def adjudicate_document(
+    annotations: Sequence[Annotation],
+    decisions: Decisions | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Result:
+    """Merge the annotations of one document, respecting what the adjudicator decided."""
+    settings = settings or Settings()
+    annotations, findings = prepare(annotations, allow_nested=settings.allow_nested)
+    instance = settings.instance(annotations, decisions or Decisions())
+    engine, solve = choose(settings.engine, settings.encoding)
+    certified = solve_and_certify(instance, solve, settings.limits, progress)
+    result = Result(
+        instance=instance,
+        solution=certified.solution,
+        costs=certified.costs,
+        engine=engine,
+        seconds=certified.seconds,
+        findings=(*findings, *_odd_decisions(instance), *certified.findings),
+    )
+    if settings.certainty <= 0:
+        return result
+    from caspr.disputes.certainty import with_certainty
+
+    return with_certainty(result, settings.certainty)
+
+
+def prepare(
+    annotations: Sequence[Annotation], *, allow_nested: bool = False
+) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
+    """Bring the annotations of one document onto one row of tokens, and check them."""
+    aligned = tuple(align(annotations))
+    return aligned, check(aligned, allow_nested=allow_nested)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A solution that passed every check."""
+
+    solution: Solution
+    """What the engine answered."""
+    costs: Costs
+    """The value by kind, recomputed from the votes."""
+    seconds: float
+    """How long the engine took."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the engine reports, and the gap where there is one."""
+        return (*self.solution.findings, *_gap(self.solution))
+
+
+def solve_and_certify(
+    instance: Instance,
+    solve: Engine,
+    limits: Limits,
+    progress: Progress = silent,
+    certify: Certify = certify,
+) -> Certified:
+    """Solve an instance and check whatever the engine answers, before anybody sees it.
+
+    Decisions about tokens that are not there are refused with `InputError`, decisions that no solution can
+    respect with `ContradictionError`. An engine that finds no solution after that is at fault.
+    """
+    refuse_outside(instance.annotations[0].document, instance.decisions)
+    refuse_contradictions(instance)
+    started = time.monotonic()
+    solution = solve(instance, limits, progress)
+    seconds = time.monotonic() - started
+    if solution.status is Status.INFEASIBLE:
+        raise EngineError("the engine found no solution for decisions that do not contradict each other")
+    return Certified(solution, certify(instance, solution)[0], seconds)
+
+
+def by_document(
+    files: Sequence[Iterable[Annotation]],
+) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Sort the annotations of several files by document, in order of first appearance.
+
+    A document that only some annotators have is adjudicated among them; one that a single annotator has
+    is left out. Both are reported as findings.
+    """
+    groups: dict[tuple[str, str | None], list[Annotation]] = {}
+    for annotations in files:
+        for annotation in annotations:
+            groups.setdefault(annotation.document.key, []).append(annotation)
+    findings = []
+    for group in groups.values():
+        names = [annotation.annotator for annotation in group]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"document '{group[0].document.title}': found annotator '{max(names, key=names.count)}' more "
+                "than once, expected a name of its own for each annotator"
+            )
+        if len(group) < len(files):
+            findings.append(_partly_annotated(group, len(files)))
+    shared = [tuple(group) for group in groups.values() if len(group) > 1]
+    if len(files) < 2:
+        raise InputError("found the file of one annotator, expected those of two or more")
+    if not shared:
+        titles = sorted({group[0].document.title for group in groups.values()})
+        raise InputError(
+            "found no document that two annotators have, expected the same document names in their files: "
+            + ", ".join(f"'{title}'" for title in titles[:5])
+        )
+    return shared, tuple(findings)
+
+
+def _decisions_by_document(
+    documents: Sequence[Document], decisions: Decisions | Mapping[str, Decisions] | None
+) -> list[Decisions]:
+    """Return the decisions about each document; refuse those about documents that are not there."""
+    if isinstance(decisions, Decisions):
+        if len(documents) > 1:
+            raise InputError(
+                f"decisions: found those of one document for {len(documents)} documents, expected a mapping "
+                "from document names to decisions"
+            )
+        return [decisions]
+    given = decisions or {}
+    titles = [document.title for document in documents]
+    unknown = sorted(given.keys() - set(titles))
+    if unknown:
+        raise InputError(
+            f"decisions: found document '{unknown[0]}', expected one of "
+            + ", ".join(f"'{title}'" for title in titles[:5])
+        )
+    return [given.get(title, Decisions()) for title in titles]
+
+
+def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
+    title = group[0].document.title
+    if len(group) == 1:
+        return warning(
+            "single-annotation",
+            f"document '{title}' is only in {group[0].document.source or group[0].annotator}; it needs two "
+            "annotations and was left out",
+            where=title,
+        )
+    return warning(
+        "missing-annotation",
+        f"document '{title}' is in the files of {len(group)} of {files} annotators "
+        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them",
+        where=title,
+    )
+
+
+def _odd_decisions(instance: Instance) -> list[Finding]:
+    known = {span for annotation in instance.annotations for span in annotation.mentions}
+    new = sorted(instance.decisions.group_of.keys() - known)
+    if not new:
+        return []
+    document = instance.annotations[0].document
+    message = f"{times(len(new), 'enforced mention')} that no annotator marked (first at "
+    return [warning("new-mentions", f"{message}{document.place(new[0].start)})", count=len(new))]
+
+
+def _gap(solution: Solution) -> list[Finding]:
+    if solution.status is Status.OPTIMAL:
+        return []
+    cause = f" before the {solution.stop}" if solution.stop else ""
+    message = (
+        f"not proven optimal{cause}: cost {solution.value}, no solution can cost less than {solution.bound}"
+    )
+    return [warning("gap", message)]

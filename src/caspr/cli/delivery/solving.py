@@ -1,0 +1,96 @@
+"""Solve the documents of a command one by one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from caspr.adjudication import adjudicate_document
+from caspr.cli.delivery.outputs import Outputs
+from caspr.cli.delivery.results import Reporting, json_text
+from caspr.cli.terminal.options import changed
+from caspr.cli.terminal.progress import progress_line
+from caspr.engines import choose
+from caspr.errors import ContradictionError, InputError
+from caspr.formats import review_file
+from caspr.formats.conll import crossing_findings
+from caspr.report.summary import infeasible_summary, summary
+from caspr.result import Result
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings, read_settings, without_search
+from caspr.task.solution import Stop
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding
+
+
+@dataclass(frozen=True)
+class Task:
+    """One document to adjudicate."""
+
+    annotations: tuple[Annotation, ...]
+    """The annotations of each annotator."""
+    settings: Settings
+    """How to adjudicate it."""
+    decisions: Decisions = field(default_factory=Decisions)
+    """What the adjudicator decided."""
+
+
+def annotators_of(tasks: Sequence[Task]) -> list[str]:
+    """Return the names of all annotators, each once, in order of appearance."""
+    return list(dict.fromkeys(one.annotator for task in tasks for one in task.annotations))
+
+
+def reviewed_tasks(
+    file: Path, reviews: Sequence[review_file.Review], given: dict[str, Any], *, reported: bool
+) -> list[Task]:
+    """Return a task for each document of a review file: its own settings, changed by the given options."""
+    return [
+        Task(one.annotations, changed(_stored_settings(file, one), given, reported=reported), one.decisions)
+        for one in reviews
+    ]
+
+
+def _stored_settings(file: Path, one: review_file.Review) -> Settings:
+    try:
+        settings = read_settings(one.settings)
+        choose(settings.engine, settings.encoding)
+        return settings
+    except InputError as error:
+        raise InputError(f"{file}: document '{one.gold.document.title}': {error}") from error
+
+
+def solve(
+    tasks: Sequence[Task],
+    outputs: Outputs,
+    reporting: Reporting,
+    *,
+    losses: Callable[[Annotation], tuple[Finding, ...]] = crossing_findings,
+) -> list[Result]:
+    """Adjudicate every document; after Ctrl-C the remaining ones get an engine's first answer.
+
+    `losses` returns what of a gold standard cannot be written.
+    """
+    results: list[Result] = []
+    interrupted = False
+    for number, task in enumerate(tasks, start=1):
+        settings = without_search(task.settings) if interrupted else task.settings
+        title = f"{task.annotations[0].document.title} ({number}/{len(tasks)})"
+        with progress_line(title, quiet=reporting.quiet) as progress:
+            try:
+                result = adjudicate_document(task.annotations, task.decisions, settings, progress)
+            except ContradictionError as error:
+                if reporting.json_path is not None:
+                    outputs.write({"--json": {reporting.json_path: _contradiction(task, error, results)}})
+                raise
+        interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
+        lost = [finding for gold in result.golds for finding in losses(gold)]
+        results.append(replace(result, findings=(*result.findings, *lost)))
+    return results
+
+
+def _contradiction(task: Task, error: ContradictionError, results: Sequence[Result]) -> str:
+    """Return a summary from which programs learn which document is infeasible."""
+    names = [annotation.annotator for annotation in task.annotations]
+    whole = summary(results)
+    whole["documents"].append(infeasible_summary(task.annotations[0].document, names, str(error)))
+    return json_text(whole)
