@@ -15,7 +15,7 @@ def test_other_tabs_see_changes(page: Page) -> None:
     press(page, "x")
     expect_in_text(page, "5-5", there=False)
     expect_in_text(other, "5-5", there=False)
-    expect(other.locator("#step")).to_contain_text("another tab")
+    expect(other.locator("#last-change")).to_contain_text("another tab")
 
 
 def test_two_writers_do_not_overwrite_each_other(page: Page) -> None:

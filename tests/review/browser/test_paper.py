@@ -11,7 +11,7 @@ def enforce_together(page: Page) -> None:
     """Say that (1, 3) and (6, 6) are the same entity, as the paper does in its section 3.2."""
     mention(page, "1-3").locator(".t").nth(2).click()
     mention(page, "6-6").click(modifiers=["Control"])
-    page.locator("#chosen").get_by_role("button", name="Same").click()
+    page.locator("#selection-bar").get_by_role("button", name="Same").click()
 
 
 def test_enforce_undo_redo_reload(page: Page) -> None:
@@ -67,7 +67,7 @@ def test_details_of_a_mention(page: Page) -> None:
     expect(detail.locator(".alternatives tr").first).to_be_visible()
     expect(detail.locator(".alternatives")).to_contain_text("what the result says")
     mention(page, "1-3").locator(".t").nth(2).hover()
-    expect(mention(page, "5-5")).to_contain_class("lit")
+    expect(mention(page, "5-5")).to_contain_class("highlighted")
 
 
 def test_questions_are_answered_and_counted(page: Page) -> None:
@@ -124,7 +124,7 @@ def test_contradictions_are_refused_with_what_they_clash_with(page: Page) -> Non
     expect_cost(page, 8)
     mention(page, "1-3").locator(".t").nth(2).click()
     mention(page, "6-6").click(modifiers=["Control"])
-    page.locator("#chosen").get_by_role("button", name="Different").click()
+    page.locator("#selection-bar").get_by_role("button", name="Different").click()
     dialog = page.get_by_role("alertdialog")
     expect(dialog).to_contain_text("Nothing was changed")
     clashing = dialog.locator("[data-decision]")
@@ -165,7 +165,7 @@ def test_a_new_mention_by_dragging(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(end["x"] + end["width"] - 1, end["y"] + 10, steps=4)
     page.mouse.up()
-    expect(page.locator("#chosen")).to_contain_text("3 tokens: 4 5 6")
+    expect(page.locator("#selection-bar")).to_contain_text("3 tokens: 4 5 6")
     page.get_by_role("button", name="New mention").click()
     page.get_by_role("option").nth(1).click()
     expect_in_text(page, "4-6", there=True)

@@ -95,10 +95,7 @@ class ReviewSession:
             document = history.solver.document
             breaks = [1, *(end + 1 for end in document.sentence_ends if end < len(document.tokens))]
             return {
-                "index": number,
-                "count": len(self.documents),
                 "title": document.title,
-                "source": self.store.path.name,
                 "tokens": list(document.tokens),
                 "breaks": breaks if document.tokens else [],
                 "annotators": [annotation.annotator for annotation in history.solver.annotations],
@@ -247,9 +244,8 @@ class ReviewSession:
         before = history.snapshot
         limits = replace(history.solver.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
 
-        def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
-            best = {"value": value, "bound": bound, "done": done, "parts": parts}
-            self._publish(number, "progress", best)
+        def progress(value: int | None, bound: int | None, **parts: int) -> None:  # noqa: ARG001
+            self._publish(number, "progress", {"value": value, "bound": bound})
 
         after = history.solver.solve(before.entries, before.notes, before, limits, progress)
         with self.lock:

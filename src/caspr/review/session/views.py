@@ -123,11 +123,6 @@ class Viewer:
                 if span in chain.mentions
             ],
             "alternatives": self._alternatives(span, snapshot, limits),
-            "neighbours": [
-                spelled(other)
-                for other in self._placements(snapshot)
-                if other != span and other.start <= span.end and span.start <= other.end
-            ],
         }
 
     def _alternatives(self, span: Span, snapshot: Snapshot, limits: Limits) -> list[dict[str, Any]]:
@@ -224,5 +219,4 @@ def _decision(entry: DecisionEntry) -> dict[str, Any]:
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,
-        "closes": not isinstance(decision, Statement),
     }
