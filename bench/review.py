@@ -40,10 +40,12 @@ class Times:
     """How long clicks took."""
 
     seconds: list[float]
+    """The time of each click."""
     refused: int = 0
+    """How many of them were refused."""
 
     def __str__(self) -> str:
-        """Return median and worst in milliseconds."""
+        """Return median, ninetieth percentile and worst in milliseconds."""
         ordered = sorted(self.seconds)
         ninth = ordered[int(len(ordered) * 0.9)]
         figures = (statistics.median(ordered), ninth, ordered[-1])
@@ -82,7 +84,7 @@ class Tab:
         return values
 
     def click(self, operation: dict[str, Any]) -> bool:
-        """Send an operation and tell whether it was carried out."""
+        """Send an operation and return whether it was done."""
         body = json.dumps({"version": self.version, "op": operation}).encode()
         answer = json.loads(self.ask("POST", "/d/0/do", body)[0])
         self.version = answer.get("version", self.version)

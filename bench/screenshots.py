@@ -87,7 +87,7 @@ def visit(opened: Browser, server: Served, *, theme: Literal["light", "dark"] = 
 
 
 def picture(page: Page, path: Path) -> None:
-    """Take one picture when all has settled."""
+    """Take one picture after animations and requests have ended."""
     page.wait_for_timeout(800)
     page.screenshot(path=path)
 

@@ -42,6 +42,6 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def last_step(page: Page) -> Locator:
-    """Find the box that tells what the last step did."""
+def last_change(page: Page) -> Locator:
+    """Find the box that shows what the last step did."""
     return page.locator("#last-change")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.review.browser.actions import expect_cost, expect_in_text, last_step, mention
+from tests.review.browser.actions import expect_cost, expect_in_text, last_change, mention
 
 
 def enforce_together(page: Page) -> None:
@@ -21,8 +21,8 @@ def test_enforce_undo_redo_reload(page: Page) -> None:
     expect_in_text(page, "5-5", there=False)
     expect_in_text(page, "6-6", there=True)
     expect_cost(page, 8)
-    expect(last_step(page)).to_contain_text("changed elsewhere")
-    expect(last_step(page).locator('[data-change="5-5"]')).to_be_visible()
+    expect(last_change(page)).to_contain_text("changed elsewhere")
+    expect(last_change(page).locator('[data-change="5-5"]')).to_be_visible()
     chains = page.locator('#text [data-m="1-3"], #text [data-m="6-6"]')
     labels = {one.get_attribute("data-label") for one in chains.all() if one.get_attribute("data-label")}
     assert len(labels) == 1
@@ -43,15 +43,15 @@ def test_enforce_undo_redo_reload(page: Page) -> None:
 def test_keep_the_old(page: Page) -> None:
     enforce_together(page)
     expect_in_text(page, "5-5", there=False)
-    row = last_step(page).locator('[data-change="5-5"]')
+    row = last_change(page).locator('[data-change="5-5"]')
     row.get_by_role("button", name="Keep the old").click()
     expect_in_text(page, "5-5", there=True)
     expect_in_text(page, "6-6", there=True)
 
 
-def test_what_cannot_be_kept_is_told(page: Page) -> None:
+def test_what_cannot_be_kept_is_explained(page: Page) -> None:
     enforce_together(page)
-    row = last_step(page).locator('[data-change="2-2"]')
+    row = last_change(page).locator('[data-change="2-2"]')
     row.get_by_role("button", name="Keep the old").click()
     expect(page.get_by_role("alertdialog")).to_contain_text("inside it")
     expect_in_text(page, "2-2", there=False)
