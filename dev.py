@@ -47,12 +47,52 @@ def install_browser() -> None:
 
     Without one these tests are skipped, unless CASPR_BROWSER=required.
     """
-    there = any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    if there or not shutil.which("apt-get") or os.geteuid() != 0:
+    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        install_packages("chromium")
+
+
+def install_packages(*names: str) -> None:
+    """Install packages of the system where that is Debian and we are root; otherwise do nothing."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Windows has no such function
+    if not is_root or not shutil.which("apt-get"):
         return
-    print("installing chromium (once) ...", flush=True)
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+    print(f"installing {', '.join(names)} (once) ...", flush=True)
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *names]):
         subprocess.run(["apt-get", "-qq", *command], check=False, stdout=subprocess.DEVNULL)
+
+
+def check_javascript() -> None:
+    """Lint and type-check the JavaScript of the pages with what `package.json` names.
+
+    Without Node.js, or where npm cannot install its packages, this is skipped, unless CASPR_NODE=required.
+    """
+    if not shutil.which("npm"):
+        install_packages("nodejs", "npm")
+    npm = shutil.which("npm")
+    reason = "found no npm, expected Node.js" if npm is None else install_node_modules(npm)
+    if reason and os.environ.get("CASPR_NODE") == "required":
+        sys.exit(f"cannot check the JavaScript: {reason}")
+    if npm is None or reason:
+        print(f"skipping the checks of the JavaScript: {reason}", flush=True)
+        return
+    checked = subprocess.run([npm, "run", "--silent", "check"], cwd=ROOT, check=False)
+    if checked.returncode:
+        sys.exit(checked.returncode)
+
+
+def install_node_modules(npm: str) -> str:
+    """Install what `package.json` names if that has changed; return what went wrong, empty for nothing."""
+    modules = ROOT / "node_modules"
+    stamp = modules / "installed-for"
+    wanted = hashlib.sha256((ROOT / "package.json").read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return ""
+    print("setting up node_modules (once) ...", flush=True)
+    command = [npm, "install", "--no-audit", "--no-fund", "--silent"]
+    if subprocess.run(command, cwd=ROOT, check=False).returncode or not modules.is_dir():
+        return "npm could not install the packages of package.json"
+    stamp.write_text(wanted)
+    return ""
 
 
 def test(*arguments: str) -> None:
@@ -61,6 +101,7 @@ def test(*arguments: str) -> None:
     run("-m", "ruff", "check", ".")
     run("-m", "ruff", "format", "--check", ".")
     run("-m", "mypy")
+    check_javascript()
     run("-m", "pytest", "-n", "2", *arguments)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-"""How browsers that Playwright can drive are called on the path."""
+"""The names of browsers on the path that Playwright can drive."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Served:
     """The process."""
 
     def kill(self) -> None:
-        """End it at once, as a crash would."""
+        """Kill it, as a crash would."""
         self.process.kill()
         self.process.wait()
 
 
 def find_browser() -> str | None:
-    """Return the path of the system's browser; never one that was downloaded for tests."""
+    """Return the path of the system's browser, if there is one; none is downloaded."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
@@ -64,9 +64,9 @@ def served(folder: Path, *words: str) -> Iterator[Served]:
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
-    said = []
+    printed = []
     for line in process.stdout or ():
-        said.append(line)
+        printed.append(line)
         if found := re.search(r"http://\S+", line):
             return found.group()
-    raise RuntimeError(f"caspr review printed no address, but: {''.join(said)}")
+    raise RuntimeError(f"caspr review printed no address, but: {''.join(printed)}")

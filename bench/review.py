@@ -40,10 +40,12 @@ class Times:
     """How long clicks took."""
 
     seconds: list[float]
+    """The time of each click."""
     refused: int = 0
+    """How many of them were refused."""
 
     def __str__(self) -> str:
-        """Return median and worst in milliseconds."""
+        """Return median, ninetieth percentile and worst in milliseconds."""
         ordered = sorted(self.seconds)
         ninth = ordered[int(len(ordered) * 0.9)]
         figures = (statistics.median(ordered), ninth, ordered[-1])
@@ -82,7 +84,7 @@ class Tab:
         return values
 
     def click(self, operation: dict[str, Any]) -> bool:
-        """Send an operation and tell whether it was carried out."""
+        """Send an operation and return whether it was done."""
         body = json.dumps({"version": self.version, "op": operation}).encode()
         answer = json.loads(self.ask("POST", "/d/0/do", body)[0])
         self.version = answer.get("version", self.version)
@@ -119,20 +121,20 @@ def through_session(
     """Time clicks on a session in this process, with nothing in the background."""
     settings = Settings(OBJECTIVES[objective])
     session, _ = open_annotations(files, read_all(files), folder / "session.conll", lambda _: settings)
-    case = session.case(0)
+    history = session.history(0)
 
     def click(operation: dict[str, Any]) -> bool:
         try:
-            session.do(0, operation, case.version)
+            session.do(0, operation, history.version)
         except OperationError:
             return False
         session.cancel(0)
         return True
 
     def look() -> tuple[list[dict[str, Any]], list[str]]:
-        first = case.queue.open(case.position)[:30]
-        views = [case.queue.view(one, case.position) for one in first]
-        return views, [chain.id for chain in case.position.chains]
+        first = history.queue.open(history.snapshot)[:30]
+        views = [history.queue.view(one, history.snapshot) for one in first]
+        return views, [chain.id for chain in history.snapshot.chains]
 
     times = timed(clicks, click, look)
     session.close()
@@ -167,8 +169,8 @@ def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times
             place = Path(temporary)
             session, inside = through_session(files, place, objective, clicks)
             tab, outside = through_http(files, place, objective, clicks)
-        board = session.case(0).board
-        size = f"{len(board.document.tokens)} | {len(board.candidates)} | {len(board.annotations)}"
+        solver = session.history(0).solver
+        size = f"{len(solver.document.tokens)} | {len(solver.candidates)} | {len(solver.annotations)}"
         refused = inside.refused + outside.refused
         page = f"{1000 * tab.page_seconds:.0f}"
         yield f"| {act.name} | {size} | {inside} | {outside} | {page} | {refused} |", inside, outside

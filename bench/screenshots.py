@@ -48,7 +48,7 @@ def take_song(opened: Browser, server: Served, folder: Path) -> None:
     page.locator('#text [data-t="24"]').click(modifiers=["Control"])
     picture(page, folder / "review-selection.png")
     page.keyboard.press("=")
-    expect(page.locator("#step li")).to_be_visible()
+    expect(page.locator("#last-change li")).to_be_visible()
     page.keyboard.press("1")
     picture(page, folder / "review-step.png")
     page.keyboard.press("v")
@@ -68,7 +68,7 @@ def take_paper(opened: Browser, server: Served, folder: Path) -> None:
     page.locator('#text [data-m="1-3"] .t').nth(2).click()
     page.locator('#text [data-m="6-6"]').click(modifiers=["Control"])
     page.keyboard.press("=")
-    expect(page.locator("#step")).to_be_visible()
+    expect(page.locator("#last-change")).to_be_visible()
     page.locator('#text [data-m="1-3"] .t').nth(2).click()
     page.locator('#text [data-m="6-6"]').click(modifiers=["Control"])
     page.keyboard.press("d")
@@ -87,7 +87,7 @@ def visit(opened: Browser, server: Served, *, theme: Literal["light", "dark"] = 
 
 
 def picture(page: Page, path: Path) -> None:
-    """Take one picture when all has settled."""
+    """Take one picture after animations and requests have ended."""
     page.wait_for_timeout(800)
     page.screenshot(path=path)
 

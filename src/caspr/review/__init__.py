@@ -1,16 +1,19 @@
-"""The review page: a human adjudicator decides, the rest of the document is optimised around it.
+"""The review page: a human adjudicator decides, the rest of the document is optimised around the decisions.
 
-The way of a click, module by module:
+What a click does, module by module:
 
-    server        HTTP on the loopback, guarded by `guard`; `events` tells other tabs
-    session       one review file with all its documents: versions, undo, what is on the disk
-    operations    what a click means: decisions added, changed or taken back
-    board         one document: decisions in, certified result out, chains with lasting ids
-    entries       decisions with ids, and how a review file says them
-    store         the review file: locked, written whole, read again when somebody else wrote it
-    views         what the page is told
-    questions     what is worth asking, the most valuable first
+    static/input        a key or click becomes an operation, a small JSON object
+    static/state        `api` sends it together with the version of the document that the page shows
+    server/guard        refuses whatever is not the user's own browser
+    server/routes       one route for each request; `events` streams changes to all open tabs
+    session/session     checks version and file, solves, writes the file, and only then answers
+    session/operations  what the operation means: decisions added, changed or taken back
+    session/history     one document: its snapshots, undo and redo
+    session/solver      decisions in, certified result out, chains with lasting ids
+    session/entries     decisions with ids, and how a review file expresses them
+    session/store       the review file: locked, replaced as a whole, read again after an edit outside
+    session/views       the JSON that the page receives; `static/state/types.d.ts` declares it for the page
+    session/questions   what is worth asking, the most valuable first
 
-Nothing but `server` and `guard` knows HTTP. The review file is the state: what a click was answered with
-is on the disk.
+Only `server` knows HTTP. The review file is the state: an operation that was answered is on the disk.
 """

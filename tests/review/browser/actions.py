@@ -23,7 +23,7 @@ def expect_label(page: Page, name: str, text: str) -> None:
 
 def expect_in_text(page: Page, name: str, *, there: bool) -> None:
     """Wait until a mention is in a chain, or in none."""
-    classes = "(^| )out( |$)"
+    classes = "(^| )left-out( |$)"
     found = expect(mention(page, name))
     if there:
         found.not_to_have_class(re.compile(classes))
@@ -42,6 +42,6 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def last_step(page: Page) -> Locator:
-    """Find the box that tells what the last step did."""
-    return page.locator("#step")
+def last_change(page: Page) -> Locator:
+    """Find the box that shows what the last step did."""
+    return page.locator("#last-change")

@@ -76,7 +76,7 @@ def alone(chromium: Browser, paper: Served) -> Iterator[Page]:
 
 @contextmanager
 def opened(chromium: Browser, server: Served) -> Iterator[Page]:
-    """Open a server's page as somebody who was told its address; a script error on it fails the test."""
+    """Open a server's page at the printed address; a script error on it fails the test."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(15_000)
     shown = context.new_page()

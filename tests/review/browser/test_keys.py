@@ -18,7 +18,7 @@ def walk_to(page: Page, name: str) -> None:
 def test_the_paper_by_keys(page: Page) -> None:
     walk_to(page, "1-3")
     press(page, "Space")
-    expect(page.locator("#chosen")).to_contain_text("1 mention selected")
+    expect(page.locator("#selection-bar")).to_contain_text("1 mention selected")
     walk_to(page, "6-6")
     press(page, "=")
     expect_in_text(page, "5-5", there=False)
@@ -47,7 +47,7 @@ def test_questions_by_keys(page: Page) -> None:
 def test_a_new_mention_and_a_closed_token_by_keys(page: Page) -> None:
     walk_to(page, "2-2")
     press(page, "t", "ArrowRight", "Shift+ArrowRight")
-    expect(page.locator("#chosen")).to_contain_text("2 tokens: 3 4")
+    expect(page.locator("#selection-bar")).to_contain_text("2 tokens: 3 4")
     press(page, "Enter")
     expect(page.get_by_role("combobox")).to_be_focused()
     press(page, "ArrowDown", "Enter")
@@ -95,7 +95,7 @@ def test_views_by_keys(page: Page) -> None:
     press(page, "v")
     expect(page.locator("#matrix")).to_be_visible()
     press(page, "v", "h")
-    expect(page.locator("#show-out")).not_to_be_checked()
+    expect(page.locator("#show-left-out")).not_to_be_checked()
     press(page, "/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     press(page, "Escape", "o")

@@ -15,7 +15,7 @@ def test_other_tabs_see_changes(page: Page) -> None:
     press(page, "x")
     expect_in_text(page, "5-5", there=False)
     expect_in_text(other, "5-5", there=False)
-    expect(other.locator("#step")).to_contain_text("another tab")
+    expect(other.locator("#last-change")).to_contain_text("another tab")
 
 
 def test_two_writers_do_not_overwrite_each_other(page: Page) -> None:
@@ -51,7 +51,7 @@ def test_the_file_is_edited_meanwhile(alone: Page, folder: Path) -> None:
     expect(alone.locator("#decisions h2").first).not_to_have_text("0 decisions")
 
 
-def test_a_file_that_cannot_be_used_is_told(alone: Page, folder: Path) -> None:
+def test_a_file_that_cannot_be_read_is_announced(alone: Page, folder: Path) -> None:
     review = folder / "review.conll"
     before = review.read_text(encoding="utf-8")
     review.write_text(before.replace("#end document", ""), encoding="utf-8")
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_used_is_told(alone: Page, folder: Path) -> None:
     expect_in_text(alone, "5-5", there=False)
 
 
-def test_a_server_that_is_gone_is_told(alone: Page, paper: Served) -> None:
+def test_a_server_that_is_gone_is_announced(alone: Page, paper: Served) -> None:
     paper.kill()
     banner = alone.locator("#banner")
     expect(banner).to_contain_text("does not answer")

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.review.browser.actions import expect_cost, expect_in_text, last_step, mention
+from tests.review.browser.actions import expect_cost, expect_in_text, last_change, mention
 
 
 def enforce_together(page: Page) -> None:
     """Say that (1, 3) and (6, 6) are the same entity, as the paper does in its section 3.2."""
     mention(page, "1-3").locator(".t").nth(2).click()
     mention(page, "6-6").click(modifiers=["Control"])
-    page.locator("#chosen").get_by_role("button", name="Same").click()
+    page.locator("#selection-bar").get_by_role("button", name="Same").click()
 
 
 def test_enforce_undo_redo_reload(page: Page) -> None:
@@ -21,8 +21,8 @@ def test_enforce_undo_redo_reload(page: Page) -> None:
     expect_in_text(page, "5-5", there=False)
     expect_in_text(page, "6-6", there=True)
     expect_cost(page, 8)
-    expect(last_step(page)).to_contain_text("changed elsewhere")
-    expect(last_step(page).locator('[data-change="5-5"]')).to_be_visible()
+    expect(last_change(page)).to_contain_text("changed elsewhere")
+    expect(last_change(page).locator('[data-change="5-5"]')).to_be_visible()
     chains = page.locator('#text [data-m="1-3"], #text [data-m="6-6"]')
     labels = {one.get_attribute("data-label") for one in chains.all() if one.get_attribute("data-label")}
     assert len(labels) == 1
@@ -43,15 +43,15 @@ def test_enforce_undo_redo_reload(page: Page) -> None:
 def test_keep_the_old(page: Page) -> None:
     enforce_together(page)
     expect_in_text(page, "5-5", there=False)
-    row = last_step(page).locator('[data-change="5-5"]')
+    row = last_change(page).locator('[data-change="5-5"]')
     row.get_by_role("button", name="Keep the old").click()
     expect_in_text(page, "5-5", there=True)
     expect_in_text(page, "6-6", there=True)
 
 
-def test_what_cannot_be_kept_is_told(page: Page) -> None:
+def test_what_cannot_be_kept_is_explained(page: Page) -> None:
     enforce_together(page)
-    row = last_step(page).locator('[data-change="2-2"]')
+    row = last_change(page).locator('[data-change="2-2"]')
     row.get_by_role("button", name="Keep the old").click()
     expect(page.get_by_role("alertdialog")).to_contain_text("inside it")
     expect_in_text(page, "2-2", there=False)
@@ -67,7 +67,7 @@ def test_details_of_a_mention(page: Page) -> None:
     expect(detail.locator(".alternatives tr").first).to_be_visible()
     expect(detail.locator(".alternatives")).to_contain_text("what the result says")
     mention(page, "1-3").locator(".t").nth(2).hover()
-    expect(mention(page, "5-5")).to_contain_class("lit")
+    expect(mention(page, "5-5")).to_contain_class("highlighted")
 
 
 def test_questions_are_answered_and_counted(page: Page) -> None:
@@ -124,7 +124,7 @@ def test_contradictions_are_refused_with_what_they_clash_with(page: Page) -> Non
     expect_cost(page, 8)
     mention(page, "1-3").locator(".t").nth(2).click()
     mention(page, "6-6").click(modifiers=["Control"])
-    page.locator("#chosen").get_by_role("button", name="Different").click()
+    page.locator("#selection-bar").get_by_role("button", name="Different").click()
     dialog = page.get_by_role("alertdialog")
     expect(dialog).to_contain_text("Nothing was changed")
     clashing = dialog.locator("[data-decision]")
@@ -165,7 +165,7 @@ def test_a_new_mention_by_dragging(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(end["x"] + end["width"] - 1, end["y"] + 10, steps=4)
     page.mouse.up()
-    expect(page.locator("#chosen")).to_contain_text("3 tokens: 4 5 6")
+    expect(page.locator("#selection-bar")).to_contain_text("3 tokens: 4 5 6")
     page.get_by_role("button", name="New mention").click()
     page.get_by_role("option").nth(1).click()
     expect_in_text(page, "4-6", there=True)

@@ -74,12 +74,12 @@ def test_two_tabs_see_each_other_and_cannot_overwrite_each_other(tmp_path: Path)
             assert [next(lines) for _ in range(3)] == ["event: hello", 'data: {"version":1}', ""]
             assert first.do(do="exists", mentions=["4-4"]).status_code == 200
             assert next(line for line in lines if line.startswith("event:")) == "event: update"
-            told = next(line for line in lines if line.startswith("data:"))
-            assert '"version":2' in told
+            data = next(line for line in lines if line.startswith("data:"))
+            assert '"version":2' in data
             path = tmp_path / "review.conll"
             path.write_text(path.read_text().replace("exists: 4-4", "absent: 4-4"))
-            told = next(line for line in lines if line.startswith("data:") and '"version":3' in line)
-            assert '"kind":"absent"' in told
+            data = next(line for line in lines if line.startswith("data:") and '"version":3' in line)
+            assert '"kind":"absent"' in data
         assert second.do(do="exists", mentions=["4-4"]).status_code == 409
         assert "absent: 4-4" in path.read_text()
 

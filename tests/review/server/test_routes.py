@@ -158,7 +158,7 @@ def test_a_click(browser: Browser, session: ReviewSession) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b"{", b'{"op": 1}', b"\xff", b"[" * 100_000, b'{"version":1,"op":{}}']
 )
-def test_bodies_that_make_no_sense(browser: Browser, body: bytes) -> None:
+def test_invalid_bodies_are_refused(browser: Browser, body: bytes) -> None:
     answer = browser.post("/d/0/do", content=body, headers=OURS)
     assert answer.status_code == 422
     assert answer.json()["error"]
@@ -167,7 +167,7 @@ def test_bodies_that_make_no_sense(browser: Browser, body: bytes) -> None:
 @pytest.mark.parametrize(
     "path", ["/d/1/", "/d/1/state", "/d/99/questions", "/d/-1/", "/d/x/", "/d/0/nothing"]
 )
-def test_what_is_not_there(browser: Browser, path: str) -> None:
+def test_unknown_addresses(browser: Browser, path: str) -> None:
     assert browser.get(path).status_code == 404
 
 
@@ -186,26 +186,26 @@ def test_static_files_lead_nowhere_else(browser: Browser, path: str) -> None:
 
 
 def test_one_mention_is_explained(browser: Browser) -> None:
-    told = browser.get("/d/0/mention/5-5").json()
-    assert told["votes"] == [
+    answer = browser.get("/d/0/mention/5-5").json()
+    assert answer["votes"] == [
         {"annotator": "b", "chain": "1", "with": ["1-3"]},
         {"annotator": "d", "chain": "1", "with": ["1-3"]},
     ]
-    assert [(one["chain"], one["evidence"], one["now"]) for one in told["alternatives"]] == [("2", 2, True)]
-    assert told["alternatives"][0]["price"] == 2
+    assert [(one["chain"], one["evidence"], one["now"]) for one in answer["alternatives"]] == [("2", 2, True)]
+    assert answer["alternatives"][0]["price"] == 2
     assert browser.get("/d/0/mention/5-9").status_code == 422
 
 
 def test_questions_are_answered_by_decisions(browser: Browser) -> None:
-    told = browser.get("/d/0/questions").json()
-    first = told["questions"][0]
+    answer = browser.get("/d/0/questions").json()
+    first = answer["questions"][0]
     assert first["votes"] == {"yes": 2, "no": 2}
-    assert not any(question["votes"]["no"] == 0 for question in told["questions"])
+    assert not any(question["votes"]["no"] == 0 for question in answer["questions"])
     browser.post("/d/0/do", json={"version": 1, "op": first["yes"]}, headers=OURS)
     later = browser.get("/d/0/questions").json()
     assert first["id"] not in [question["id"] for question in later["questions"]]
-    assert later["answered"] > told["answered"] == 0
-    assert later["asked"] == told["asked"]
+    assert later["answered"] > answer["answered"] == 0
+    assert later["asked"] == answer["asked"]
 
 
 @pytest.mark.parametrize(

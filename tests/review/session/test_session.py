@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def do(session: ReviewSession, **operation: object) -> Values:
-    return session.do(0, operation, session.case(0).version)
+    return session.do(0, operation, session.history(0).version)
 
 
 def chain_of(session: ReviewSession, mention: str) -> str | None:
@@ -126,7 +126,7 @@ def test_decisions_are_marks_where_these_rule_out_nothing_else(path: Path) -> No
 @pytest.mark.parametrize("seed", range(30))
 def test_random_operations_against_a_model(seed: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo and redo are exact, updates add up to the state, and the file is always the state."""
-    monkeypatch.setattr(ReviewSession, "_go_on", lambda self, number: None)
+    monkeypatch.setattr(ReviewSession, "_run_background", lambda self, number: None)
     rng = random.Random(seed)
     session = random_session(rng, path)
     page = session.state(0)
@@ -167,8 +167,8 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
     """Taking back what clashes, again and again, must let a contradictory operation pass."""
     if "already" in str(error) or operation["do"] not in ("together", "apart", "absent", "exists", "empty"):
         return
-    case = session.case(0)
-    version, future, steps = case.version, case.future, 0
+    history = session.history(0)
+    version, future, steps = history.version, history.future, 0
     while error.clashes:
         do(session, do="free", decisions=list(error.clashes))
         steps += 1
@@ -180,16 +180,16 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
             error = again
     for _ in range(steps):
         do(session, do="undo")
-    case.version, case.future = version, future
+    history.version, history.future = version, future
 
 
 def check_file(session: ReviewSession) -> None:
     """What is on the disk alone leads to the same cost and the same decisions."""
     [one] = review_file.read(session.store.path)
     result = adjudicate_document(one.annotations, one.decisions, read_settings(one.settings))
-    position = session.case(0).position
-    assert result.value == position.value == position.bound
-    ours = position.decisions
+    snapshot = session.history(0).snapshot
+    assert result.value == snapshot.value == snapshot.bound
+    ours = snapshot.decisions
     assert [group.mentions for group in one.decisions.groups] == [group.mentions for group in ours.groups]
     assert {group.ids for group in one.decisions.groups} == {group.ids for group in ours.groups}
     assert (one.decisions.absent, one.decisions.apart) == (ours.absent, ours.apart)
@@ -200,7 +200,11 @@ def check_file(session: ReviewSession) -> None:
     assert path_text(session) == review_file.write(
         [
             review_file.Review(
-                session.case(0).board.gold(position), one.annotations, one.decisions, one.settings, one.notes
+                session.history(0).solver.gold(snapshot),
+                one.annotations,
+                one.decisions,
+                one.settings,
+                one.notes,
             )
         ]
     )
@@ -212,9 +216,9 @@ def path_text(session: ReviewSession) -> str:
 
 def test_a_file_edited_outside_is_read_again_and_never_written_over(path: Path) -> None:
     session = paper(path)
-    heard: list[tuple[str, Values]] = []
-    session.listeners.append(lambda number, kind, data: heard.append((kind, data)))
-    version = session.case(0).version
+    events: list[tuple[str, Values]] = []
+    session.listeners.append(lambda number, kind, data: events.append((kind, data)))
+    version = session.history(0).version
     do(session, do="exists", mentions=["4-4"])
     edited = path.read_text().replace("\t(2)\n6", "\t=-\n6")
     path.write_text(edited)
@@ -224,12 +228,12 @@ def test_a_file_edited_outside_is_read_again_and_never_written_over(path: Path) 
     labels = [one["label"] for one in session.state(0)["decisions"]]
     assert sorted(labels) == ["(4, 4) in some chain", "no mention starts or ends at token 5"]
     assert chain_of(session, "5-5") is None
-    assert any(kind == "update" and data["version"] == version + 2 for kind, data in heard)
+    assert any(kind == "update" and data["version"] == version + 2 for kind, data in events)
     do(session, do="undo")
     assert chain_of(session, "5-5") is not None
 
 
-def test_a_file_that_was_spoilt_stops_everything_until_it_is_right_again(path: Path) -> None:
+def test_an_unreadable_file_stops_everything_until_it_is_repaired(path: Path) -> None:
     session = paper(path)
     do(session, do="exists", mentions=["4-4"])
     good = path.read_text()
@@ -272,7 +276,7 @@ def test_touching_the_file_changes_nothing(path: Path) -> None:
     assert do(session, do="exists", mentions=["4-4"])["version"] == 2
 
 
-def test_a_file_that_is_gone_is_put_back(path: Path) -> None:
+def test_a_deleted_file_is_restored(path: Path) -> None:
     session = paper(path)
     path.unlink()
     do(session, do="exists", mentions=["4-4"])
@@ -312,7 +316,7 @@ def test_two_sessions_cannot_have_one_file(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["link.conll", "review.conll"]
 
 
-def test_an_existing_review_is_gone_on_with_only_if_it_fits(path: Path) -> None:
+def test_an_existing_review_is_resumed_only_if_it_has_the_same_annotations(path: Path) -> None:
     session = paper(path)
     do(session, do="exists", mentions=["4-4"])
     session.close()
@@ -366,7 +370,7 @@ def test_an_existing_review_is_gone_on_with_only_if_it_fits(path: Path) -> None:
         {"do": "redo"},
     ],
 )
-def test_operations_that_make_no_sense(operation: object, path: Path) -> None:
+def test_invalid_operations_are_refused_and_change_nothing(operation: object, path: Path) -> None:
     session = paper(path)
     before = session.state(0)
     with pytest.raises(OperationError):
@@ -374,7 +378,7 @@ def test_operations_that_make_no_sense(operation: object, path: Path) -> None:
     assert session.state(0) == before
 
 
-def test_a_search_that_takes_longer_goes_on_and_can_be_cancelled(
+def test_a_search_that_takes_longer_continues_and_can_be_cancelled(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_module, "FIRST_LOOK", 0.0)
@@ -382,8 +386,6 @@ def test_a_search_that_takes_longer_goes_on_and_can_be_cancelled(
     spans = [(token, token) for token in range(1, 41)]
     noisy = [annotation(f"a{n}", _noise(rng, spans), 40) for n in range(6)]
     session = opened(path, noisy)
-    heard: list[Values] = []
-    session.listeners.append(lambda number, kind, data: heard.append(data) if kind == "update" else None)
     update = do(session, do="apart", mentions=["1-1", "2-2"])
     assert update["working"] or update["cost"]["status"] == "optimal"
     session.cancel(0)
@@ -400,7 +402,7 @@ def _noise(rng: random.Random, spans: list[tuple[int, int]]) -> list[list[tuple[
     return [chain for chain in chains if len(chain) > 1]
 
 
-def test_documents_are_opened_when_somebody_looks_and_the_others_keep_their_text(path: Path) -> None:
+def test_documents_are_opened_on_access_and_the_others_keep_their_text(path: Path) -> None:
     texts = {}
     for name in ("one", "two", "three"):
         given = [replace(one, document=replace(one.document, name=name)) for one in paper_annotations()]
@@ -409,15 +411,15 @@ def test_documents_are_opened_when_somebody_looks_and_the_others_keep_their_text
         session.close()
     path.write_text("".join(texts.values()))
     session = reopened(path)
-    assert [folder.case for folder in session.folders] == [None] * 3
-    lines = session.overview()
+    assert [document.history for document in session.documents] == [None] * 3
+    lines = session.summaries()
     assert [(one["title"], one["asked"], one["chains"]) for one in lines][1] == ("two", 10, None)
     session.do(1, {"do": "exists", "mentions": ["4-4"]}, 1)
     written = path.read_text()
     assert written.startswith(texts["one"])
     assert written.endswith(texts["three"])
     assert "exists: 4-4" in written
-    assert session.overview()[1]["answered"] > 0
+    assert session.summaries()[1]["answered"] > 0
     session.poll()
     path.write_text(
         written.replace("#begin document (three)", "# caspr exists: 4-4\n#begin document (three)")
@@ -428,7 +430,7 @@ def test_documents_are_opened_when_somebody_looks_and_the_others_keep_their_text
     session.close()
     again = reopened(path)
     again.start()
-    until(lambda: all(folder.case is not None for folder in again.folders))
+    until(lambda: all(document.history is not None for document in again.documents))
 
 
 def test_a_new_review_of_several_documents_gets_its_results(path: Path) -> None:
@@ -441,5 +443,7 @@ def test_a_new_review_of_several_documents_gets_its_results(path: Path) -> None:
     before = path.read_text()
     session.start()
     until(lambda: not session.fresh)
-    assert path.read_text() == "".join(case.text(case.position) for case in map(session.case, (0, 1)))
+    assert path.read_text() == "".join(
+        history.text(history.snapshot) for history in map(session.history, (0, 1))
+    )
     assert path.read_text() != before

@@ -1,4 +1,4 @@
-"""Events: what other tabs, the file and the background did, told to every page that listens."""
+"""Server-sent events: changes by other tabs, in the file and in the background, for every open page."""
 
 import asyncio
 import json
@@ -8,16 +8,16 @@ from typing import Any
 
 from caspr.review.session.session import ReviewSession
 
-POLLING = 1.0
-"""Seconds between looks at the file."""
-ALIVE = 15.0
-"""Seconds after which a silent stream says that it is alive."""
-MOST = 200
-"""How many events may wait for a slow page; one that is slower must fetch the state."""
+POLL_SECONDS = 1.0
+"""Seconds between checks whether the file was edited."""
+KEEP_ALIVE_SECONDS = 15.0
+"""Seconds without an event after which a comment keeps the connection open."""
+LONGEST_QUEUE = 200
+"""How many events may wait for a slow page; later ones are dropped, and the page fetches the state."""
 
 
 class Hub:
-    """Passes events from the session's threads on to open streams."""
+    """Forwards events from the session's threads to the open streams, by the number of the document."""
 
     def __init__(self, session: ReviewSession) -> None:
         self.session = session
@@ -27,42 +27,43 @@ class Hub:
 
     @asynccontextmanager
     async def lifespan(self, app: object) -> AsyncIterator[None]:  # noqa: ARG002
-        """Listen to the session and watch its file while the server runs."""
+        """Subscribe to the session and poll its file while the server runs."""
         self.loop = asyncio.get_running_loop()
-        self.session.listeners.append(self._hear)
+        self.session.listeners.append(self._on_event)
         polling = asyncio.create_task(self._poll())
         try:
             yield
         finally:
             polling.cancel()
-            self.session.listeners.remove(self._hear)
+            self.session.listeners.remove(self._on_event)
             self.ended.set()
 
     async def _poll(self) -> None:
         while True:
-            await asyncio.sleep(POLLING)
+            await asyncio.sleep(POLL_SECONDS)
             with suppress(Exception):
                 await asyncio.to_thread(self.session.poll)
 
-    def _hear(self, number: int, kind: str, data: dict[str, Any]) -> None:
-        """Take an event from any thread."""
+    def _on_event(self, number: int, kind: str, data: dict[str, Any]) -> None:
+        """Receive an event in any thread and forward it in the server's."""
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
-            self.loop.call_soon_threadsafe(self._pass_on, number, _event(kind, data))
+            self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
 
-    def _pass_on(self, number: int, text: str) -> None:
+    def _enqueue(self, number: int, text: str) -> None:
         for queue in self.streams.get(number, ()):
-            if queue.qsize() < MOST:
+            if queue.qsize() < LONGEST_QUEUE:
                 queue.put_nowait(text)
 
-    async def stream(self, number: int, gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
-        """Yield the events of one document until the page is gone or the server ends."""
+    async def stream(self, number: int, disconnected: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
+        """Yield the events of one document until the page disconnects or the server ends."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         self.streams.setdefault(number, set()).add(queue)
         try:
-            yield _event("hello", {"version": (await asyncio.to_thread(self.session.case, number)).version})
-            while not self.ended.is_set() and not await gone():
+            history = await asyncio.to_thread(self.session.history, number)
+            yield _event("hello", {"version": history.version})
+            while not self.ended.is_set() and not await disconnected():
                 try:
-                    yield await asyncio.wait_for(queue.get(), ALIVE)
+                    yield await asyncio.wait_for(queue.get(), KEEP_ALIVE_SECONDS)
                 except TimeoutError:
                     yield ": alive\n\n"
         finally:

@@ -1,12 +1,12 @@
-"""The guard: nobody but the user's own browser, at the address that was printed, gets through.
+"""The guard: only the user's own browser, at the address that was printed, reaches the routes.
 
-host      requests name the loopback and our port, or a page elsewhere rebound its name to us;
-token     a random token in the printed address becomes a cookie that no script reads; without it
-          nothing is answered;
-origin    what changes anything comes from our own page: Origin, Sec-Fetch-Site and a second token in
-          a header, which other sites cannot set;
-size      no body larger than we ever send;
-headers   no page of ours loads or runs anything from elsewhere, or is shown inside another.
+host      a request must name the loopback and our port: DNS rebinding would name another host;
+token     the random token in the printed address becomes a cookie that scripts cannot read; a request
+          without it gets 403;
+origin    a request that changes anything must come from our own page: Origin, Sec-Fetch-Site, and a
+          second token in a header, which other sites cannot set;
+size      no body may be larger than the page ever sends;
+headers   our pages load and run nothing from elsewhere, and are not shown inside another page.
 """
 
 import secrets
@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 1 << 20
-"""How many bytes a request may carry."""
+"""How many bytes the body of a request may have."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -44,24 +44,27 @@ that <code>caspr review</code> printed in the terminal, including <code>?token=.
 
 @dataclass(frozen=True)
 class Keys:
-    """What only the user's browser knows."""
+    """The two secrets that only the user's browser knows."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """In the printed address, then in the cookie."""
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """In our pages, then in the header of what changes anything."""
+    """In our pages, then in a header of every request that changes anything."""
 
 
 @dataclass
 class Guard:
-    """Lets requests through to an application, or answers 403."""
+    """Forwards requests to an application, or answers 403."""
 
     app: ASGIApp
+    """The application."""
     keys: Keys
+    """The secrets to check."""
     port: int
+    """The port that requests must name."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request and harden its response."""
+        """Check a request and add the security headers to its response."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -84,21 +87,21 @@ class Guard:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name; cookies are shared by all ports of a host."""
+        """The name of the cookie; it has the port because cookies are shared by all ports of a host."""
         return f"caspr-{self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What browsers may call us."""
+        """The values of `Host` that are accepted."""
         return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
     def _answer(self, scope: Scope) -> Response | None:
-        """Return the answer of the guard, or nothing for what may pass."""
+        """Return the guard's own response, or `None` for a request to forward."""
         headers = Headers(scope=scope)
         if headers.get("host", "").lower() not in self.hosts:
             return _refusal("this host is not ours")
         if scope["method"] not in ("GET", "HEAD"):
-            reason = self._foreign(headers)
+            reason = self._foreign_reason(headers)
             if reason:
                 return _refusal(reason)
         if self._has_cookie(headers):
@@ -110,8 +113,8 @@ class Guard:
             return answer
         return HTMLResponse(FORBIDDEN, status_code=403)
 
-    def _foreign(self, headers: Headers) -> str:
-        """Say why what would change something is not from our own page."""
+    def _foreign_reason(self, headers: Headers) -> str:
+        """Return why a request that would change something is not from our own page; empty if it is."""
         if headers.get("origin", "").lower() != f"http://{headers['host'].lower()}":
             return "the origin is not our page"
         if headers.get("sec-fetch-site", "same-origin") != "same-origin":
@@ -135,7 +138,7 @@ class Guard:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Cut off a body that is larger than it said."""
+    """Disconnect when a body is larger than its declared length allows."""
     seen = 0
 
     async def limited() -> Message:

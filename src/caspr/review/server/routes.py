@@ -1,4 +1,4 @@
-"""The server: routes of the review page over a session. Started by `run`, tested without a port."""
+"""The routes of the review page over a session. Started by `serve`, tested without a port."""
 
 import json
 from functools import lru_cache
@@ -23,14 +23,14 @@ from caspr.review.session.operations import OperationContext, OperationError
 from caspr.review.session.session import ReviewSession, StaleError
 from caspr.task.limits import Limits
 
-EXPLAINING = 1.0
+EXPLANATION_SECONDS = 1.0
 """Seconds for the prices of one mention."""
-ASKED = 500
+MOST_QUESTIONS = 500
 """How many questions the page gets at a time."""
 
 
 def make_app(session: ReviewSession, keys: Keys, port: int) -> Guard:
-    """Make the application, guarded."""
+    """Return the application behind its guard."""
     pages = Pages(session, keys)
     static = Path(str(resources.files("caspr.review") / "static"))
     one = "/d/{number:int}"
@@ -55,7 +55,7 @@ def make_app(session: ReviewSession, keys: Keys, port: int) -> Guard:
 
 
 class Pages:
-    """The answers to requests."""
+    """The responses to requests."""
 
     def __init__(self, session: ReviewSession, keys: Keys) -> None:
         self.session = session
@@ -63,10 +63,10 @@ class Pages:
         self.hub = Hub(session)
 
     async def index(self, request: Request) -> Response:  # noqa: ARG002
-        """List the documents, or go to the only one."""
-        if len(self.session.folders) == 1:
+        """List the documents, or redirect to the only one."""
+        if len(self.session.documents) == 1:
             return RedirectResponse("/d/0/", status_code=303)
-        documents = await run_in_threadpool(self.session.overview)
+        documents = await run_in_threadpool(self.session.summaries)
         title = self.session.store.path.name
         return HTMLResponse(rendered("index.html", title=title, documents=documents, csrf=self.keys.csrf))
 
@@ -74,7 +74,7 @@ class Pages:
         """Show one document."""
         number = self._number(request)
         state = await run_in_threadpool(self.session.state, number)
-        documents = await run_in_threadpool(self.session.overview)
+        documents = await run_in_threadpool(self.session.summaries)
         page = rendered(
             "document.html",
             title=state["title"],
@@ -88,76 +88,68 @@ class Pages:
         return HTMLResponse(page)
 
     async def state(self, request: Request) -> Response:
-        """Tell everything about one document."""
-        return _json(await run_in_threadpool(self.session.state, self._number(request)))
+        """Return the whole state of one document."""
+        return JSONResponse(await run_in_threadpool(self.session.state, self._number(request)))
 
     async def do(self, request: Request) -> Response:
         """Carry out an operation."""
         number = self._number(request)
-        try:
-            body = json.loads(await request.body())
-            operation, version = body["op"], body["version"]
-        except (ValueError, KeyError, TypeError, RecursionError, ClientDisconnect):
-            return _json(
-                {"error": "found no operation, expected JSON with `version` and `op`", "clashes": []}, 422
-            )
-        try:
-            return _json(await run_in_threadpool(self.session.do, number, operation, version))
-        except StaleError as error:
-            return _json({"error": str(error), "version": error.version}, 409)
-        except OperationError as error:
-            return _json({"error": str(error), "clashes": list(error.clashes)}, 422)
-        except OutputError as error:
-            return _json({"error": str(error), "clashes": []}, 507)
+        operation, version = await _read_operation(request)
+        return JSONResponse(await run_in_threadpool(self.session.do, number, operation, version))
 
     async def cancel(self, request: Request) -> Response:
-        """Stop the search and keep the best so far."""
+        """Stop the search and keep the best result so far."""
         await run_in_threadpool(self.session.cancel, self._number(request))
-        return _json({})
+        return JSONResponse({})
 
     async def events(self, request: Request) -> Response:
-        """Tell of changes as they happen."""
+        """Stream changes as they happen."""
         stream = self.hub.stream(self._number(request), request.is_disconnected)
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def mention(self, request: Request) -> Response:
         """Explain one mention."""
-        case = await run_in_threadpool(self.session.case, self._number(request))
-        span = OperationContext(case.board, case.position, case.ids).mention(request.path_params["mention"])
-        limits = Limits(seconds=EXPLAINING)
-        return _json(await run_in_threadpool(case.viewer.explanation, span, case.position, limits))
+        history = await run_in_threadpool(self.session.history, self._number(request))
+        context = OperationContext(history.solver, history.snapshot, history.ids)
+        span = context.mention(request.path_params["mention"])
+        limits = Limits(seconds=EXPLANATION_SECONDS)
+        return JSONResponse(
+            await run_in_threadpool(history.viewer.explanation, span, history.snapshot, limits)
+        )
 
     async def questions(self, request: Request) -> Response:
-        """Tell what is worth asking."""
-        case = await run_in_threadpool(self.session.case, self._number(request))
+        """Return the open questions, the most valuable first."""
+        history = await run_in_threadpool(self.session.history, self._number(request))
 
-        def listed() -> list[dict[str, Any]]:
-            position, queue = case.position, case.queue
-            return [queue.view(one, position) for one in queue.open(position)[:ASKED]]
+        def listed() -> dict[str, Any]:
+            snapshot, queue = history.snapshot, history.queue
+            return {
+                "questions": [queue.view(one, snapshot) for one in queue.open(snapshot)[:MOST_QUESTIONS]],
+                "version": history.version,
+                **queue.progress(snapshot.decisions),
+            }
 
-        found = await run_in_threadpool(listed)
-        progress = await run_in_threadpool(case.queue.progress, case.position.decisions)
-        return _json({"questions": found, "version": case.version, **progress})
+        return JSONResponse(await run_in_threadpool(listed))
 
     async def export(self, request: Request) -> Response:
-        """Hand out the result as a file."""
+        """Return the result as a file."""
         number = self._number(request)
         name = request.query_params.get("format", "conll")
         return _download(await run_in_threadpool(export, self.session, number, name))
 
     async def report(self, request: Request) -> Response:
-        """Hand out the report."""
+        """Return the report as a page."""
         return _download(await run_in_threadpool(report, self.session, self._number(request)))
 
     def _number(self, request: Request) -> int:
         number: int = request.path_params["number"]
-        if number >= len(self.session.folders):
+        if number >= len(self.session.documents):
             raise IndexError(number)
         return number
 
 
 def embedded(state: dict[str, Any]) -> str:
-    """Write JSON that may stand inside a script element.
+    """Return JSON that is safe inside a script element.
 
     >>> embedded({"a": "</script>"})
     '{"a":"\\\\u003c/script\\\\u003e"}'
@@ -175,7 +167,7 @@ def _environment() -> Environment:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Fill a page template; everything in it is escaped but the state, which is safe already."""
+    """Fill a page template; everything is escaped except the state, which `embedded` made safe."""
     from markupsafe import Markup
 
     if "state" in values:
@@ -183,8 +175,13 @@ def rendered(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def _json(values: dict[str, Any], status: int = 200) -> Response:
-    return JSONResponse(values, status_code=status)
+async def _read_operation(request: Request) -> tuple[object, object]:
+    """Return the operation in a request and the version it is meant for, both unchecked."""
+    try:
+        body = json.loads(await request.body())
+        return body["op"], body["version"]
+    except (ValueError, KeyError, TypeError, RecursionError, ClientDisconnect):
+        raise OperationError("found no operation, expected JSON with `version` and `op`") from None
 
 
 def _download(file: Download) -> Response:
@@ -199,5 +196,12 @@ async def _missing(request: Request, error: Exception) -> Response:  # noqa: ARG
     return HTMLResponse(page, status_code=404)
 
 
-async def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return _json({"error": str(error), "clashes": []}, 422)
+async def _failed(request: Request, error: Exception) -> Response:
+    """Return an error as JSON: the message, and what the page needs to offer a remedy."""
+    values: dict[str, Any] = {"error": str(error), "clashes": []}
+    if isinstance(error, StaleError):
+        return JSONResponse({**values, "version": error.version}, 409)
+    if isinstance(error, OperationError):
+        values["clashes"] = list(error.clashes)
+    unwritten = request.method == "POST" and isinstance(error, OutputError)
+    return JSONResponse(values, 507 if unwritten else 422)

@@ -1,4 +1,4 @@
-"""Run the server on the loopback until it is told to stop."""
+"""Run the server on the loopback interface until it is interrupted."""
 
 import gc
 import socket
@@ -16,9 +16,9 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]) -> None:
-    """Serve a session until interrupted; `ready` is told the address, with the token in it.
+    """Serve a session until interrupted; `ready` is called with the address, which contains the token.
 
-    A port that is busy is replaced by one that is free.
+    A port that is busy is replaced by a free one.
     """
     keys = Keys()
     with closing(bound(port)) as listening:
@@ -33,7 +33,7 @@ def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]
             proxy_headers=False,
             timeout_graceful_shutdown=1,
         )
-        # Documents stay; looking through them for rubbish again and again would make clicks slower.
+        # Documents live as long as the process; scanning them for garbage would only slow down clicks.
         gc.set_threshold(100_000, 50, 100)
         session.start()
         ready(f"http://{LOOPBACK}:{number}/?token={keys.token}")

@@ -1,1 +1,1 @@
-"""A review without HTTP: documents, their history, operations, questions and the review file."""
+"""A review without HTTP: documents, their histories, operations, questions and the review file."""

@@ -1,4 +1,4 @@
-"""The worker: one thread for work that nobody waits for, dropped as soon as there is something newer."""
+"""One background thread that runs the newest task; a task that is replaced is cancelled."""
 
 import logging
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from threading import Condition, Event, Thread
 
 Cancelled = Callable[[], bool]
 Task = Callable[[Cancelled], None]
-"""Work that asks now and then whether it is still wanted."""
+"""Work that calls its argument now and then, and returns early when that is true."""
 
 
 class BackgroundWorker:
-    """Runs the newest task; an older one is told to stop."""
+    """Runs the newest task and cancels the one before it."""
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -27,13 +27,13 @@ class BackgroundWorker:
             return self._task is None and not self._running
 
     def cancel(self) -> None:
-        """Tell the running task to stop, and forget one that waits."""
+        """Cancel the running task and drop the waiting one."""
         with self._changed:
             self._task = None
             self._cancel.set()
 
     def run(self, task: Task) -> None:
-        """Start a task as soon as the running one has stopped."""
+        """Cancel the running task, and start this one as soon as that has returned."""
         with self._changed:
             if self._ended:
                 return
@@ -45,7 +45,7 @@ class BackgroundWorker:
             self._changed.notify()
 
     def end(self, seconds: float = 10.0) -> None:
-        """Stop for good, and wait until the running task has seen it."""
+        """Cancel everything, accept no more tasks, and wait until the running one has returned."""
         with self._changed:
             self._ended = True
             self._task = None
@@ -68,7 +68,7 @@ class BackgroundWorker:
             try:
                 task(cancelled)
             except Exception:
-                # Whatever happens in the background, the next click must be answered.
+                # A task that fails must not end the thread: the next one needs it.
                 logging.getLogger(__name__).exception("work in the background failed")
             finally:
                 self._running = False

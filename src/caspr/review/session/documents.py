@@ -1,7 +1,7 @@
-"""The shelf: the documents of a review file, each opened when somebody looks at it.
+"""The documents of a review file, each opened and optimised on first access.
 
-Opening a document means to optimise it, which takes seconds where a file has many. A document that was
-not opened is known by what the file says of it, and its text stays as it is.
+Optimising all documents of a large file takes seconds. Of a document that was not opened yet only what the
+file holds is known, and its text in the file stays as it is.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,74 +14,76 @@ from caspr.files import decode
 from caspr.formats import review_file
 from caspr.review.session.history import History
 from caspr.review.session.questions import Queue
-from caspr.review.session.solver import Solver
+from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.limits import Limits
 from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings, read_settings, write_settings
 from caspr.text.document import Document
 
 FIRST_LOOK = 3.0
-"""Seconds after which a document is shown with the best so far."""
+"""Seconds of search after which an opened document is shown with the best result so far."""
+
+
+ChangeSettings = Callable[[Settings], Settings]
+"""Returns the settings in a file as changed by the options the user gave."""
 
 
 @dataclass
 class ReviewDocument:
-    """One document on the shelf."""
+    """One document of the review file, opened or not."""
 
     review: review_file.Review
-    """What the file says."""
+    """The document as the file holds it."""
     settings: Settings
-    """What is optimal, and the limits of the search."""
+    """The objective, the rules and the limits of the search."""
     text: str
-    """Its text in the file."""
+    """Its lines in the file."""
     version: int = 1
-    """The version to open it with."""
-    case: History | None = None
-    """The document, once it was opened."""
-    _board: Solver | None = field(default=None, repr=False)
+    """The version that its history starts with."""
+    history: History | None = None
+    """Its snapshots, once it was opened."""
+    _solver: Solver | None = field(default=None, repr=False)
 
     @property
     def document(self) -> Document:
         """The text of the document."""
-        return self.board.document if self.case else self.review.gold.document
+        return self.solver.document if self.history else self.review.gold.document
 
     @property
-    def board(self) -> Solver:
-        """The document with its annotations, not optimised yet."""
-        if self._board is None:
-            self._board = Solver(self.review.annotations, self.settings)
-        return self._board
+    def solver(self) -> Solver:
+        """The solver of this document, made on first use; nothing is optimised yet."""
+        if self._solver is None:
+            self._solver = Solver(self.review.annotations, self.settings)
+        return self._solver
 
     def check(self) -> None:
-        """Refuse decisions that cannot hold together."""
+        """Raise `ContradictionError` if the decisions in the file cannot hold together."""
         if self.review.decisions:
-            refuse_contradictions(self.board.instance(self.review.decisions))
+            refuse_contradictions(self.solver.instance(self.review.decisions))
 
     def open(self, cancelled: Callable[[], bool] | None = None) -> History:
         """Optimise the document around the decisions in the file."""
-        limits = self.settings.limits
-        seconds = FIRST_LOOK if limits.seconds is None else min(FIRST_LOOK, limits.seconds)
-        first = Limits(seconds, limits.megabytes, cancelled=cancelled)
-        case = History.of(self.review, self.board, first)
-        case.version = self.version
-        case.working = not case.position.optimal and (limits.seconds is None or limits.seconds > seconds)
-        return case
+        first = first_look(self.settings.limits, FIRST_LOOK, cancelled)
+        history = History.of(self.review, self.solver, first)
+        history.version = self.version
+        history.working = can_improve(history.snapshot, self.settings.limits, first)
+        return history
 
-    def take(self, case: History) -> None:
-        """Put the opened document and its result in place."""
-        self.case = case
-        self.text = case.text(case.position)
+    def attach(self, history: History) -> None:
+        """Keep the history that `open` returned, and the text of its result."""
+        self.history = history
+        self.text = history.text(history.snapshot)
 
-    def overview(self) -> dict[str, Any]:
-        """Return a line about the document; what is not known before it is opened is left open."""
+    def summary(self) -> dict[str, Any]:
+        """Return one row of the list of documents; what needs optimising is `None` before it."""
         decisions = self.review.decisions
         known: dict[str, Any] = {"chains": None, "value": None, "optimal": None}
-        queue = Queue(self.board) if self.case is None else self.case.queue
+        queue = Queue(self.solver) if self.history is None else self.history.queue
         entries = len(decisions.groups) + len(decisions.statements)
-        if self.case is not None:
-            position = self.case.position
-            decisions, entries = position.decisions, len(position.entries)
-            known = {"chains": len(position.chains), "value": position.value, "optimal": position.optimal}
+        if self.history is not None:
+            snapshot = self.history.snapshot
+            decisions, entries = snapshot.decisions, len(snapshot.entries)
+            known = {"chains": len(snapshot.chains), "value": snapshot.value, "optimal": snapshot.optimal}
         return {
             "title": self.document.title,
             "tokens": len(self.document.tokens),
@@ -92,21 +94,32 @@ class ReviewDocument:
         }
 
 
-def folders(data: bytes, path: Path, chosen: Callable[[Settings], Settings]) -> list[ReviewDocument]:
-    """Read all documents of a review file, with the settings the user chose for each."""
-    found = []
+def first_look(limits: Limits, seconds: float, cancelled: Callable[[], bool] | None = None) -> Limits:
+    """Return the limits of a search for a first result, which takes at most so many seconds."""
+    most = seconds if limits.seconds is None else min(seconds, limits.seconds)
+    return Limits(most, limits.megabytes, cancelled=cancelled)
+
+
+def can_improve(snapshot: Snapshot, limits: Limits, first: Limits) -> bool:
+    """Return whether `limits` leave time to improve a snapshot that was found within `first`."""
+    return not snapshot.optimal and (limits.seconds is None or limits.seconds > (first.seconds or 0))
+
+
+def read_documents(data: bytes, path: Path, change_settings: ChangeSettings) -> list[ReviewDocument]:
+    """Read all documents of a review file, each with its settings as the user changed them."""
+    documents = []
     for one, text in review_file.parse_apart(decode(data, str(path)), str(path)):
         try:
-            settings = chosen(read_settings(one.settings))
+            settings = change_settings(read_settings(one.settings))
         except InputError as error:
             raise InputError(f"{path}: document '{one.gold.document.title}': {error}") from error
         if write_settings(settings) != write_settings(read_settings(one.settings)):
             one = replace(one, settings=write_settings(settings))
             text = review_file.write([one])
-        found.append(ReviewDocument(one, settings, text))
-    return found
+        documents.append(ReviewDocument(one, settings, text))
+    return documents
 
 
 def same_documents(ours: Sequence[ReviewDocument], theirs: Sequence[ReviewDocument]) -> bool:
-    """Tell whether two files hold the same documents in the same order."""
+    """Return whether two files hold the same documents in the same order."""
     return [one.review.gold.document.key for one in ours] == [one.review.gold.document.key for one in theirs]

@@ -1,10 +1,10 @@
-"""Entries: decisions with ids, as the page lists them, and how a review file says them.
+"""Entries: decisions with ids, as the page lists them, and how a review file expresses them.
 
-On the page a decision never closes a token unless it says so: deciding that (1, 3) is a mention must not
-rule out (1, 1). A review file can say most decisions by `=` marks, which close the tokens they stand at,
-or by statements before the document. Marks are what one sees in a text editor, so they are used where
-closing their tokens rules out nothing: where no other candidate starts or ends there. Such marks are read
-back as decisions that close nothing; all others are decisions about cells, and keep their tokens closed.
+On the page a decision closes a token only if the adjudicator asks for that: deciding that (1, 3) is a mention
+must not rule out (1, 1). A review file expresses most decisions by `=` marks, which close the tokens they
+stand at, or by statements before the document. Marks are easier to see in a text editor, so they are used
+where closing their tokens rules out nothing: where no other candidate starts or ends there. Such marks are
+read back as decisions that close nothing; all others are decisions about cells, and keep their tokens closed.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ class Closing:
     tokens: tuple[int, ...]
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return a description for the page and for messages."""
         listed = ", ".join(map(str, self.tokens))
         return f"no mention starts or ends at token{'s' * (len(self.tokens) > 1)} {listed}"
 
@@ -34,12 +34,13 @@ class EnforcedCells:
     chain: Chain
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return a description for the page and for messages."""
         enforced = Statement(StatementKind.ENFORCED, self.chain.mentions, self.chain.id)
         return f"{enforced}, and no others at their ends"
 
 
-What = Statement | Closing | EnforcedCells
+Decision = Statement | Closing | EnforcedCells
+"""One decision of the adjudicator."""
 
 
 @dataclass(frozen=True)
@@ -47,39 +48,43 @@ class DecisionEntry:
     """One decision as the page lists it."""
 
     id: str
-    """Given once and never again in a session."""
-    what: What
+    """Unique in a session; never given again."""
+    decision: Decision
     """What was decided."""
 
     @property
     def mentions(self) -> tuple[Span, ...]:
         """The mentions it is about."""
-        if isinstance(self.what, Closing):
+        if isinstance(self.decision, Closing):
             return ()
-        return self.what.chain.mentions if isinstance(self.what, EnforcedCells) else self.what.mentions
+        return (
+            self.decision.chain.mentions
+            if isinstance(self.decision, EnforcedCells)
+            else self.decision.mentions
+        )
 
     @property
     def tokens(self) -> tuple[int, ...]:
         """The tokens it is about: those it closes, or where its mentions start and end."""
-        if isinstance(self.what, Closing):
-            return self.what.tokens
+        if isinstance(self.decision, Closing):
+            return self.decision.tokens
         return tuple(sorted({token for mention in self.mentions for token in mention}))
 
     @property
     def chain(self) -> str | None:
         """The id of the chain it enforces, if it names one."""
-        if isinstance(self.what, EnforcedCells):
-            return self.what.chain.id
-        return self.what.chain or None if isinstance(self.what, Statement) else None
+        if isinstance(self.decision, EnforcedCells):
+            return self.decision.chain.id
+        return self.decision.chain or None if isinstance(self.decision, Statement) else None
 
 
 def decisions_of(entries: Iterable[DecisionEntry]) -> Decisions:
-    """Put all entries together."""
-    whats = [entry.what for entry in entries]
+    """Combine all entries."""
+    made = [entry.decision for entry in entries]
     return Decisions.of(
-        (what.chain for what in whats if isinstance(what, EnforcedCells)),
-        (token for what in whats if isinstance(what, Closing) for token in what.tokens),
-        (what for what in whats if isinstance(what, Statement)),
+        (one.chain for one in made if isinstance(one, EnforcedCells)),
+        (token for one in made if isinstance(one, Closing) for token in one.tokens),
+        (one for one in made if isinstance(one, Statement)),
     )
 
 
@@ -88,7 +93,7 @@ Touching = Mapping[int, frozenset[Span]]
 
 
 def touching(candidates: Iterable[Span]) -> Touching:
-    """Sort mentions by the tokens at which they start and end."""
+    """Index mentions by the tokens at which they start and end."""
     found: dict[int, set[Span]] = defaultdict(set)
     for span in candidates:
         found[span.start].add(span)
@@ -96,10 +101,10 @@ def touching(candidates: Iterable[Span]) -> Touching:
     return {token: frozenset(spans) for token, spans in found.items()}
 
 
-def entries_of(decisions: Decisions, candidates: Touching) -> list[What]:
-    """Take the decisions of a review file apart, cells first."""
+def entries_of(decisions: Decisions, candidates: Touching) -> list[Decision]:
+    """Split the decisions of a review file into single ones, cells first."""
     boundaries = {token for span in decisions.permitted for token in span}
-    found: list[What] = []
+    found: list[Decision] = []
     open_chains = _open(decisions.chains, candidates, touching(_named(decisions)), Decisions())
     for chain in decisions.chains:
         if chain in open_chains:
@@ -111,7 +116,7 @@ def entries_of(decisions: Decisions, candidates: Touching) -> list[What]:
 
 
 def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
-    """Say by cells whatever they can say without ruling out any candidate."""
+    """Express by cells whatever they can express without ruling out any candidate."""
     stated = {
         Chain(one.chain, one.mentions): one
         for one in decisions.statements
@@ -130,12 +135,16 @@ def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
 
 
 def _named(decisions: Decisions) -> frozenset[Span]:
-    """Return the mentions that decisions speak of."""
+    """Return the mentions that decisions name."""
     return decisions.permitted.union(span for one in decisions.statements for span in one.mentions)
 
 
 def _open(chains: Sequence[Chain], marked: Touching, named: Touching, cells: Decisions) -> list[Chain]:
-    """Return the chains whose cells, beside those that are there, would rule out nothing."""
+    """Return the chains whose cells, added to the existing ones, would rule out nothing.
+
+    A chain can stay only if no other mention starts or ends at its tokens, except mentions of chains that
+    stay too. Dropping one chain can thus force out another, so this repeats until nothing is dropped.
+    """
     chosen = list(chains)
     nothing: frozenset[Span] = frozenset()
     while True:

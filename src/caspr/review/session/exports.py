@@ -17,12 +17,12 @@ REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""A report names its own script and style by their hashes; from the rest of the page it is cut off."""
+"""A report has its script and style inline; the sandbox separates it from the rest of the page."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file to hand out."""
+    """A file to download or to show."""
 
     name: str
     """A plain name, safe in a header and on any disk."""
@@ -35,8 +35,8 @@ class Download:
 def export(session: ReviewSession, number: int, format: str) -> Download:
     """Return the result of a document in a format, or its part of the review file."""
     with session.lock:
-        case = session.case(number)
-        gold, text = case.board.gold(case.position), session.folders[number].text
+        history = session.history(number)
+        gold, text = history.solver.gold(history.snapshot), session.documents[number].text
     if format == "review":
         return Download(f"{plain(gold.document)}.review.conll", text.encode("utf-8"))
     if format not in FORMATS:
@@ -54,15 +54,15 @@ def export(session: ReviewSession, number: int, format: str) -> Download:
 def report(session: ReviewSession, number: int) -> Download:
     """Return the report on a document as a page."""
     with session.lock:
-        case = session.case(number)
-        result = case.board.result(case.position)
+        history = session.history(number)
+        result = history.solver.result(history.snapshot)
     comparison = compare([result.instance.annotations])
     page = report_page(explained([result], comparison, against_gold([result])), result.document.title)
     return Download("report.html", page.encode("utf-8"), "text/html; charset=utf-8", REPORT_POLICY)
 
 
 def plain(document: Document) -> str:
-    """Name a file after a document, with nothing that means anything to a header or a disk.
+    """Name a file after a document, with only characters that are safe in a header and on any disk.
 
     >>> plain(Document("../a b", (), part="1"))
     'a_b_part_1'

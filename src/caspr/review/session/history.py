@@ -1,4 +1,8 @@
-"""A case: one document under review, with its past and future positions and its text in the file."""
+"""The history of one document under review: its snapshot now, and those that undo and redo lead to.
+
+An operation becomes a `Step`, which changes nothing yet: the session writes its text to the file first and
+commits it afterwards. So a step that cannot be written was never taken.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -14,154 +18,162 @@ from caspr.review.session.questions import Queue
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
 from caspr.task.decisions import Statement
-from caspr.task.limits import Limits, Progress, silent
+from caspr.task.limits import Limits
 from caspr.task.notes import Note
 from caspr.task.settings import write_settings
 from caspr.text.document import Span
 
-Moment = tuple[Snapshot, str]
-"""A position, and what led away from it."""
+HistoryEntry = tuple[Snapshot, str]
+"""A snapshot, and the label of the step that left it."""
 
 
 @dataclass
 class History:
     """One document under review."""
 
-    board: Solver
-    position: Snapshot
+    solver: Solver
+    """Optimises the document around decisions."""
+    snapshot: Snapshot
+    """Decisions, notes and result now."""
     ids: Ids
+    """Gives ids to new decisions and notes."""
     version: int = 1
     """Grows with every change."""
-    past: list[Moment] = field(default_factory=list)
-    """Positions that undo leads to, the last first to come."""
-    future: list[Moment] = field(default_factory=list)
-    """Positions that redo leads to."""
+    past: list[HistoryEntry] = field(default_factory=list)
+    """What undo leads to, the next one last."""
+    future: list[HistoryEntry] = field(default_factory=list)
+    """What redo leads to, the next one last."""
     working: bool = False
-    """Whether a better result or bound is still looked for."""
+    """Whether the search for a better result or bound is still running."""
 
     @classmethod
-    def of(cls, one: review_file.Review, board: Solver, limits: Limits) -> "History":
+    def of(cls, one: review_file.Review, solver: Solver, limits: Limits) -> "History":
         """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold."""
         ids = Ids()
-        whats = entries_of(one.decisions, board.touching)
-        entries = tuple(DecisionEntry(ids.decision(), what) for what in whats)
+        decisions = entries_of(one.decisions, solver.touching)
+        entries = tuple(DecisionEntry(ids.decision(), decision) for decision in decisions)
         notes = tuple((ids.note(), note) for note in one.notes)
-        return cls(board, board.solve(entries, notes, limits=limits), ids)
+        return cls(solver, solver.solve(entries, notes, limits=limits), ids)
 
     @cached_property
     def viewer(self) -> Viewer:
-        """Who tells the page."""
-        return Viewer(self.board)
+        """The JSON views of the snapshots."""
+        return Viewer(self.solver)
 
     @cached_property
     def queue(self) -> Queue:
-        """What is worth asking."""
-        return Queue(self.board)
+        """The questions to the adjudicator."""
+        return Queue(self.solver)
 
     @cached_property
     def _filler(self) -> Filler:
-        board = self.board
-        return Filler(review_file.prepare(board.annotations, write_settings(board.settings), board.document))
+        solver = self.solver
+        return Filler(
+            review_file.prepare(solver.annotations, write_settings(solver.settings), solver.document)
+        )
 
-    def text(self, position: Snapshot) -> str:
-        """Write the document as it stands in the review file."""
-        decisions = as_written(position.decisions, self.board.touching)
-        notes = [note for _, note in position.notes]
-        return self._filler.fill(self.board.gold(position), decisions, notes)
+    def text(self, snapshot: Snapshot) -> str:
+        """Return the lines of the review file for a snapshot."""
+        decisions = as_written(snapshot.decisions, self.solver.touching)
+        notes = [note for _, note in snapshot.notes]
+        return self._filler.fill(self.solver.gold(snapshot), decisions, notes)
 
-    def next(self, operation: Operation, limits: Limits, progress: Progress = silent) -> "Step":
-        """Return the step that an operation means; raise `OperationError` if it is refused."""
+    def step_for(self, operation: Operation, limits: Limits) -> "Step":
+        """Return the step that an operation leads to; raise `OperationError` if it is refused."""
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
-            return self._back(verb)
-        change = OperationContext(self.board, self.position, self.ids).apply(operation)
-        if change.entries == self.position.entries:
-            after = replace(self.position, notes=change.notes)
+            return self._undo_or_redo(verb)
+        change = OperationContext(self.solver, self.snapshot, self.ids).apply(operation)
+        if change.entries == self.snapshot.entries:
+            after = replace(self.snapshot, notes=change.notes)
         else:
-            after = self._solved(change, limits, progress)
-        past = [*self.past, (self.position.bare(), change.label)]
-        return Step(after, past, [], change.asked)
+            after = self._solve(change, limits)
+        past = [*self.past, (self.snapshot.bare(), change.label)]
+        return Step(after, past, [], change.named)
 
-    def _back(self, verb: str) -> "Step":
-        """Go to the position before or after."""
+    def _undo_or_redo(self, verb: str) -> "Step":
+        """Return the step to the snapshot before or after."""
         undo = verb == "undo"
         source, target = (self.past, self.future) if undo else (self.future, self.past)
         if not source:
             raise OperationError(f"nothing to {verb}")
-        position, label = source[-1]
-        shorter, longer = source[:-1], [*target, (self.position.bare(), label)]
-        return Step(position, *((shorter, longer) if undo else (longer, shorter)))
+        snapshot, label = source[-1]
+        shorter, longer = source[:-1], [*target, (self.snapshot.bare(), label)]
+        return Step(snapshot, *((shorter, longer) if undo else (longer, shorter)))
 
-    def _solved(self, change: Change, limits: Limits, progress: Progress) -> Snapshot:
+    def _solve(self, change: Change, limits: Limits) -> Snapshot:
         try:
-            return self.board.solve(change.entries, change.notes, self.position, limits, progress)
+            return self.solver.solve(change.entries, change.notes, self.snapshot, limits)
         except ContradictionError as error:
-            old = {entry.id for entry in self.position.entries}
+            old = {entry.id for entry in self.snapshot.entries}
             blamed = [entry.id for entry in blame(error, change.entries) if entry.id in old]
             raise OperationError(error.reason, blamed) from error
 
-    def renewed(self, one: review_file.Review, limits: Limits) -> "Step":
-        """Return the step to what a file says that somebody edited; equal decisions keep their ids."""
-        known = {entry.what: entry for entry in self.position.entries}
-        whats = entries_of(one.decisions, self.board.touching)
-        entries = tuple(known.get(what) or DecisionEntry(self.ids.decision(), what) for what in whats)
-        noted = {note: id for id, note in self.position.notes}
+    def step_to(self, one: review_file.Review, limits: Limits) -> "Step":
+        """Return the step to a document that was edited outside; equal decisions keep their ids."""
+        known = {entry.decision: entry for entry in self.snapshot.entries}
+        decisions = entries_of(one.decisions, self.solver.touching)
+        entries = tuple(known.get(made) or DecisionEntry(self.ids.decision(), made) for made in decisions)
+        noted = {note: id for id, note in self.snapshot.notes}
         notes = tuple((noted.get(note) or self.ids.note(), note) for note in one.notes)
-        if _same(entries, notes, self.position):
-            return Step(self.position, self.past, self.future)
-        after = self.board.solve(entries, notes, self.position, limits)
-        return Step(after, [*self.past, (self.position.bare(), "edits in the file")], [])
+        if _same(entries, notes, self.snapshot):
+            return Step(self.snapshot, self.past, self.future)
+        after = self.solver.solve(entries, notes, self.snapshot, limits)
+        return Step(after, [*self.past, (self.snapshot.bare(), "edits in the file")], [])
 
     def commit(self, step: "Step", *, working: bool = False) -> dict[str, Any]:
-        """Take a step and return what the page is told of it."""
-        before = self.position
-        self.past, self.future, self.position = step.past, step.future, step.position
+        """Take a step and return the update for the page."""
+        before = self.snapshot
+        self.past, self.future, self.snapshot = step.past, step.future, step.snapshot
         self.version += 1
         self.working = working
-        if step.position.entries != before.entries or step.position.chains != before.chains:
+        if step.snapshot.entries != before.entries or step.snapshot.chains != before.chains:
             self.queue.prices = {}
-        difference = self.viewer.difference(before, step.position, step.asked)
+        difference = self.viewer.difference(before, step.snapshot, step.named)
         difference["cost"]["before"] = before.value
-        return {**difference, **self.standing(), "full": False}
+        return {**difference, **self.status(), "full": False}
 
-    def standing(self) -> dict[str, Any]:
-        """Return what is told with every state and update."""
+    def status(self) -> dict[str, Any]:
+        """Return what every state and every update contains."""
         return {
             "version": self.version,
             "undo": self.past[-1][1] if self.past else None,
             "redo": self.future[-1][1] if self.future else None,
-            "progress": self.queue.progress(self.position.decisions),
+            "progress": self.queue.progress(self.snapshot.decisions),
             "working": self.working,
         }
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where an operation leads."""
+    """The history after an operation, not committed yet."""
 
-    position: Snapshot
-    past: list[Moment]
-    future: list[Moment]
-    asked: frozenset[Span] = frozenset()
-    """The mentions the user spoke of."""
+    snapshot: Snapshot
+    """The new decisions, notes and result."""
+    past: list[HistoryEntry]
+    """What undo then leads to."""
+    future: list[HistoryEntry]
+    """What redo then leads to."""
+    named: frozenset[Span] = frozenset()
+    """The mentions the operation is about."""
 
 
 def blame(error: ContradictionError, entries: Iterable[DecisionEntry]) -> list[DecisionEntry]:
-    """Return the entries whose cells or statements are to blame."""
+    """Return the entries whose cells or statements contradict each other."""
     tokens, statements = set(error.tokens), set(error.statements)
     return [
         entry
         for entry in entries
         if (
-            entry.what in statements
-            if isinstance(entry.what, Statement)
+            entry.decision in statements
+            if isinstance(entry.decision, Statement)
             else not tokens.isdisjoint(entry.tokens)
         )
     ]
 
 
 def _same(
-    entries: tuple[DecisionEntry, ...], notes: tuple[tuple[str, Note], ...], position: Snapshot
+    entries: tuple[DecisionEntry, ...], notes: tuple[tuple[str, Note], ...], snapshot: Snapshot
 ) -> bool:
-    """Tell whether entries and notes are those of a position, in whatever order."""
-    return set(entries) == set(position.entries) and set(notes) == set(position.notes)
+    """Return whether entries and notes are those of a snapshot, in any order."""
+    return set(entries) == set(snapshot.entries) and set(notes) == set(snapshot.notes)

@@ -1,13 +1,13 @@
 """Opening: from the files a user names to a session over a review file.
 
-    a review file               is gone on with, in place;
-    annotators' files, folders  are merged into a new review file; one that is there already and holds
-                                the same annotations is gone on with.
+    a review file               is resumed, in place;
+    annotators' files, folders  are merged into a new review file; an existing one with the same
+                                annotations is resumed.
 
 Annotators' files are never written.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from caspr.adjudication import by_document
@@ -16,6 +16,7 @@ from caspr.files import read_text, refuse_overwriting, refuse_unwritable
 from caspr.formats import review_file
 from caspr.formats.sources import read_files
 from caspr.result import GOLD
+from caspr.review.session.documents import ChangeSettings
 from caspr.review.session.session import ReviewSession
 from caspr.review.session.store import Store
 from caspr.task.decisions import Decisions
@@ -25,14 +26,11 @@ from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
 DEFAULT = Path("review.conll")
-"""Where a new review file is written unless told otherwise."""
-
-Chosen = Callable[[Settings], Settings]
-"""Changes settings to what the user asked for."""
+"""Where a new review file is written unless the user names another place."""
 
 
 def is_review(path: Path) -> bool:
-    """Tell whether a file is in review layout."""
+    """Return whether a file is in review layout."""
     if not path.is_file():
         return False
     try:
@@ -41,21 +39,24 @@ def is_review(path: Path) -> bool:
         return False
 
 
-def open_review(path: Path, chosen: Chosen) -> ReviewSession:
-    """Go on with a review file."""
+def open_review(path: Path, change_settings: ChangeSettings) -> ReviewSession:
+    """Resume a review file."""
     store = Store(path)
     store.acquire()
     try:
-        return ReviewSession.open(store, chosen)
+        return ReviewSession.open(store, change_settings)
     except BaseException:
         store.release()
         raise
 
 
 def open_annotations(
-    files: Sequence[Path], given: Sequence[Sequence[Annotation]], output: Path, chosen: Chosen
+    files: Sequence[Path],
+    given: Sequence[Sequence[Annotation]],
+    output: Path,
+    change_settings: ChangeSettings,
 ) -> tuple[ReviewSession, tuple[Finding, ...]]:
-    """Merge what annotators' files say into a review file, or go on with one that says the same."""
+    """Merge annotations into a new review file, or resume one that holds the same annotations."""
     refuse_overwriting(output, read_files(files))
     refuse_unwritable(output)
     documents, findings = by_document(given)
@@ -65,14 +66,14 @@ def open_annotations(
     try:
         if output.exists():
             _refuse_different(output, review_file.read(output), aligned)
-            return ReviewSession.open(store, chosen), findings
-        settings = chosen(Settings())
+            return ReviewSession.open(store, change_settings), findings
+        settings = change_settings(Settings())
         fresh = [_fresh(annotations, settings) for annotations in aligned]
         store.write(review_file.write(fresh).encode("utf-8"))
         session = ReviewSession.open(store, lambda _: settings)
         session.fresh = True
         if len(fresh) == 1:
-            session.case(0)
+            session.history(0)  # opens and optimises it
             session.save()
             session.fresh = False
     except BaseException:
@@ -89,7 +90,7 @@ def _fresh(annotations: Sequence[Annotation], settings: Settings) -> review_file
 def _refuse_different(
     output: Path, there: Sequence[review_file.Review], documents: Sequence[Sequence[Annotation]]
 ) -> None:
-    """Refuse to go on with a review of other documents or annotations."""
+    """Refuse to resume a review of other documents or annotations."""
     known = [_content(one.annotations) for one in there]
     if known != [_content(annotations) for annotations in documents]:
         raise InputError(
@@ -99,7 +100,7 @@ def _refuse_different(
 
 
 def _content(annotations: Sequence[Annotation]) -> object:
-    """Return what makes annotations the same, whatever file they are in."""
+    """Return what must be equal for annotations to be the same, whatever files they come from."""
     return [
         (one.annotator, one.document.key, one.document.tokens, one.chains, one.singletons)
         for one in annotations

@@ -1,7 +1,7 @@
 """Operations: what a click means, as decisions added, changed or taken back.
 
-An operation is JSON that the page sent, so nothing in it is believed. What makes no sense is refused with a
-sentence for the user, and with the ids of the decisions that are in the way, if any.
+An operation is JSON that the page sent, so every part of it is checked. An invalid one is refused with a
+sentence for the user, and with the ids of the decisions that it contradicts, if any.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from caspr.errors import CasprError
-from caspr.review.session.entries import Closing, DecisionEntry, EnforcedCells, What
+from caspr.review.session.entries import Closing, Decision, DecisionEntry, EnforcedCells
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Singletons
@@ -26,33 +26,38 @@ Operation = Mapping[str, Any]
 
 
 class OperationError(CasprError):
-    """Refuse an operation that makes no sense, or that decisions are in the way of."""
+    """Refuse an operation that is invalid or contradicts earlier decisions."""
 
     def __init__(self, message: str, clashes: Iterable[str] = ()) -> None:
-        """Keep the ids of the decisions in the way beside the message."""
+        """Keep the ids of the contradicted decisions beside the message."""
         self.clashes = tuple(clashes)
         super().__init__(message)
 
 
 @dataclass(frozen=True)
 class Change:
-    """What an operation makes of the decisions and notes."""
+    """The decisions and notes after an operation."""
 
     entries: tuple[DecisionEntry, ...]
+    """All decisions, oldest first."""
     notes: tuple[tuple[str, Note], ...]
+    """All notes with their ids, oldest first."""
     label: str
     """What undoing it would take back."""
-    asked: frozenset[Span] = frozenset()
-    """The mentions the user spoke of; changes to others are told."""
+    named: frozenset[Span] = frozenset()
+    """The mentions the operation is about; the page lists what changed for all others."""
 
 
 @dataclass
 class OperationContext:
-    """What operations work on: a board, its position, and ids for what is new."""
+    """What operations work on."""
 
-    board: Solver
-    position: Snapshot
-    numbers: "Ids"
+    solver: Solver
+    """The document and its annotations."""
+    snapshot: Snapshot
+    """The decisions and the result that the operation starts from."""
+    ids: "Ids"
+    """Gives ids to new decisions and notes."""
 
     def apply(self, operation: object) -> Change:
         """Return what an operation changes, or raise `OperationError`."""
@@ -63,19 +68,19 @@ class OperationContext:
             raise OperationError(f"found operation {str(verb)[:40]!r}, expected one of {', '.join(VERBS)}")
         return VERBS[verb](self, operation)
 
-    def add(self, *whats: What, label: str = "", asked: Iterable[Span] = ()) -> Change:
-        """Add decisions, unless all of them are there already."""
-        present = {entry.what: entry.id for entry in self.position.entries}
-        new = [what for what in whats if what not in present]
+    def add(self, *decisions: Decision, label: str = "", named: Iterable[Span] = ()) -> Change:
+        """Add decisions; refuse if all of them were made before."""
+        present = {entry.decision: entry.id for entry in self.snapshot.entries}
+        new = [one for one in decisions if one not in present]
         if not new:
-            raise OperationError("this is decided already", [present[what] for what in whats])
-        entries = [DecisionEntry(self.numbers.decision(), what) for what in new]
-        spoken = frozenset(span for entry in entries for span in entry.mentions).union(asked)
+            raise OperationError("this is decided already", [present[one] for one in decisions])
+        entries = [DecisionEntry(self.ids.decision(), one) for one in new]
+        mentions = frozenset(span for entry in entries for span in entry.mentions)
         return Change(
-            (*self.position.entries, *entries),
-            self.position.notes,
-            label or "; ".join(str(what) for what in new),
-            spoken,
+            (*self.snapshot.entries, *entries),
+            self.snapshot.notes,
+            label or "; ".join(map(str, new)),
+            mentions.union(named),
         )
 
     def mentions(self, operation: Operation, least: int = 1, most: int = MOST) -> list[Span]:
@@ -98,21 +103,21 @@ class OperationContext:
 
     def span(self, start: object, end: object) -> Span:
         """Check that tokens make a mention of this document."""
-        last = len(self.board.document.tokens)
+        last = len(self.solver.document.tokens)
         if type(start) is not int or type(end) is not int or not 1 <= start <= end <= last:
             raise OperationError(f"found tokens {start} to {end}, expected some from 1 to {last} in order")
         return Span(start, end)
 
     def chain(self, given: object) -> Chain:
         """Find a chain of the result by its id."""
-        found = self.position.chain(given) if isinstance(given, str) else None
+        found = self.snapshot.chain(given) if isinstance(given, str) else None
         if found is None:
             raise OperationError(f"found chain {str(given)[:40]!r}, expected one that is there")
         return found
 
     def is_named(self, id: str) -> bool:
-        """Tell whether some decision speaks of a chain by its id."""
-        return any(entry.chain == id for entry in self.position.entries)
+        """Return whether some decision names a chain by its id."""
+        return any(entry.chain == id for entry in self.snapshot.entries)
 
 
 @dataclass
@@ -131,60 +136,65 @@ class Ids:
         return f"n{next(self.notes)}"
 
 
-def _together(desk: OperationContext, operation: Operation) -> Change:
-    return desk.add(Statement.of(StatementKind.TOGETHER, desk.mentions(operation, least=2)))
+def _together(context: OperationContext, operation: Operation) -> Change:
+    return context.add(Statement.of(StatementKind.TOGETHER, context.mentions(operation, least=2)))
 
 
-def _apart(desk: OperationContext, operation: Operation) -> Change:
-    return desk.add(Statement.of(StatementKind.APART, desk.mentions(operation, least=2, most=2)))
+def _apart(context: OperationContext, operation: Operation) -> Change:
+    return context.add(Statement.of(StatementKind.APART, context.mentions(operation, least=2, most=2)))
 
 
-def _exists(desk: OperationContext, operation: Operation) -> Change:
-    return desk.add(Statement.of(StatementKind.EXISTS, desk.mentions(operation)))
+def _exists(context: OperationContext, operation: Operation) -> Change:
+    return context.add(Statement.of(StatementKind.EXISTS, context.mentions(operation)))
 
 
-def _absent(desk: OperationContext, operation: Operation) -> Change:
-    return desk.add(Statement.of(StatementKind.ABSENT, desk.mentions(operation)))
+def _absent(context: OperationContext, operation: Operation) -> Change:
+    return context.add(Statement.of(StatementKind.ABSENT, context.mentions(operation)))
 
 
-def _into(desk: OperationContext, operation: Operation) -> Change:
-    return _enforced(desk, desk.mentions(operation), desk.chain(operation.get("chain")))
+def _into(context: OperationContext, operation: Operation) -> Change:
+    return _enforced(context, context.mentions(operation), context.chain(operation.get("chain")))
 
 
-def _enforced(desk: OperationContext, mentions: Sequence[Span], chain: Chain) -> Change:
-    """Enforce mentions in a chain; one that no decision names yet is held by its first other mention."""
-    held = [] if desk.is_named(chain.id) else [span for span in chain.mentions if span not in mentions][:1]
-    return desk.add(Statement.of(StatementKind.ENFORCED, [*mentions, *held], chain.id), asked=mentions)
+def _enforced(context: OperationContext, mentions: Sequence[Span], chain: Chain) -> Change:
+    """Enforce mentions in a chain, and with them one that is in it already if no decision names the chain.
+
+    Otherwise the enforced mentions could end up alone under the id of the chain.
+    """
+    anchor = (
+        [] if context.is_named(chain.id) else [span for span in chain.mentions if span not in mentions][:1]
+    )
+    return context.add(Statement.of(StatementKind.ENFORCED, [*mentions, *anchor], chain.id), named=mentions)
 
 
-def _empty(desk: OperationContext, operation: Operation) -> Change:
+def _empty(context: OperationContext, operation: Operation) -> Change:
     given = operation.get("tokens")
     if not isinstance(given, list) or not 0 < len(given) <= MOST:
         raise OperationError("found no tokens, expected a list such as [5]")
-    tokens = tuple(sorted({desk.span(token, token).start for token in given}))
+    tokens = tuple(sorted({context.span(token, token).start for token in given}))
     clashes = [
         entry.id
-        for entry in desk.position.entries
-        if isinstance(entry.what, EnforcedCells) and not set(tokens).isdisjoint(entry.tokens)
+        for entry in context.snapshot.entries
+        if isinstance(entry.decision, EnforcedCells) and not set(tokens).isdisjoint(entry.tokens)
     ]
     if clashes:
         raise OperationError("a decision says that a mention starts or ends there", clashes)
-    ends = [span for span in desk.position.chain_of if not set(tokens).isdisjoint(span)]
-    return desk.add(Closing(tokens), asked=ends)
+    ends = [span for span in context.snapshot.chain_of if not set(tokens).isdisjoint(span)]
+    return context.add(Closing(tokens), named=ends)
 
 
-def _accept(desk: OperationContext, operation: Operation) -> Change:
-    chain = desk.chain(operation.get("chain"))
-    return desk.add(
+def _accept(context: OperationContext, operation: Operation) -> Change:
+    chain = context.chain(operation.get("chain"))
+    return context.add(
         Statement(StatementKind.ENFORCED, chain.mentions, chain.id), label=f"chain {chain.id} as it is"
     )
 
 
-def _split(desk: OperationContext, operation: Operation) -> Change:
-    mentions = desk.mentions(operation)
-    home = {desk.position.chain_of.get(mention) for mention in mentions}
+def _split(context: OperationContext, operation: Operation) -> Change:
+    mentions = context.mentions(operation)
+    home = {context.snapshot.chain_of.get(mention) for mention in mentions}
     id = home.pop()
-    chain = desk.position.chain(id) if id is not None and not home else None
+    chain = context.snapshot.chain(id) if id is not None and not home else None
     if chain is None:
         raise OperationError("found mentions of no chain or of several, expected some of one chain")
     rest = [span for span in chain.mentions if span not in mentions]
@@ -192,78 +202,80 @@ def _split(desk: OperationContext, operation: Operation) -> Change:
         raise OperationError("found a whole chain, expected a part of it to split off")
     kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
     label = f"{len(mentions)} of chain {chain.id} split off"
-    if len(mentions) == 1 and desk.board.settings.singletons is Singletons.DROP:
-        # One mention is no chain: it leaves, to wherever it fits, or is none.
-        return desk.add(
-            kept, Statement.of(StatementKind.APART, [mentions[0], rest[0]]), label=label, asked=mentions
+    if len(mentions) == 1 and context.solver.settings.singletons is Singletons.DROP:
+        # One mention is no chain: it leaves this one, for another chain or for none.
+        return context.add(
+            kept, Statement.of(StatementKind.APART, [mentions[0], rest[0]]), label=label, named=mentions
         )
-    return desk.add(kept, Statement.of(StatementKind.ENFORCED, mentions, _fresh(desk)), label=label)
+    return context.add(kept, Statement.of(StatementKind.ENFORCED, mentions, _fresh(context)), label=label)
 
 
-def _fresh(desk: OperationContext) -> str:
+def _fresh(context: OperationContext) -> str:
     """Return an id that no chain and no decision has."""
-    taken = {chain.id for chain in desk.position.chains} | {entry.chain for entry in desk.position.entries}
+    taken = {chain.id for chain in context.snapshot.chains} | {
+        entry.chain for entry in context.snapshot.entries
+    }
     return next(str(number) for number in count(1) if str(number) not in taken)
 
 
-def _merge(desk: OperationContext, operation: Operation) -> Change:
+def _merge(context: OperationContext, operation: Operation) -> Change:
     given = operation.get("chains")
     if not isinstance(given, list) or len(set(map(str, given))) < 2 or len(given) > MOST:
         raise OperationError("found fewer than two chains, expected two or more")
-    chains = [desk.chain(id) for id in dict.fromkeys(map(str, given))]
-    kept = next((chain.id for chain in chains if desk.is_named(chain.id)), chains[0].id)
+    chains = [context.chain(id) for id in dict.fromkeys(map(str, given))]
+    kept = next((chain.id for chain in chains if context.is_named(chain.id)), chains[0].id)
     merged = {chain.id for chain in chains}
-    renamed = [_renamed(entry, merged, kept) for entry in desk.position.entries]
+    renamed = [_renamed(entry, merged, kept) for entry in context.snapshot.entries]
     mentions = [mention for chain in chains for mention in chain.mentions]
     label = f"chains {', '.join(chain.id for chain in chains)} merged"
-    desk = replace(desk, position=replace(desk.position, entries=tuple(renamed)))
-    return desk.add(Statement.of(StatementKind.ENFORCED, mentions, kept), label=label)
+    context = replace(context, snapshot=replace(context.snapshot, entries=tuple(renamed)))
+    return context.add(Statement.of(StatementKind.ENFORCED, mentions, kept), label=label)
 
 
 def _renamed(entry: DecisionEntry, ids: Collection[str], id: str) -> DecisionEntry:
-    """Let a decision about one of some chains be about the chain they become."""
-    what = entry.what
-    if entry.chain is None or entry.chain not in ids or isinstance(what, Closing):
+    """Make a decision about one of the merged chains a decision about the chain that results."""
+    decision = entry.decision
+    if entry.chain is None or entry.chain not in ids or isinstance(decision, Closing):
         return entry
-    if isinstance(what, EnforcedCells):
-        return replace(entry, what=EnforcedCells(replace(what.chain, id=id)))
-    return replace(entry, what=replace(what, chain=id))
+    if isinstance(decision, EnforcedCells):
+        return replace(entry, decision=EnforcedCells(replace(decision.chain, id=id)))
+    return replace(entry, decision=replace(decision, chain=id))
 
 
-def _new(desk: OperationContext, operation: Operation) -> Change:
-    mention = desk.span(operation.get("start"), operation.get("end"))
+def _new(context: OperationContext, operation: Operation) -> Change:
+    mention = context.span(operation.get("start"), operation.get("end"))
     if operation.get("chain") is None:
-        return desk.add(Statement(StatementKind.EXISTS, (mention,)))
-    return _enforced(desk, [mention], desk.chain(operation["chain"]))
+        return context.add(Statement(StatementKind.EXISTS, (mention,)))
+    return _enforced(context, [mention], context.chain(operation["chain"]))
 
 
-def _free(desk: OperationContext, operation: Operation) -> Change:
+def _free(context: OperationContext, operation: Operation) -> Change:
     ids = operation.get("decisions")
-    known = {entry.id: entry for entry in desk.position.entries}
+    known = {entry.id: entry for entry in context.snapshot.entries}
     if not isinstance(ids, list) or not ids or not all(isinstance(id, str) and id in known for id in ids):
         raise OperationError("found no such decision, expected some that are there")
     gone = [known[id] for id in dict.fromkeys(ids)]
-    kept = tuple(entry for entry in desk.position.entries if entry not in gone)
-    label = f"taken back: {'; '.join(str(entry.what) for entry in gone)}"
-    asked = frozenset(span for entry in gone for span in entry.mentions)
-    return Change(kept, desk.position.notes, label, asked)
+    kept = tuple(entry for entry in context.snapshot.entries if entry not in gone)
+    label = f"taken back: {'; '.join(str(entry.decision) for entry in gone)}"
+    named = frozenset(span for entry in gone for span in entry.mentions)
+    return Change(kept, context.snapshot.notes, label, named)
 
 
-def _note(desk: OperationContext, operation: Operation) -> Change:
+def _note(context: OperationContext, operation: Operation) -> Change:
     text = operation.get("text")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_NOTE:
         raise OperationError(f"found no text, expected a note of 1 to {LONGEST_NOTE} characters")
     about = operation.get("mention")
-    note = Note(text, None if about is None else desk.mention(about))
-    notes = (*desk.position.notes, (desk.numbers.note(), note))
-    return Change(desk.position.entries, notes, "a note")
+    note = Note(text, None if about is None else context.mention(about))
+    notes = (*context.snapshot.notes, (context.ids.note(), note))
+    return Change(context.snapshot.entries, notes, "a note")
 
 
-def _unnote(desk: OperationContext, operation: Operation) -> Change:
-    kept = tuple((id, note) for id, note in desk.position.notes if id != operation.get("id"))
-    if len(kept) == len(desk.position.notes):
+def _unnote(context: OperationContext, operation: Operation) -> Change:
+    kept = tuple((id, note) for id, note in context.snapshot.notes if id != operation.get("id"))
+    if len(kept) == len(context.snapshot.notes):
         raise OperationError("found no such note, expected one that is there")
-    return Change(desk.position.entries, kept, "a note taken away")
+    return Change(context.snapshot.entries, kept, "a note taken away")
 
 
 VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
@@ -281,4 +293,4 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "note": _note,
     "unnote": _unnote,
 }
-"""What each operation means; undo and redo are the session's."""
+"""What each operation means, by the verb in its `do`; undo and redo belong to the history."""

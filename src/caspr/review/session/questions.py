@@ -7,8 +7,8 @@ Two kinds of things annotators can disagree on are asked about, and only where t
               chain with which most annotators link it, the nearest of these. Where all link it with some
               earlier mention, this chain asks nothing about it.
 
-So the questions follow from the annotations alone and stay the same while decisions come and go; those that
-decisions answer are gone. A *tie* is a question that another optimum answers otherwise. Ties come first,
+So the questions depend on the annotations alone and stay the same whatever is decided; those that decisions
+answer are not listed. A *tie* is a question that another optimum answers otherwise. Ties come first,
 then the closest votes, then the order of the text.
 """
 
@@ -27,11 +27,11 @@ from caspr.task.votes import Signature, shared
 from caspr.text.document import Document, Span
 
 SHOWN = 60
-"""How many characters of a mention a question quotes."""
-LONGEST = 2.0
-"""Seconds for the price of one question."""
-PRICED = 200
-"""How many questions are priced after each decision, the closest votes first."""
+"""How many characters of a mention a question quotes at most."""
+PRICE_SECONDS = 2.0
+"""Seconds for the price of one question at most."""
+MOST_PRICED = 200
+"""How many questions are priced after each decision at most, the closest votes first."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Question:
     """Something annotators disagree on."""
 
     id: str
-    """The same in every position."""
+    """The same in every snapshot of a document."""
     mentions: tuple[Span, ...]
     """Two for a link, one for a mention."""
     yes: int
@@ -54,66 +54,67 @@ class Question:
 
     @property
     def distance(self) -> int:
-        """How far the vote is from a draw."""
+        """How far the votes are from being equal."""
         return abs(self.yes - self.no)
 
 
 @dataclass
 class Queue:
-    """The questions of one document, and what is known about deciding them otherwise."""
+    """The questions of one document, and the known prices of deciding them otherwise."""
 
-    board: Solver
+    solver: Solver
+    """The document and its annotations."""
     questions: tuple[Question, ...] = field(init=False)
     """In the order of the text."""
     prices: dict[tuple[Span, ...], FlipPrice] = field(default_factory=dict)
-    """What the opposite costs in the present position, where that is known."""
+    """What the opposite of the present result costs, by the mentions of a question, where that is known."""
 
     def __post_init__(self) -> None:
-        """Find what annotators disagree on."""
-        self.questions = tuple(sorted(find_questions(self.board), key=lambda one: one.mentions))
+        """Find the questions."""
+        self.questions = tuple(sorted(find_questions(self.solver), key=lambda one: one.mentions))
 
-    def open(self, position: Snapshot) -> list[Question]:
+    def open(self, snapshot: Snapshot) -> list[Question]:
         """Return the questions that no decision answers, the most valuable first."""
-        decisions = position.decisions
-        ruled_out = self.board.ruled_out(decisions)
+        decisions = snapshot.decisions
+        ruled_out = self.solver.ruled_out(decisions)
         left = [one for one in self.questions if not is_answered(one, decisions, ruled_out)]
         return sorted(left, key=lambda one: (not self.is_tie(one), one.distance, one.mentions))
 
     def is_tie(self, question: Question) -> bool:
-        """Tell whether another optimum is known to decide otherwise."""
+        """Return whether another optimum is known to decide otherwise."""
         known = self.prices.get(question.mentions)
         return known is not None and known.exact and known.price == 0
 
     def progress(self, decisions: Decisions) -> dict[str, int]:
         """Count the questions, and those that decisions answer."""
-        ruled_out = self.board.ruled_out(decisions)
+        ruled_out = self.solver.ruled_out(decisions)
         answered = 0
         if decisions:
             answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
         return {"asked": len(self.questions), "answered": answered}
 
-    def price(self, position: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
-        """Find out what deciding links otherwise costs, closest votes first; yield each that was priced."""
-        if not position.optimal:
+    def price(self, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
+        """Price deciding links otherwise, closest votes first; yield each question that was priced."""
+        if not snapshot.optimal:
             return
-        # A later position has prices of its own.
+        # A commit replaces `self.prices`; what is found here belongs to the old snapshot.
         prices, give_up = self.prices, monotonic() + seconds
-        instance, solution = self.board.instance(position.decisions), self.board.solution(position)
+        instance, solution = self.solver.instance(snapshot.decisions), self.solver.solution(snapshot)
         allowed = set(instance.mentions)
-        links = (one for one in self.open(position) if one.is_link and allowed.issuperset(one.mentions))
-        for question in islice(links, PRICED):
-            left = min(LONGEST, give_up - monotonic())
+        links = (one for one in self.open(snapshot) if one.is_link and allowed.issuperset(one.mentions))
+        for question in islice(links, MOST_PRICED):
+            left = min(PRICE_SECONDS, give_up - monotonic())
             if left <= 0 or cancelled():
                 return
             pair = question.mentions[0], question.mentions[1]
             limits = Limits(seconds=left, cancelled=cancelled)
-            for told in self.board.adjudicator.certainties(instance, solution, [pair], limits):
+            for flip_price in self.solver.adjudicator.certainties(instance, solution, [pair], limits):
                 if not cancelled():
-                    prices[question.mentions] = told
+                    prices[question.mentions] = flip_price
                     yield question
 
-    def view(self, question: Question, position: Snapshot) -> dict[str, Any]:
-        """Return a question as the page wants it."""
+    def view(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
+        """Return a question as JSON for the page."""
         known = self.prices.get(question.mentions)
         mentions = [spelled(span) for span in question.mentions]
         verbs = ("together", "apart") if question.is_link else ("exists", "absent")
@@ -121,9 +122,9 @@ class Queue:
             "id": question.id,
             "kind": "tie" if self.is_tie(question) else "link" if question.is_link else "mention",
             "mentions": mentions,
-            "text": worded(question, self.board.document),
+            "text": worded(question, self.solver.document),
             "votes": {"yes": question.yes, "no": question.no},
-            "now": _now(question, position.chain_of),
+            "now": _now(question, snapshot.chain_of),
             "price": None if known is None else known.price,
             "exact": known is None or known.exact,
             "possible": known is None or known.price is not None,
@@ -132,15 +133,15 @@ class Queue:
         }
 
 
-def find_questions(board: Solver) -> Iterator[Question]:
+def find_questions(solver: Solver) -> Iterator[Question]:
     """Yield everything annotators disagree on, each once."""
-    annotators = len(board.annotations)
-    for span, marked in board.candidates.items():
+    annotators = len(solver.annotations)
+    for span, marked in solver.candidates.items():
         if marked < annotators:
             yield Question(f"m{spelled(span)}", (span,), marked, annotators - marked)
     seen: dict[tuple[Span, Span], int] = {}
-    votes = board.adjudicator.instance.votes
-    for annotation in board.annotations:
+    votes = solver.adjudicator.instance.votes
+    for annotation in solver.annotations:
         for chain in annotation.chains:
             for pair, evidence in _doubtful(chain.mentions, votes.signatures, annotators):
                 seen[pair] = evidence
@@ -163,7 +164,7 @@ def _doubtful(
 
 
 def is_answered(question: Question, decisions: Decisions, ruled_out: frozenset[Span]) -> bool:
-    """Tell whether decisions answer a question, or leave nothing to ask."""
+    """Return whether decisions answer a question or rule out one of its mentions."""
     if not ruled_out.isdisjoint(question.mentions):
         return True
     if not question.is_link:
@@ -177,7 +178,7 @@ def is_answered(question: Question, decisions: Decisions, ruled_out: frozenset[S
 
 
 def worded(question: Question, document: Document) -> str:
-    """Ask in plain words.
+    """Return a question in plain words.
 
     >>> document = Document("d", ("the", "girl", "she"))
     >>> worded(Question("q", (Span(1, 2), Span(3, 3)), 1, 1), document)
@@ -188,11 +189,11 @@ def worded(question: Question, document: Document) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return so much of a text as a question quotes."""
+    """Return as much of a text as a question quotes."""
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def _now(question: Question, chain_of: Mapping[Span, str]) -> bool:
-    """Tell what the result says."""
+    """Return what the result answers."""
     homes: Iterable[str | None] = [chain_of.get(span) for span in question.mentions]
     return None not in homes and len(set(homes)) == 1

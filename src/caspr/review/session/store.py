@@ -1,10 +1,10 @@
-"""The store: a review file that one process writes, and that anybody may edit meanwhile.
+"""The review file on the disk: written by one process, edited by anybody meanwhile.
 
-lock      `.NAME.lock` beside the file, held while the process lives (also by kill -9: the system
-          lets go of it), so that two processes do not write one file;
-write     whole and synced before it counts (see `files`);
-notice    what was last read or written is remembered by size, time and content; a file that somebody
-          else changed is read again and never written over.
+lock      `.NAME.lock` beside the file keeps two processes from writing one file; the system releases it
+          when the process ends, also by kill -9;
+write     the file is replaced as a whole and synced (see `files`);
+changed   size, time, inode and digest of the last read or write are kept; a file that was edited outside
+          is read again and never overwritten.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ class Store:
     """One file on the disk."""
 
     path: Path
-    """Where it is."""
+    """Its path."""
     _lock: IO[str] | None = field(default=None, repr=False)
     _seen: tuple[int, int, int] | None = None
     """Size, time and inode when it was last read or written."""
@@ -32,43 +32,43 @@ class Store:
     def acquire(self) -> None:
         """Take the lock, or raise `InputError` if another process has it."""
         while self._lock is None:
-            lock = self._opened()
+            lock = self._open_lock()
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise self._held(lock) from None
-            if _is_there(lock, self._place):
+                raise self._already_locked(lock) from None
+            if _is_at(lock, self._lock_path):
                 lock.truncate(0)
                 lock.write(f"{os.getpid()}\n")
                 lock.flush()
                 self._lock = lock
             else:
-                # Its holder just let go of it and took it away.
+                # Its holder released and deleted it between our opening and locking it.
                 lock.close()
 
     @property
-    def _place(self) -> Path:
+    def _lock_path(self) -> Path:
         target = Path(os.path.realpath(self.path))
         return target.with_name(f".{target.name}.lock")
 
-    def _opened(self) -> IO[str]:
+    def _open_lock(self) -> IO[str]:
         try:
-            return self._place.open("a+", encoding="ascii")
+            return self._lock_path.open("a+", encoding="ascii")
         except OSError as error:
-            raise OutputError(f"{self._place}: cannot write: {error.strerror}") from error
+            raise OutputError(f"{self._lock_path}: cannot write: {error.strerror}") from error
 
-    def _held(self, lock: IO[str]) -> InputError:
+    def _already_locked(self, lock: IO[str]) -> InputError:
         lock.seek(0)
         holder = lock.read(20).strip()
         lock.close()
         who = f" (process {holder})" if holder.isdecimal() else ""
         found = f"found it open in another `caspr review`{who}"
-        return InputError(f"{self.path}: {found}, expected one at a time: go on there, or end that one")
+        return InputError(f"{self.path}: {found}, expected one at a time: continue there, or end that one")
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock and delete its file."""
         if self._lock is not None:
-            self._place.unlink(missing_ok=True)
+            self._lock_path.unlink(missing_ok=True)
             self._lock.close()
             self._lock = None
 
@@ -80,17 +80,17 @@ class Store:
         return data
 
     def write(self, text: bytes) -> None:
-        """Replace the file; on the disk when this returns. Raise `OutputError` and change nothing if not."""
+        """Replace the file, synced when this returns, or raise `OutputError` and change nothing."""
         write_all({self.path: text})
         self._seen, self._digest = self._stamp(), _digest(text)
 
     def changed(self) -> bool:
-        """Tell whether somebody else changed the file since; a file that only was touched is not changed."""
+        """Return whether the content was changed outside since the last read or write."""
         stamp = self._stamp()
         if stamp == self._seen:
             return False
         if stamp is None:
-            return False  # gone: writing puts it back
+            return False  # deleted: the next write restores it
         try:
             data = read_bytes(self.path)
         except InputError:
@@ -108,10 +108,10 @@ class Store:
         return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _is_there(lock: IO[str], place: Path) -> bool:
-    """Tell whether an open file still has its name."""
+def _is_at(lock: IO[str], path: Path) -> bool:
+    """Return whether an open file is still the one at a path."""
     try:
-        return os.path.samestat(os.fstat(lock.fileno()), place.stat())
+        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
     except OSError:
         return False
 

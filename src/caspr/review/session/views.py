@@ -1,4 +1,7 @@
-"""Views: what the page is told, in terms of JSON."""
+"""Views: snapshots of a document as JSON for the page.
+
+`static/state/types.d.ts` declares the same fields for the page; a test compares the two.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,96 +16,101 @@ from caspr.task.limits import Limits
 from caspr.text.document import Chain, Span
 
 KINDS = {StatementKind.ENFORCED: "chain"}
-"""What the page calls statements, where not by their own name."""
+"""The page's names of statements, where they differ from the file's."""
 
-Fate = tuple[str | None, str | None]
-"""The chain of a mention, and what was decided about it."""
+Placement = tuple[str | None, str | None]
+"""The chain of a mention if any, and whether decisions enforce it (`in`) or rule it out (`absent`)."""
+UNKNOWN: Placement = (None, None)
+"""The placement of a span that is no mention."""
 
 
 @dataclass
 class Viewer:
-    """Tells the page about positions of one board."""
+    """Makes the views of one document."""
 
-    board: Solver
-    _last: tuple[Snapshot | None, dict[Span, Fate]] = field(default=(None, {}), repr=False)
-    """The fates in the position that was looked at last."""
+    solver: Solver
+    """The document and its annotations."""
+    _last: tuple[Snapshot | None, dict[Span, Placement]] = field(default=(None, {}), repr=False)
+    """The snapshot that was viewed last, with its placements."""
 
     @cached_property
     def votes(self) -> Mapping[Span, list[str | None]]:
-        """For every candidate the chain each annotator put it into."""
+        """For every candidate the chain that each annotator put it into."""
         votes: dict[Span, list[str | None]] = {
-            span: [None] * len(self.board.annotations) for span in self.board.candidates
+            span: [None] * len(self.solver.annotations) for span in self.solver.candidates
         }
-        for number, annotation in enumerate(self.board.annotations):
+        for number, annotation in enumerate(self.solver.annotations):
             for chain in annotation.all_chains:
                 for span in chain.mentions:
                     votes[span][number] = votes[span][number] or chain.id
         return votes
 
-    def whole(self, position: Snapshot) -> dict[str, Any]:
-        """Return all that changes from position to position."""
-        fates = self._fates(position)
+    def whole(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return everything that can differ between snapshots."""
+        placements = self._placements(snapshot)
         return {
-            "mentions": {spelled(span): self._mention(span, fate) for span, fate in fates.items()},
-            "chains": {chain.id: _chain(chain, position.decisions) for chain in position.chains},
-            **told(position),
+            "mentions": {
+                spelled(span): self._mention(span, placement) for span, placement in placements.items()
+            },
+            "chains": {chain.id: _chain(chain, snapshot.decisions) for chain in snapshot.chains},
+            **_short_parts(snapshot),
         }
 
-    def difference(self, before: Snapshot, after: Snapshot, asked: Iterable[Span] = ()) -> dict[str, Any]:
-        """Return what is different in a later position."""
-        old, new = self._fates(before), self._fates(after)
-        changed = {span: fate for span, fate in new.items() if old.get(span) != fate}
+    def difference(self, before: Snapshot, after: Snapshot, named: Iterable[Span] = ()) -> dict[str, Any]:
+        """Return what differs in a later snapshot; `changed` lists moved mentions that were not named."""
+        old, new = self._placements(before), self._placements(after)
+        changed = {span: placement for span, placement in new.items() if old.get(span) != placement}
         gone: dict[str, Any] = {spelled(span): None for span in old.keys() - new.keys()}
-        spoken = frozenset(asked)
+        expected = frozenset(named)
         moved = sorted(
             span
             for span in {*changed, *(old.keys() - new.keys())}
-            if span not in spoken and old.get(span, NOWHERE)[0] != new.get(span, NOWHERE)[0]
+            if span not in expected and old.get(span, UNKNOWN)[0] != new.get(span, UNKNOWN)[0]
         )
         return {
             "mentions": {
-                **{spelled(span): self._mention(span, fate) for span, fate in changed.items()},
+                **{spelled(span): self._mention(span, placement) for span, placement in changed.items()},
                 **gone,
             },
             "chains": _changed_chains(before, after),
             "changed": [
                 {
                     "mention": spelled(span),
-                    "from": old.get(span, NOWHERE)[0],
-                    "to": new.get(span, NOWHERE)[0],
+                    "from": old.get(span, UNKNOWN)[0],
+                    "to": new.get(span, UNKNOWN)[0],
                 }
                 for span in moved
             ],
-            **told(after),
+            **_short_parts(after),
         }
 
-    def _fates(self, position: Snapshot) -> dict[Span, Fate]:
-        if self._last[0] is position:
+    def _placements(self, snapshot: Snapshot) -> dict[Span, Placement]:
+        if self._last[0] is snapshot:
             return self._last[1]
-        decisions, chain_of = position.decisions, position.chain_of
-        inside, ruled_out = decisions.group_of, self.board.ruled_out(decisions)
+        decisions, chain_of = snapshot.decisions, snapshot.chain_of
+        inside, ruled_out = decisions.group_of, self.solver.ruled_out(decisions)
         known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
-        fates: dict[Span, Fate] = {
+        placements: dict[Span, Placement] = {
             span: (chain_of.get(span), "in" if span in inside else "absent" if span in ruled_out else None)
             for span in known
         }
-        self._last = (position, fates)
-        return fates
+        self._last = (snapshot, placements)
+        return placements
 
-    def _mention(self, span: Span, fate: Fate) -> dict[str, Any]:
+    def _mention(self, span: Span, placement: Placement) -> dict[str, Any]:
         votes = self.votes.get(span)
         return {
             "start": span.start,
             "end": span.end,
-            "chain": fate[0],
-            "votes": votes or [None] * len(self.board.annotations),
-            "decision": fate[1],
-            "marked": self.board.candidates.get(span, 0),
+            "chain": placement[0],
+            "votes": votes or [None] * len(self.solver.annotations),
+            "decision": placement[1],
+            "marked": self.solver.candidates.get(span, 0),
             "new": votes is None,
         }
 
-    def explanation(self, span: Span, position: Snapshot, limits: Limits) -> dict[str, Any]:
-        """Say who voted how on a mention, and what else could become of it at what price."""
+    def explanation(self, span: Span, snapshot: Snapshot, limits: Limits) -> dict[str, Any]:
+        """Return who voted how on a mention, and the price of each other chain it could be in."""
         return {
             "votes": [
                 {
@@ -110,30 +118,25 @@ class Viewer:
                     "chain": chain.id,
                     "with": [spelled(other) for other in chain.mentions if other != span],
                 }
-                for annotation in self.board.annotations
+                for annotation in self.solver.annotations
                 for chain in annotation.all_chains
                 if span in chain.mentions
             ],
-            "alternatives": self._alternatives(span, position, limits),
-            "neighbours": [
-                spelled(other)
-                for other in self._fates(position)
-                if other != span and other.start <= span.end and span.start <= other.end
-            ],
+            "alternatives": self._alternatives(span, snapshot, limits),
         }
 
-    def _alternatives(self, span: Span, position: Snapshot, limits: Limits) -> list[dict[str, Any]]:
-        """List the chains of the result that somebody linked a mention with, most votes first."""
-        votes = self.board.adjudicator.instance.votes
+    def _alternatives(self, span: Span, snapshot: Snapshot, limits: Limits) -> list[dict[str, Any]]:
+        """List the chains of the result that some annotator linked a mention with, most votes first."""
+        votes = self.solver.adjudicator.instance.votes
         best: dict[str, tuple[int, Span]] = {}
         for other in votes.neighbours(span):
-            id = position.chain_of.get(other)
+            id = snapshot.chain_of.get(other)
             evidence = votes.evidence(span, other)
             if id is not None and evidence > best.get(id, (0, span))[0]:
                 best[id] = (evidence, other)
-        home = position.chain_of.get(span)
+        home = snapshot.chain_of.get(span)
         pairs = {id: (min(span, other), max(span, other)) for id, (_, other) in best.items()}
-        prices = self._prices(pairs, position, limits)
+        prices = self._prices(pairs, snapshot, limits)
         ranked = sorted(best, key=lambda id: (-best[id][0], best[id][1]))
         return [
             {
@@ -147,42 +150,39 @@ class Viewer:
         ]
 
     def _prices(
-        self, pairs: Mapping[str, tuple[Span, Span]], position: Snapshot, limits: Limits
+        self, pairs: Mapping[str, tuple[Span, Span]], snapshot: Snapshot, limits: Limits
     ) -> dict[str, dict[str, Any]]:
-        """Price the opposite of what the result says about each pair, where there is time for it."""
-        if not position.optimal:
+        """Price the opposite of what the result says about each pair, within limits."""
+        if not snapshot.optimal:
             return {}
-        instance = self.board.instance(position.decisions)
+        instance = self.solver.instance(snapshot.decisions)
         allowed = set(instance.mentions)
-        todo = {id: pair for id, pair in pairs.items() if allowed.issuperset(pair)}
-        told = self.board.adjudicator.certainties(
-            instance, self.board.solution(position), todo.values(), limits
+        possible = {id: pair for id, pair in pairs.items() if allowed.issuperset(pair)}
+        flip_prices = self.solver.adjudicator.certainties(
+            instance, self.solver.solution(snapshot), possible.values(), limits
         )
         return {
             id: {"price": one.price, "exact": one.exact, "possible": one.price is not None}
-            for id, one in zip(todo, told, strict=True)
+            for id, one in zip(possible, flip_prices, strict=True)
         }
 
 
-NOWHERE: Fate = (None, None)
-
-
-def told(position: Snapshot) -> dict[str, Any]:
-    """Return what is short enough to be told each time."""
+def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the parts that are short enough for every update."""
     return {
         "cost": {
-            "value": position.value,
-            "bound": position.bound,
-            "status": "optimal" if position.optimal else "gap",
-            "omitted": position.costs.omitted,
-            "used": position.costs.used,
-            "invented": position.costs.invented,
+            "value": snapshot.value,
+            "bound": snapshot.bound,
+            "status": "optimal" if snapshot.optimal else "gap",
+            "omitted": snapshot.costs.omitted,
+            "used": snapshot.costs.used,
+            "invented": snapshot.costs.invented,
         },
-        "decisions": [_decision(entry) for entry in position.entries],
-        "closed": sorted(position.decisions.closed),
+        "decisions": [_decision(entry) for entry in snapshot.entries],
+        "closed": sorted(snapshot.decisions.closed),
         "notes": [
             {"id": id, "mention": None if note.mention is None else spelled(note.mention), "text": note.text}
-            for id, note in position.notes
+            for id, note in snapshot.notes
         ],
     }
 
@@ -207,17 +207,16 @@ def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
 
 
 def _decision(entry: DecisionEntry) -> dict[str, Any]:
-    what = entry.what
-    if isinstance(what, Statement):
-        kind = KINDS.get(what.kind, str(what.kind))
+    decision = entry.decision
+    if isinstance(decision, Statement):
+        kind = KINDS.get(decision.kind, str(decision.kind))
     else:
-        kind = "chain" if isinstance(what, EnforcedCells) else "empty"
+        kind = "chain" if isinstance(decision, EnforcedCells) else "empty"
     return {
         "id": entry.id,
         "kind": kind,
-        "label": str(what),
+        "label": str(decision),
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,
-        "closes": not isinstance(what, Statement),
     }

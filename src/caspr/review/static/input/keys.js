@@ -1,190 +1,205 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
-import { make } from "../ui/dom.js";
-import { isOpen, open } from "../ui/dialog.js";
+import { isDialogOpen, openDialog } from "../ui/dialog.js";
+import { around, make } from "../ui/dom.js";
+/** @import { App } from "../app.js" */
 
-const OFF = "caspr-keys-off";
+const STORAGE_KEY = "caspr-keys-off";
 
-/** Return the table of keys: groups of `[keys, what they do, act]`; an act without keys in the text is global. */
-export function tableOf(app) {
-  const { actions, moves, queue } = app;
-  return [
-    [
-      "Questions",
-      [
-        [["j"], "next question", () => queue.step(1)],
-        [["k"], "previous question", () => queue.step(-1)],
-        [["y"], "yes", () => queue.answer(true)],
-        [["n"], "no", () => queue.answer(false)],
-        [["s"], "skip it for now", () => queue.skip()],
-      ],
+/**
+ * A row of the table. A key that is `inText` acts only while the keyboard is in the text.
+ * @typedef {{ keys: string[], label: string, run: () => unknown, inText: boolean }} Binding
+ */
+
+/** @type {(keys: string, label: string, run: () => unknown) => Binding} */
+const anywhere = (keys, label, run) => ({ keys: keys.split(" "), label, run, inText: false });
+/** @type {(keys: string, label: string, run: () => unknown) => Binding} */
+const inText = (keys, label, run) => ({ keys: keys.split(" "), label, run, inText: true });
+
+/**
+ * Return the table of keys, by group.
+ * @param {App} app
+ * @returns {Record<string, Binding[]>}
+ */
+function bindings(app) {
+  const { actions, moves, queue, side } = app;
+  return {
+    Questions: [
+      anywhere("j", "next question", () => queue.move(1)),
+      anywhere("k", "previous question", () => queue.move(-1)),
+      anywhere("y", "yes", () => queue.answer(true)),
+      anywhere("n", "no", () => queue.answer(false)),
+      anywhere("s", "skip it for now", () => queue.skip()),
     ],
-    [
-      "Move",
-      [
-        [["ArrowRight"], "next mention (or token)", () => moves.mention(1), "text"],
-        [["ArrowLeft"], "previous mention (or token)", () => moves.mention(-1), "text"],
-        [["ArrowDown"], "next mention of the chain (or line)", () => moves.within(1), "text"],
-        [["ArrowUp"], "previous mention of the chain (or line)", () => moves.within(-1), "text"],
-        [
-          ["Enter"],
-          "details of the mention; with tokens: new mention",
-          () => app.openDetail({ focus: true }),
-          "text",
-        ],
-        [["g"], "go to a token by number", () => app.askToken()],
-        [["Escape"], "back to the text; let go of the selection", () => app.letGo()],
-      ],
+    Move: [
+      inText("ArrowRight", "next mention (or token)", () => moves.mention(1)),
+      inText("ArrowLeft", "previous mention (or token)", () => moves.mention(-1)),
+      inText("ArrowDown", "next mention of the chain (or line)", () => moves.withinChain(1)),
+      inText("ArrowUp", "previous mention of the chain (or line)", () => moves.withinChain(-1)),
+      inText("Enter", "details of the mention; with tokens: new mention", () =>
+        app.openDetail({ focus: true }),
+      ),
+      anywhere("g", "go to a token by number", () => app.askToken()),
+      anywhere("Escape", "back to the text; deselect", () => app.escape()),
     ],
-    [
-      "Select",
-      [
-        [["Space"], "select the mention, or no longer", () => moves.toggle(), "text"],
-        [["A"], "select its whole chain", () => moves.whole()],
-        [["t"], "choose tokens; Shift and arrows for more of them", () => moves.start()],
-      ],
+    Select: [
+      inText("Space", "select the mention, or deselect it", () => moves.toggle()),
+      anywhere("A", "select its whole chain", () => moves.selectChain()),
+      anywhere("t", "choose tokens; Shift and arrows for more of them", () => moves.startRange()),
     ],
-    [
-      "Decide about what is selected, or the current mention",
-      [
-        [["e"], "enforce: it is a mention of its chain", actions.enforce],
-        [["="], "same: these are one entity", actions.same],
-        [["d"], "different: these two are not", actions.different],
-        [["x"], "absent: this is no mention", actions.absent],
-        [["a"], "accept the whole chain as it stands", actions.accept],
-        [["b"], "break off into a chain of its own", actions.split],
-        [["c"], "move to another chain …", actions.move],
-        [["m"], "merge chains …", actions.merge],
-        [["w"], "new mention from the chosen tokens", actions.create],
-        [["0"], "no mention begins or ends at the chosen tokens", actions.empty],
-        [["f"], "free: take decisions about it back", actions.free],
-        [["i"], "write a note", actions.note],
-      ],
+    "Decide about what is selected, or the current mention": [
+      anywhere("e", "enforce: it is a mention of its chain", () => actions.enforce()),
+      anywhere("=", "same: these are one entity", () => actions.same()),
+      anywhere("d", "different: these two are not", () => actions.different()),
+      anywhere("x", "absent: this is no mention", () => actions.absent()),
+      anywhere("a", "accept the whole chain as it stands", () => actions.accept()),
+      anywhere("b", "break off into a chain of its own", () => actions.split()),
+      anywhere("c", "move to another chain …", () => actions.move()),
+      anywhere("m", "merge chains …", () => actions.merge()),
+      anywhere("w", "new mention from the chosen tokens", () => actions.create()),
+      anywhere("0", "no mention begins or ends at the chosen tokens", () => actions.empty()),
+      anywhere("f", "free: take decisions about it back", () => actions.free()),
+      anywhere("i", "write a note", () => actions.note()),
     ],
-    [
-      "History",
-      [
-        [["u", "Control+z"], "undo", actions.undo],
-        [["r", "Control+y", "Control+Z"], "redo", actions.redo],
-        [["l"], "what the last step changed elsewhere", () => app.openStep()],
-        [["q"], "stop a running re-optimisation, keep the best so far", () => app.cancel()],
-      ],
+    History: [
+      anywhere("u Control+z", "undo", () => actions.undo()),
+      anywhere("r Control+y Control+Z", "redo", () => actions.redo()),
+      anywhere("l", "what the last step changed elsewhere", () => app.openLastChange()),
+      anywhere("q", "stop a running re-optimisation, keep the best so far", () => app.cancelSearch()),
     ],
-    [
-      "View",
-      [
-        [["1"], "questions", () => app.side.show("queue", { focus: true })],
-        [["2"], "mention", () => app.side.show("detail", { focus: true })],
-        [["3", "/"], "chains, with search", () => app.openChains()],
-        [["4"], "decisions and notes", () => app.side.show("decisions", { focus: true })],
-        [["v"], "text or matrix", () => app.switchView()],
-        [["h"], "show or hide mentions that were left out", () => app.toggleOut()],
-        [["o"], "export", () => app.openExport()],
-        [["?"], "these keys", () => app.help()],
-      ],
+    View: [
+      anywhere("1", "questions", () => side.show("queue", { focus: true })),
+      anywhere("2", "mention", () => side.show("detail", { focus: true })),
+      anywhere("3 /", "chains, with search", () => app.openChains()),
+      anywhere("4", "decisions and notes", () => side.show("decisions", { focus: true })),
+      anywhere("v", "text or matrix", () => app.switchView()),
+      anywhere("h", "show or hide mentions that were left out", () => app.toggleLeftOut()),
+      anywhere("o", "export", () => app.openExport()),
+      anywhere("?", "these keys", () => showKeys(app)),
     ],
-  ];
+  };
 }
 
-/** Tell whether single keys are switched off in this browser. */
-function off() {
+/** @param {App} app */
+export function listenToKeys(app) {
+  /** @type {Map<string, Binding>} */
+  const byKey = new Map();
+  for (const binding of Object.values(bindings(app)).flat()) {
+    for (const key of binding.keys) byKey.set(key, binding);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.altKey || event.metaKey || isDialogOpen()) return;
+    const isTyping = around(event, "input:not([type=checkbox]), textarea, select") !== null;
+    const run = isTyping
+      ? event.key === "Escape" && (() => app.escape())
+      : (rangeAction(app, event) ?? actionFor(app, event, byKey));
+    if (!run) return;
+    event.preventDefault();
+    run();
+  });
+}
+
+/**
+ * Return what a key does.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ * @param {Map<string, Binding>} byKey
+ */
+function actionFor(app, event, byKey) {
+  const key = (event.ctrlKey ? "Control+" : "") + (event.key === " " ? "Space" : event.key);
+  const binding = byKey.get(key);
+  if (!binding) return null;
+  if (binding.inText) return isInText(app, event) ? binding.run : null;
+  const isSingle = event.key.length === 1 && !event.ctrlKey && key !== "?";
+  return isSingle && singleKeysAreOff() ? null : binding.run;
+}
+
+/**
+ * Return what a key does while tokens are chosen: the arrow keys move among them.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function rangeAction(app, event) {
+  const { actions, moves, selection } = app;
+  if (!selection.range || event.ctrlKey || !isInText(app, event)) return null;
+  switch (event.key) {
+    case "ArrowRight":
+      return () => moves.token(1, event.shiftKey);
+    case "ArrowLeft":
+      return () => moves.token(-1, event.shiftKey);
+    case "ArrowDown":
+      return () => moves.line(1, event.shiftKey);
+    case "ArrowUp":
+      return () => moves.line(-1, event.shiftKey);
+    case "Enter":
+      return () => actions.create();
+    case "Escape":
+      return () => moves.leaveRange();
+    default:
+      return null;
+  }
+}
+
+/** @type {(app: App, event: Event) => boolean} */
+const isInText = (app, { target }) =>
+  target === document.body || (target instanceof Node && app.text.root.contains(target));
+
+/** Return whether keys without Ctrl are switched off in this browser. */
+function singleKeysAreOff() {
   try {
-    return localStorage.getItem(OFF) === "yes";
+    return localStorage.getItem(STORAGE_KEY) === "yes";
   } catch {
     return false;
   }
 }
 
-/** Begin to listen. */
-export function listen(app) {
-  const acts = new Map();
-  for (const [, rows] of tableOf(app)) {
-    for (const [keys, , act, place] of rows) for (const key of keys) acts.set(key, { act, place });
+/** @param {boolean} off */
+function switchSingleKeys(off) {
+  try {
+    localStorage.setItem(STORAGE_KEY, off ? "yes" : "no");
+  } catch {
+    /* storage may be forbidden */
   }
-  document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.altKey || event.metaKey || isOpen()) return;
-    if (event.target.closest("input:not([type=checkbox]), textarea, select")) {
-      if (event.key === "Escape") {
-        event.preventDefault();
-        app.letGo();
-      }
-      return;
-    }
-    const key = (event.ctrlKey ? "Control+" : "") + (event.key === " " ? "Space" : event.key);
-    if (app.spot.range && inRange(app, event)) return;
-    const found = acts.get(key);
-    if (
-      !found ||
-      (off() && event.key.length === 1 && !event.ctrlKey && key !== "?" && found.place !== "text")
-    )
-      return;
-    if (found.place === "text" && event.target !== document.body && !app.text.root.contains(event.target))
-      return;
-    event.preventDefault();
-    found.act();
-  });
 }
 
-/** While tokens are chosen the arrows move among them. */
-function inRange(app, event) {
-  const { moves, text } = app;
-  if (event.ctrlKey || (event.target !== document.body && !text.root.contains(event.target))) return false;
-  const act = {
-    ArrowRight: () => moves.token(1, event.shiftKey),
-    ArrowLeft: () => moves.token(-1, event.shiftKey),
-    ArrowDown: () => moves.line(1, event.shiftKey),
-    ArrowUp: () => moves.line(-1, event.shiftKey),
-    Enter: () => app.actions.create(),
-    Escape: () => moves.leave(),
-  }[event.key];
-  if (!act) return false;
-  event.preventDefault();
-  act();
-  return true;
-}
-
-const NAMES = {
+/** @type {Record<string, string>} */
+const SYMBOLS = {
   ArrowRight: "→",
   ArrowLeft: "←",
   ArrowDown: "↓",
   ArrowUp: "↑",
-  Space: "Space",
   Escape: "Esc",
+  Control: "Ctrl",
 };
 
-/** Return the name of a key for the eye. */
-function named(key) {
+/**
+ * Return a key as the overlay shows it: `Ctrl+Shift+Z`.
+ * @param {string} key
+ */
+function keyLabel(key) {
   const parts = key.split("+");
-  const last = parts.pop();
-  const shift = parts.length && /^[A-Z]$/.test(last) ? ["Shift"] : /^[A-Z]$/.test(last) ? ["Shift"] : [];
-  return [
-    ...parts.map((part) => (part === "Control" ? "Ctrl" : part)),
-    ...shift,
-    NAMES[last] ?? (parts.length || shift.length ? last.toUpperCase() : last),
-  ].join("+");
+  const last = parts.pop() ?? "";
+  if (/^[A-Z]$/.test(last)) parts.push("Shift");
+  const letter = parts.length ? last.toUpperCase() : last;
+  return [...parts, letter].map((part) => SYMBOLS[part] ?? part).join("+");
 }
 
-/** Show the overlay that lists the keys. */
-export function help(app) {
-  const groups = tableOf(app).map(([title, rows]) => {
-    const list = rows.map(([keys, what]) => [
-      make(
-        "dt",
-        {},
-        ...keys.flatMap((key, i) => (i ? [" ", make("kbd", {}, named(key))] : [make("kbd", {}, named(key))])),
-      ),
-      make("dd", {}, what),
+/**
+ * Show the overlay that lists the keys.
+ * @param {App} app
+ */
+export function showKeys(app) {
+  const groups = Object.entries(bindings(app)).map(([title, rows]) => {
+    const list = rows.flatMap(({ keys, label }) => [
+      make("dt", {}, ...keys.flatMap((key, i) => [i ? " " : "", make("kbd", {}, keyLabel(key))])),
+      make("dd", {}, label),
     ]);
-    return make("section", {}, make("h3", {}, title), make("dl", { class: "keys" }, ...list.flat()));
+    return make("section", {}, make("h3", {}, title), make("dl", { class: "keys" }, ...list));
   });
   const box = make("input", { type: "checkbox", id: "keys-on" });
-  box.checked = !off();
-  box.addEventListener("change", () => {
-    try {
-      localStorage.setItem(OFF, box.checked ? "no" : "yes");
-    } catch {
-      /* cannot be kept */
-    }
-  });
+  box.checked = !singleKeysAreOff();
+  box.addEventListener("change", () => switchSingleKeys(!box.checked));
   const choice = make("label", { class: "check" }, box, "single-letter keys are on");
-  open("Keys", make("div", {}, make("div", { class: "key-groups" }, ...groups), choice), { kind: "help" });
+  openDialog("Keys", make("div", {}, make("div", { class: "key-groups" }, ...groups), choice), {
+    kind: "help",
+  });
 }

@@ -1,136 +1,143 @@
-/** The list of chains, with search, filter and sorting. */
-import { button, fill, make } from "../ui/dom.js";
-import { chip, gist, matching } from "../ui/choose_chain.js";
+/** The list of chains, with search, filter and order. */
+import { spanOf } from "../state/spans.js";
+import { chip, gist, matchingChains } from "../ui/chain_label.js";
+import { around, button, fill, find, make, menu } from "../ui/dom.js";
 import { snippet } from "../ui/snippet.js";
-import { times } from "../ui/words.js";
+import { counted } from "../ui/words.js";
+import { Panel } from "./panel.js";
+/** @import { App } from "../app.js" */
+/** @import { Chain, ChainId } from "../state/types.js" */
 
 const MOST = 60;
+const FILTERS = { all: "all", open: "not all enforced", decided: "all enforced" };
+const ORDERS = { text: "text order", size: "largest first", number: "by number" };
 
-export class Chains {
-  #open = false;
+export class Chains extends Panel {
+  /** @type {ChainId | null} */
   #unfolded = null;
-  #shown = MOST;
+  #most = MOST;
 
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
   constructor(root, app) {
-    this.root = root;
-    this.app = app;
-    const again = () => {
-      this.#shown = MOST;
-      this.render();
+    super(root, app);
+    const restart = () => {
+      this.#most = MOST;
+      this.refresh();
     };
     this.search = make("input", {
       type: "search",
       placeholder: "Number or words",
       "aria-label": "Search chains",
-      data: { first: "" },
-      on: { input: again },
+      data: { initialFocus: "" },
+      on: { input: restart },
     });
-    this.filter = make(
-      "select",
-      { "aria-label": "Which chains", on: { change: again } },
-      ...options({ all: "all", open: "not all enforced", decided: "all enforced" }),
-    );
-    this.sort = make(
-      "select",
-      { "aria-label": "Order", on: { change: again } },
-      ...options({ text: "text order", size: "largest first", number: "by number" }),
-    );
+    this.filter = menu("Which chains", FILTERS, restart);
+    this.order = menu("Order", ORDERS, restart);
     this.count = make("p", { class: "soft", "aria-live": "polite" });
     this.list = make("ul", { class: "chain-list" });
-    fill(root, make("div", { class: "filters" }, this.search, this.filter, this.sort), this.count, this.list);
-    this.list.addEventListener("pointerover", (event) =>
-      app.light(event.target.closest("[data-chain]")?.dataset.chain),
+    fill(
+      root,
+      make("div", { class: "filters" }, this.search, this.filter, this.order),
+      this.count,
+      this.list,
     );
-    this.list.addEventListener("pointerleave", () => app.light());
-    this.list.addEventListener("focusin", (event) =>
-      app.light(event.target.closest("[data-chain]")?.dataset.chain),
-    );
+    /** @param {Event} event */
+    const highlight = (event) => app.highlight(around(event, "[data-chain]")?.dataset.chain);
+    this.list.addEventListener("pointerover", highlight);
+    this.list.addEventListener("focusin", highlight);
+    this.list.addEventListener("pointerleave", () => app.highlight());
   }
 
-  /** Say whether the panel is seen; only then is it built. */
-  show(open) {
-    this.#open = open;
-    if (open) this.render();
-  }
-
-  /** Show one chain unfolded. */
+  /**
+   * Show one chain unfolded.
+   * @param {ChainId} chain
+   */
   unfold(chain) {
     this.search.value = "";
     this.filter.value = "all";
     this.#unfolded = chain;
-    this.#shown = Infinity;
-    this.render();
-    this.list.querySelector(`[data-chain="${CSS.escape(chain)}"]`)?.scrollIntoView({ block: "start" });
+    this.#most = Infinity;
+    this.refresh();
+    find(this.list, `[data-chain="${CSS.escape(chain)}"]`)?.scrollIntoView({ block: "start" });
   }
 
   render() {
-    if (!this.#open) return;
     const { store } = this.app;
-    const { chains } = store.state;
-    const wanted = {
-      all: () => true,
-      open: (id) => !chains[id].decided,
-      decided: (id) => chains[id].decided,
-    }[this.filter.value];
-    const start = (id) => Number(chains[id].mentions[0]?.split("-")[0] ?? 0);
-    const orders = {
-      text: (a, b) => start(a) - start(b),
-      size: (a, b) => chains[b].mentions.length - chains[a].mentions.length,
-      number: (a, b) => a.localeCompare(b, "en", { numeric: true }),
+    const total = Object.keys(store.state.chains).length;
+    const found = matchingChains(store, this.search.value)
+      .filter((id) => this.#passes(store.state.chains[id]))
+      .sort((one, other) => this.#compare(one, other));
+    this.count.textContent = `${found.length} of ${counted(total, "chain")}`;
+    const showAll = () => {
+      this.#most = Infinity;
+      this.refresh();
     };
-    const found = matching(store, this.search.value).filter(wanted).sort(orders[this.sort.value]);
-    this.count.textContent = `${found.length} of ${times(Object.keys(chains).length, "chain")}`;
     const more =
-      found.length > this.#shown
-        ? make(
-            "li",
-            {},
-            button(
-              `Show all ${found.length}`,
-              () => {
-                this.#shown = Infinity;
-                this.render();
-              },
-              { kind: "quiet" },
-            ),
-          )
+      found.length > this.#most
+        ? make("li", {}, button(`Show all ${found.length}`, showAll, { kind: "quiet" }))
         : null;
-    fill(this.list, ...found.slice(0, this.#shown).map((id) => this.#item(id)), more);
+    fill(this.list, ...found.slice(0, this.#most).map((id) => this.#item(id)), more);
   }
 
+  /** @param {Chain} chain */
+  #passes(chain) {
+    return this.filter.value === "all" || chain.decided === (this.filter.value === "decided");
+  }
+
+  /**
+   * @param {ChainId} one
+   * @param {ChainId} other
+   */
+  #compare(one, other) {
+    const { chains } = this.app.store.state;
+    const [first, second] = [chains[one].mentions, chains[other].mentions];
+    if (this.order.value === "size") return second.length - first.length;
+    if (this.order.value === "number") return one.localeCompare(other, "en", { numeric: true });
+    return spanOf(first[0]).start - spanOf(second[0]).start;
+  }
+
+  /** @param {ChainId} id */
   #item(id) {
     const { store } = this.app;
-    const chain = store.chain(id);
-    const open = this.#unfolded === id;
+    const chain = store.state.chains[id];
+    const unfolded = this.#unfolded === id;
+    const toggle = () => {
+      this.#unfolded = unfolded ? null : id;
+      this.refresh();
+    };
     const head = make(
       "button",
       {
         type: "button",
         class: "chain-head",
-        "aria-expanded": String(open),
-        data: { keep: `chain ${id}` },
-        on: {
-          click: () => {
-            this.#unfolded = open ? null : id;
-            this.render();
-          },
-        },
+        title: `${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`,
+        "aria-expanded": String(unfolded),
+        data: { focusKey: `chain ${id}` },
+        on: { click: toggle },
       },
       chip(id),
       make("bdi", { class: "gist" }, gist(store, id)),
       make("span", { class: "soft" }, `${chain.decided ? "= " : ""}${chain.mentions.length}`),
     );
-    head.title = `${times(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
-    return make("li", { data: { chain: id } }, head, open ? this.#body(id, chain) : null);
+    return make("li", { data: { chain: id } }, head, unfolded ? this.#body(chain) : null);
   }
 
-  #body(id, chain) {
-    const { app } = this;
-    const at = chain.mentions[0];
-    const on = (act) => () => {
-      app.spot.select([]);
-      app.spot.go(at);
+  /** @param {Chain} chain */
+  #body(chain) {
+    const { store, selection, actions, goTo } = this.app;
+    const [first] = chain.mentions;
+    /** @type {(act: () => unknown) => () => void} */
+    const onChain = (act) => () => {
+      selection.select([]);
+      selection.goTo(first);
       act();
+    };
+    const selectAll = () => {
+      selection.goTo(first);
+      selection.select(chain.mentions);
     };
     return make(
       "div",
@@ -138,18 +145,19 @@ export class Chains {
       make(
         "div",
         { class: "buttons" },
-        chain.decided ? null : button("Accept as it stands", on(app.actions.accept)),
-        button("Merge with …", on(app.actions.merge)),
-        button("Select all", () => {
-          app.spot.go(at);
-          app.spot.select(chain.mentions);
-        }),
+        chain.decided
+          ? null
+          : button(
+              "Accept as it stands",
+              onChain(() => actions.accept()),
+            ),
+        button(
+          "Merge with …",
+          onChain(() => actions.merge()),
+        ),
+        button("Select all", selectAll),
       ),
-      ...chain.mentions.map((mention) =>
-        snippet(app.store, mention, (one) => app.spot.go(one, { focus: true })),
-      ),
+      ...chain.mentions.map((mention) => snippet(store, mention, goTo)),
     );
   }
 }
-
-const options = (names) => Object.entries(names).map(([value, label]) => make("option", { value }, label));

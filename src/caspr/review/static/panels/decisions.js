@@ -1,50 +1,29 @@
-/** What was decided, newest first, each to be shown or taken back; and the notes. */
-import { chip } from "../ui/choose_chain.js";
+/** The decisions, newest first, each to be shown or taken back; and the notes. */
+import { LABELS } from "../state/operations.js";
+import { chip } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
 import { reference } from "../ui/snippet.js";
-import { times } from "../ui/words.js";
+import { counted } from "../ui/words.js";
+import { Panel } from "./panel.js";
+/** @import { App } from "../app.js" */
+/** @import { Decision, Note } from "../state/types.js" */
+/** @import { Child } from "../ui/dom.js" */
 
 const FEW = 4;
-const KINDS = {
-  chain: "in chain",
-  together: "same",
-  apart: "different",
-  exists: "a mention",
-  absent: "no mention",
-  empty: "no boundary",
-};
 
-export class Decided {
-  #open = false;
-
-  constructor(root, app) {
-    this.root = root;
-    this.app = app;
-  }
-
-  /** Say whether the panel is seen; only then is it built. */
-  show(open) {
-    this.#open = open;
-    if (open) this.render();
-  }
-
+export class DecisionList extends Panel {
   render() {
-    if (!this.#open) return;
-    const { state } = this.app.store;
-    const items = [...state.decisions].reverse().map((decision) => decisionItem(this.app, decision));
-    const notes = state.notes.map((note) => this.app.noteItem(note));
-    const write = button(
-      "Write a note on the document",
-      () => {
-        this.app.spot.go(null);
-        this.app.actions.note();
-      },
-      { kind: "quiet" },
-    );
-    write.dataset.first = "";
+    const { decisions, notes } = this.app.store.state;
+    const writeNote = () => {
+      this.app.selection.goTo(null);
+      this.app.actions.note();
+    };
+    const write = button("Write a note on the document", writeNote, { kind: "quiet" });
+    write.dataset.initialFocus = "";
+    const items = [...decisions].reverse().map((decision) => decisionItem(this.app, decision));
     fill(
       this.root,
-      make("h2", {}, times(state.decisions.length, "decision")),
+      make("h2", {}, counted(decisions.length, "decision")),
       items.length
         ? make("ol", { class: "decision-list" }, ...items)
         : make(
@@ -52,24 +31,31 @@ export class Decided {
             { class: "empty" },
             "Nothing is enforced yet. The result is what the annotators say together.",
           ),
-      make("h2", {}, times(state.notes.length, "note")),
-      notes.length ? make("ul", { class: "notes" }, ...notes) : null,
+      make("h2", {}, counted(notes.length, "note")),
+      noteList(this.app, notes),
       write,
     );
   }
 }
 
-/** Make the entry of one decision; `after` is called when it was taken back. */
-export function decisionItem(app, decision, after = () => {}) {
-  const show = () => app.showDecision(decision);
+/**
+ * Make the item of one decision; `onFreed` is called when it was taken back.
+ * @param {App} app
+ * @param {Decision} decision
+ */
+export function decisionItem(app, decision, { onShow = () => {}, onFreed = () => {} } = {}) {
+  const show = () => {
+    onShow();
+    app.showDecision(decision);
+  };
   const free = async () => {
-    if (await app.act({ do: "free", decisions: [decision.id] })) after();
+    if (await app.act({ do: "free", decisions: [decision.id] })) onFreed();
   };
   return make(
     "li",
     { data: { decision: decision.id } },
-    make("span", { class: "tag" }, KINDS[decision.kind] ?? decision.kind),
-    make("span", { class: "words", title: decision.label }, ...about(app, decision)),
+    make("span", { class: "tag" }, decision.kind === "chain" ? "in chain" : LABELS[decision.kind]),
+    make("span", { class: "words", title: decision.label }, ...subject(app, decision)),
     make(
       "span",
       { class: "buttons" },
@@ -79,31 +65,45 @@ export function decisionItem(app, decision, after = () => {}) {
   );
 }
 
-/** Say what a decision is about: the words of its mentions, else of its tokens. */
-function about(app, decision) {
-  const go = (id) => app.spot.go(id, { focus: true });
-  const named = decision.mentions
+/**
+ * Show what a decision is about: the words of its mentions, else of its tokens.
+ * @param {App} app
+ * @param {Decision} decision
+ * @returns {Child[]}
+ */
+function subject(app, { kind, mentions, chain, tokens }) {
+  /** @type {Child[]} */
+  const parts = mentions
     .slice(0, FEW)
-    .flatMap((id, i) => [i ? ", " : "", reference(app.store, id, go)]);
-  if (decision.mentions.length > FEW) named.push(` and ${decision.mentions.length - FEW} more`);
-  if (decision.kind === "chain" && decision.chain !== null) named.push(" ", chip(decision.chain));
-  if (named.length) return named;
+    .flatMap((id, i) => [i ? ", " : "", reference(app.store, id, app.goTo)]);
+  if (mentions.length > FEW) parts.push(` and ${mentions.length - FEW} more`);
+  if (kind === "chain" && chain !== null) parts.push(" ", chip(chain));
+  if (parts.length) return parts;
   return [
-    make("bdi", {}, decision.tokens.map((t) => app.store.words(`${t}-${t}`, 30)).join(" ")),
-    ` (${times(decision.tokens.length, "token")}, ${decision.tokens[0]})`,
+    make("bdi", {}, tokens.map((token) => app.store.words(`${token}-${token}`, 30)).join(" ")),
+    ` (${counted(tokens.length, "token")}, ${tokens[0]})`,
   ];
 }
 
-/** Make the entry of one note. */
-export function noteItem(app, note) {
-  const go = (id) => app.spot.go(id, { focus: true });
-  const place = note.mention
-    ? reference(app.store, note.mention, go)
-    : make("span", { class: "soft" }, "on the document");
+/**
+ * Make the list of some notes, or nothing.
+ * @param {App} app
+ * @param {Note[]} notes
+ */
+export const noteList = (app, notes) =>
+  notes.length ? make("ul", { class: "notes" }, ...notes.map((note) => noteItem(app, note))) : null;
+
+/**
+ * @param {App} app
+ * @param {Note} note
+ */
+function noteItem(app, note) {
   return make(
     "li",
     {},
-    place,
+    note.mention
+      ? reference(app.store, note.mention, app.goTo)
+      : make("span", { class: "soft" }, "on the document"),
     make("p", { dir: "auto" }, note.text),
     button("Delete", () => app.act({ do: "unnote", id: note.id }), {
       kind: "quiet",

@@ -1,136 +1,141 @@
 /** All about one mention: who said what, its chain, what else is possible and at which price. */
+import { Refusal } from "../state/api.js";
+import { inTextOrder, nearest } from "../state/spans.js";
+import { chip, gist } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
-import { chip, gist } from "../ui/choose_chain.js";
-import { place, reference, snippet } from "../ui/snippet.js";
-import { inChain, priced, times } from "../ui/words.js";
+import { reference, snippet, tokensLabel } from "../ui/snippet.js";
+import { counted, describePrice, inChain } from "../ui/words.js";
+import { noteList } from "./decisions.js";
+import { Panel } from "./panel.js";
+/** @import { Alternative, ChainId, Explanation, Mention, MentionId } from "../state/types.js" */
 
 const PAUSE = 60;
 const FEW = 4;
+const MOST_SNIPPETS = 6;
 
-export class Detail {
-  #timer = null;
-  #reading = null;
-  #told = null;
-  #open = false;
+export class Detail extends Panel {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
+  /** @type {AbortController | null} */
+  #request = null;
+  /**
+   * What the server says about a mention, once it was read.
+   * @type {{ id: MentionId, explanation: Explanation } | null}
+   */
+  #read = null;
 
-  constructor(root, app) {
-    this.root = root;
-    this.app = app;
-    this.render();
-  }
-
-  /** Say whether the panel is seen; only then is anything read. */
+  /**
+   * Open or close the panel; only while it is open the server is asked.
+   * @param {boolean} open
+   */
   show(open) {
-    this.#open = open;
-    if (open) this.refresh();
+    this.open = open;
+    this.refresh();
   }
 
   /** Show the current mention, and read what the server knows about it. */
   refresh() {
-    const id = this.app.spot.mention;
-    if (this.#told?.id !== id) this.#told = null;
-    if (!this.#open) return;
+    const id = this.app.selection.mention;
+    if (this.#read?.id !== id) this.#read = null;
+    if (!this.open) return;
     this.render();
     clearTimeout(this.#timer);
-    this.#reading?.abort();
+    this.#request?.abort();
     if (!id || !this.app.store.mention(id)) return;
-    this.#timer = setTimeout(() => this.#read(id), PAUSE);
+    this.#timer = setTimeout(() => this.#readExplanation(id), PAUSE);
   }
 
-  async #read(id) {
-    this.#reading = new AbortController();
+  /** @param {MentionId} id */
+  async #readExplanation(id) {
+    this.#request = new AbortController();
     try {
-      this.#told = {
-        id,
-        ...(await this.app.api.read(`mention/${encodeURIComponent(id)}`, this.#reading.signal)),
-      };
+      const path = `mention/${encodeURIComponent(id)}`;
+      this.#read = { id, explanation: await this.app.api.read(path, this.#request.signal) };
       this.render();
     } catch (error) {
-      if (error.name !== "AbortError" && error.kind !== "gone") this.app.say(error.message);
+      const isExpected =
+        error instanceof DOMException || (error instanceof Refusal && error.kind === "unreachable");
+      if (error instanceof Error && !isExpected) this.app.say(error.message);
     }
   }
 
   render() {
-    const { store, spot } = this.app;
-    const id = spot.mention;
+    const { store, selection } = this.app;
+    const id = selection.mention;
     const mention = store.mention(id);
-    if (!mention) {
-      fill(
-        this.root,
-        make(
-          "p",
-          { class: "empty" },
-          "Click a mention in the text, or walk there with the arrow keys, to see who marked it and what else is possible.",
-        ),
-      );
+    if (!id || !mention) {
+      const text =
+        "Click a mention in the text, or walk there with the arrow keys, to see who marked it and what else is possible.";
+      fill(this.root, make("p", { class: "empty" }, text));
       return;
     }
     fill(
       this.root,
-      make("h2", { dir: "auto" }, make("q", {}, store.words(id, 80)), " ", place(id)),
+      make("h2", { dir: "auto" }, make("q", {}, store.words(id, 80)), " ", tokensLabel(id)),
       make(
         "p",
         {},
         mention.chain === null ? "In no chain of the result" : "In chain ",
         mention.chain === null ? "" : chip(mention.chain),
-        this.#standing(id, mention),
+        this.#standing(mention),
       ),
       this.#buttons(mention),
       this.#votes(id, mention),
       this.#alternatives(id, mention),
-      this.#chain(id, mention),
+      this.#chain(id, mention.chain),
       this.#notes(id),
     );
   }
 
-  #standing(id, mention) {
+  /** @param {Mention} mention */
+  #standing(mention) {
     if (mention.decision === "in") return " · enforced";
     if (mention.decision === "absent") return " · enforced to be no mention";
-    const said = mention.new
+    const marked = mention.new
       ? "marked by nobody"
       : `marked by ${mention.marked} of ${this.app.store.state.annotators.length}`;
-    return ` · ${said}, not decided by you`;
+    return ` · ${marked}, not decided by you`;
   }
 
+  /** @param {Mention} mention */
   #buttons(mention) {
     const { actions } = this.app;
-    const can = [
-      ["Enforce as it stands", "e", actions.enforce, mention.decision !== "in"],
-      ["No mention", "x", actions.absent, mention.decision !== "absent"],
-      ["Own chain", "b", actions.split, mention.chain !== null],
-      ["Move to …", "c", actions.move, true],
-      ["Accept whole chain", "a", actions.accept, mention.chain !== null],
-      ["Take back", "f", actions.free, mention.decision !== null],
-      ["Note", "i", actions.note, true],
-    ];
-    const made = can
-      .filter(([, , , possible]) => possible)
-      .map(([label, key, act]) => {
-        const one = button(label, act, { key });
-        one.dataset.keep = `act ${key}`;
-        return one;
-      });
-    if (made[0]) made[0].dataset.first = "";
-    return make("div", { class: "buttons" }, ...made);
+    const inSomeChain = mention.chain !== null;
+    /** @type {(possible: boolean, label: string, key: string, act: () => unknown) => HTMLElement | null} */
+    const action = (possible, label, key, act) =>
+      possible ? button(label, act, { key, focusKey: `act ${key}` }) : null;
+    const buttons = [
+      action(mention.decision !== "in", "Enforce as it stands", "e", () => actions.enforce()),
+      action(mention.decision !== "absent", "No mention", "x", () => actions.absent()),
+      action(inSomeChain, "Own chain", "b", () => actions.split()),
+      action(true, "Move to …", "c", () => actions.move()),
+      action(inSomeChain, "Accept whole chain", "a", () => actions.accept()),
+      action(mention.decision !== null, "Take back", "f", () => actions.free()),
+      action(true, "Note", "i", () => actions.note()),
+    ].filter((one) => one !== null);
+    buttons[0].dataset.initialFocus = "";
+    return make("div", { class: "buttons" }, ...buttons);
   }
 
+  /**
+   * @param {MentionId} id
+   * @param {Mention} mention
+   */
   #votes(id, mention) {
-    const { store } = this.app;
-    const go = (other) => this.app.spot.go(other, { focus: true });
+    const { store, goTo } = this.app;
     const rows = store.state.annotators.map((annotator, i) => {
-      const vote = this.#told?.votes.find((one) => one.annotator === annotator);
+      const vote = this.#read?.explanation.votes.find((one) => one.annotator === annotator);
       const chain = mention.votes[i];
-      const others = (vote?.with ?? []).filter((other) => other !== id);
-      const text = chain === null ? "did not mark it" : `chain ${chain}`;
-      const near = nearest(others, id).slice(0, FEW);
-      const list =
-        chain === null ? [] : near.flatMap((other, n) => [n ? ", " : " with ", reference(store, other, go)]);
+      const others = chain === null ? [] : (vote?.with ?? []);
+      const near = inTextOrder(nearest(others, id, FEW));
+      const links = near.flatMap((other, n) => [n ? ", " : " with ", reference(store, other, goTo)]);
       const more = others.length > near.length ? ` and ${others.length - near.length} more` : "";
+      const text = chain === null ? "did not mark it" : `chain ${chain}`;
       return make(
         "tr",
         {},
         make("th", { scope: "row" }, make("bdi", {}, annotator)),
-        make("td", {}, text, ...list, more),
+        make("td", {}, text, ...links, more),
       );
     });
     return make(
@@ -141,86 +146,77 @@ export class Detail {
     );
   }
 
+  /**
+   * @param {MentionId} id
+   * @param {Mention} mention
+   */
   #alternatives(id, mention) {
-    const { store } = this.app;
-    if (!this.#told)
+    if (!this.#read) {
       return make("section", {}, make("h3", {}, "Alternatives"), make("p", { class: "soft" }, "Reading …"));
-    const rows = this.#told.alternatives.map((one) => {
-      const now = one.chain === mention.chain;
-      const op =
-        one.chain === null
-          ? { do: "absent", mentions: [id] }
-          : { do: "into", mentions: [id], chain: one.chain };
-      const put = now
-        ? make("span", { class: "soft" }, "now")
-        : one.possible === false
-          ? ""
-          : button("Choose", () => this.app.act(op), { name: `Choose: ${inChain(one.chain)}` });
-      return make(
-        "tr",
-        {},
-        make("td", {}, chip(one.chain)),
-        make(
-          "td",
-          {},
-          make("bdi", {}, one.chain === null ? "no chain" : gist(store, one.chain, 3)),
-          make("br", {}),
-          make(
-            "span",
-            { class: "soft" },
-            one.evidence != null ? `${times(one.evidence, "vote")} · ` : "",
-            now ? `what the result says; leaving it ${priced(one)}` : priced(one),
-          ),
-        ),
-        make("td", {}, put),
-      );
-    });
+    }
+    const rows = this.#read.explanation.alternatives.map((one) => this.#alternative(id, mention, one));
     const body = rows.length
       ? make("table", { class: "alternatives" }, make("tbody", {}, ...rows))
       : make("p", { class: "soft" }, "Nothing else is possible.");
     return make("section", {}, make("h3", {}, "Alternatives and what they cost"), body);
   }
 
-  #chain(id, mention) {
-    const { store } = this.app;
-    const chain = store.chain(mention.chain);
-    if (!chain) return null;
-    const go = (other) => this.app.spot.go(other, { focus: true });
-    const near = nearest(
-      chain.mentions.filter((other) => other !== id),
-      id,
-    ).slice(0, 6);
+  /**
+   * @param {MentionId} id
+   * @param {Mention} mention
+   * @param {Alternative} alternative
+   */
+  #alternative(id, mention, { chain, evidence, ...price }) {
+    const isCurrent = chain === mention.chain;
+    const choose = button("Choose", () => this.app.act({ do: "into", mentions: [id], chain }), {
+      name: `Choose: ${inChain(chain)}`,
+    });
+    const remark = isCurrent
+      ? `what the result says; leaving it ${describePrice(price)}`
+      : describePrice(price);
+    return make(
+      "tr",
+      {},
+      make("td", {}, chip(chain)),
+      make(
+        "td",
+        {},
+        make("bdi", {}, gist(this.app.store, chain, 3)),
+        make("br"),
+        make("span", { class: "soft" }, `${counted(evidence, "vote")} · `, remark),
+      ),
+      make("td", {}, isCurrent ? make("span", { class: "soft" }, "now") : price.possible ? choose : ""),
+    );
+  }
+
+  /**
+   * @param {MentionId} id
+   * @param {ChainId | null} number
+   */
+  #chain(id, number) {
+    const { store, goTo } = this.app;
+    const chain = store.chain(number);
+    if (!chain || number === null) return null;
+    const others = chain.mentions.filter((other) => other !== id);
+    const near = inTextOrder(nearest(others, id, MOST_SNIPPETS));
+    const title = `Chain ${number}: ${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
     return make(
       "section",
       {},
-      make(
-        "h3",
-        {},
-        `Chain ${mention.chain}: ${times(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`,
-      ),
-      ...near.map((other) => snippet(store, other, go)),
-      chain.mentions.length > near.length + 1
-        ? button("All in the chain list", () => this.app.openChains(mention.chain), { kind: "quiet" })
+      make("h3", {}, title),
+      ...near.map((other) => snippet(store, other, goTo)),
+      others.length > near.length
+        ? button("All in the chain list", () => this.app.openChains(number), { kind: "quiet" })
         : null,
     );
   }
 
+  /** @param {MentionId} id */
   #notes(id) {
-    const notes = this.app.store.state.notes.filter((note) => note.mention === id);
-    if (!notes.length) return null;
-    return make(
-      "section",
-      {},
-      make("h3", {}, "Notes"),
-      make("ul", { class: "notes" }, ...notes.map((note) => this.app.noteItem(note))),
+    const list = noteList(
+      this.app,
+      this.app.store.state.notes.filter((note) => note.mention === id),
     );
+    return list && make("section", {}, make("h3", {}, "Notes"), list);
   }
-}
-
-/** Sort mentions by how near they are to one, those around it first, and give them in text order. */
-function nearest(ids, id, most = 6) {
-  const at = Number(id.split("-")[0]);
-  const distance = (other) => Math.abs(Number(other.split("-")[0]) - at);
-  const near = [...ids].sort((one, other) => distance(one) - distance(other)).slice(0, most);
-  return near.sort((one, other) => Number(one.split("-")[0]) - Number(other.split("-")[0]));
 }

@@ -1,68 +1,67 @@
-/** The last step: what it did to the cost, and what changed elsewhere; each change can be turned back. */
+/** The last step: what it did to the cost, and which mentions it changed elsewhere; each can be changed back. */
+import { nearest } from "../state/spans.js";
+import { chip } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
-import { chip } from "../ui/choose_chain.js";
 import { reference } from "../ui/snippet.js";
-import { signed, times } from "../ui/words.js";
+import { counted } from "../ui/words.js";
+import { costDelta } from "./status.js";
+/** @import { App } from "../app.js" */
+/** @import { Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
 
 const MOST = 30;
 
-/** Say in a few words what an operation is about. */
-export function described(store, op) {
-  const what =
-    {
-      together: "same",
-      apart: "different",
-      into: `in chain ${op.chain}`,
-      exists: "a mention",
-      absent: "no mention",
-      empty: "no boundary",
-      accept: `chain ${op.chain} as it stands`,
-      split: "own chain",
-      merge: `chains ${op.chains?.join(", ")} merged`,
-      new: "new mention",
-      free: "taken back",
-      note: "note",
-      unnote: "note deleted",
-    }[op.do] ?? op.do;
-  const ids = op.mentions ?? (op.mention ? [op.mention] : op.start ? [`${op.start}-${op.end}`] : []);
-  const tokens = (op.tokens ?? []).map((token) => `${token}-${token}`);
-  const names = [...ids, ...tokens].slice(0, 3).map((id) => `“${store.words(id, 30)}”`);
-  const more = ids.length + tokens.length > 3 ? " …" : "";
-  return names.length ? `${what}: ${names.join(", ")}${more}` : what;
-}
-
-export class Step {
+export class LastChange {
+  /** @type {Map<MentionId, Change>} */
   #changes = new Map();
-  #chains = {};
+  /** @type {Record<ChainId, Chain>} */
+  #chainsBefore = {};
   #label = "";
-  #before = 0;
-  #all = false;
+  #costBefore = 0;
+  #showsAll = false;
 
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    /** Whether the search that this step began still goes on. */
-    this.goesOn = false;
+    /** Whether the search that this step started is still running. */
+    this.searching = false;
   }
 
-  /** Begin a new step: what the chains were before, what it costs then, and what was done. */
-  begin(label, chains, before) {
+  /**
+   * Show a new step: what was done, the update it led to, and the state before it.
+   * @param {string} label
+   * @param {Update} update
+   * @param {State} before
+   */
+  begin(label, update, before) {
     this.#changes = new Map();
-    this.#chains = chains;
+    this.#chainsBefore = before.chains;
     this.#label = label;
-    this.#before = before;
-    this.#all = false;
+    this.#costBefore = costBefore(update, before);
+    this.#showsAll = false;
+    this.add(update);
   }
 
-  /** Add what an update says changed elsewhere; a search that goes on may change the same mention again. */
-  add(changed) {
-    for (const { mention, from, to } of changed) {
-      const first = this.#changes.get(mention)?.from ?? from;
-      if ((first ?? null) === (to ?? null)) this.#changes.delete(mention);
+  /**
+   * Add what an update changed elsewhere; a search that continues may change the same mention again.
+   * @param {Update} update
+   */
+  add(update) {
+    for (const { mention, from, to } of update.full ? [] : update.changed) {
+      const known = this.#changes.get(mention);
+      const first = known ? known.from : from;
+      if (first === to) this.#changes.delete(mention);
       else this.#changes.set(mention, { mention, from: first, to });
     }
-    this.app.text.mark(new Map([...this.#changes.values()].map((one) => [one.mention, one.from ?? null])));
-    this.app.map.draw();
+    this.#refresh();
+  }
+
+  #refresh() {
+    this.app.text.showChanged(new Map([...this.#changes.values()].map((one) => [one.mention, one.from])));
+    this.app.minimap.draw();
     this.render();
   }
 
@@ -71,96 +70,92 @@ export class Step {
     return [...this.#changes.keys()];
   }
 
-  /** Say it in one sentence. */
+  /** The step in one sentence. */
   get summary() {
     const { value } = this.app.store.state.cost;
     const cost =
-      value === this.#before ? `The cost stays ${value}` : `The cost goes from ${this.#before} to ${value}`;
+      value === this.#costBefore
+        ? `The cost stays ${value}`
+        : `The cost goes from ${this.#costBefore} to ${value}`;
     const count = this.#changes.size;
-    return `${this.#label}. ${cost}; ${count ? `${times(count, "mention")} changed elsewhere` : "nothing changed elsewhere"}.`;
+    return `${this.#label}. ${cost}; ${count ? `${counted(count, "mention")} changed elsewhere` : "nothing changed elsewhere"}.`;
   }
 
-  /** Let go of the list. */
+  /** Hide the step. */
   dismiss() {
-    this.begin("", {}, 0);
-    this.add([]);
+    this.#changes = new Map();
+    this.#label = "";
+    this.#refresh();
     this.root.hidden = true;
   }
 
   render() {
     if (!this.#label) return;
     this.root.hidden = false;
-    const { value } = this.app.store.state.cost;
     const changes = [...this.#changes.values()];
-    const shown = this.#all ? changes : changes.slice(0, MOST);
+    const shown = this.#showsAll ? changes : changes.slice(0, MOST);
+    const showAll = () => {
+      this.#showsAll = true;
+      this.render();
+    };
+    const summary = changes.length
+      ? `${counted(changes.length, "mention")} changed elsewhere:`
+      : "Nothing changed elsewhere.";
     fill(
       this.root,
       make(
         "div",
-        { class: "step-head" },
-        make("h2", { id: "step-title" }, "Last step"),
-        value === this.#before
-          ? make("span", { class: "soft" }, "cost unchanged")
-          : make(
-              "span",
-              { class: `delta${value < this.#before ? " less" : ""}` },
-              `cost ${signed(value - this.#before)}`,
-            ),
+        { class: "last-change-head" },
+        make("h2", { id: "last-change-title" }, "Last step"),
+        costDelta(this.#costBefore, this.app.store.state.cost.value, "cost ") ??
+          make("span", { class: "soft" }, "cost unchanged"),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
-      make("p", { class: "step-label", dir: "auto" }, this.#label),
-      changes.length
-        ? make("p", { class: "soft" }, `${times(changes.length, "mention")} changed elsewhere:`)
-        : make("p", { class: "soft" }, "Nothing changed elsewhere."),
+      make("p", { class: "last-change-label", dir: "auto" }, this.#label),
+      make("p", { class: "soft" }, summary),
       make("ul", { class: "changes" }, ...shown.map((one) => this.#item(one))),
-      shown.length < changes.length
-        ? button(
-            `Show all ${changes.length}`,
-            () => {
-              this.#all = true;
-              this.render();
-            },
-            { kind: "quiet" },
-          )
-        : null,
+      shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
   }
 
+  /** @param {Change} change */
   #item(change) {
-    const { store, spot } = this.app;
-    const words = store.words(change.mention, 40);
-    const keep = button("Keep the old", () => this.app.act(this.#old(change)), {
-      name: `Keep the old for ${words}`,
+    const { store, goTo } = this.app;
+    const { mention, from, to } = change;
+    const keep = button("Keep the old", () => this.app.act(this.#reverse(change)), {
+      name: `Keep the old for ${store.words(mention, 40)}`,
       title: "Enforce what was there before this step",
+      focusKey: `old ${mention}`,
     });
-    keep.dataset.keep = `old ${change.mention}`;
     return make(
       "li",
-      { data: { change: change.mention } },
-      reference(store, change.mention, (id) => spot.go(id, { focus: true })),
-      make(
-        "span",
-        { class: "from-to" },
-        chip(change.from),
-        make("span", { "aria-label": "to" }, "→"),
-        chip(change.to),
-      ),
+      { data: { change: mention } },
+      reference(store, mention, goTo),
+      make("span", { class: "from-to" }, chip(from), make("span", { "aria-label": "to" }, "→"), chip(to)),
       keep,
     );
   }
 
-  /** The operation that enforces what a mention was before: out of all chains, or with those it was together with. */
-  #old({ mention, from }) {
-    if (from === null || from === undefined) return { do: "absent", mentions: [mention] };
-    const { store } = this.app;
-    const others = (this.#chains[from]?.mentions ?? []).filter((id) => id !== mention);
-    const there = store.chain(from)?.mentions ?? [];
-    if (others.some((id) => there.includes(id)) || !others.length)
+  /**
+   * Return the operation that enforces what a mention was before: in no chain, or with mentions it was in a chain with.
+   * @param {Change} change
+   * @returns {Operation}
+   */
+  #reverse({ mention, from }) {
+    if (from === null) return { do: "absent", mentions: [mention] };
+    const others = (this.#chainsBefore[from]?.mentions ?? []).filter((id) => id !== mention);
+    const present = this.app.store.chain(from)?.mentions ?? [];
+    if (others.some((id) => present.includes(id)) || !others.length) {
       return { do: "into", mentions: [mention], chain: from };
-    const at = Number(mention.split("-")[0]);
-    const near = others.reduce((best, id) =>
-      Math.abs(Number(id.split("-")[0]) - at) < Math.abs(Number(best.split("-")[0]) - at) ? id : best,
-    );
-    return { do: "together", mentions: [mention, near] };
+    }
+    return { do: "together", mentions: [mention, ...nearest(others, mention, 1)] };
   }
 }
+
+/**
+ * Return the cost before an update.
+ * @param {Update} update
+ * @param {State} before
+ */
+export const costBefore = (update, before) =>
+  update.full ? before.cost.value : (update.cost.before ?? before.cost.value);

@@ -1,13 +1,17 @@
 /**
- * The matrix: one row a mention, one column an annotator, the result last.
+ * The matrix: one row for each mention, one column for each annotator, the result last.
  *
- * Annotators number their chains each for themselves. A cell therefore also says whether the annotator's chain
- * is mostly the one that the result has for this mention: ✓ it is, ≠ it is another one.
+ * Each annotator numbers chains independently. A cell therefore also shows whether the annotator's chain
+ * mostly corresponds to the chain of this mention in the result: ✓ it does, ≠ it is another one.
  */
-import { fill, make } from "../ui/dom.js";
-import { chip } from "../ui/choose_chain.js";
-import { place } from "../ui/snippet.js";
-import { inChain, times } from "../ui/words.js";
+import { chip } from "../ui/chain_label.js";
+import { around, fill, find, make, menu } from "../ui/dom.js";
+import { tokensLabel } from "../ui/snippet.js";
+import { counted, inChain } from "../ui/words.js";
+import { Panel } from "./panel.js";
+/** @import { App } from "../app.js" */
+/** @import { Store, StoreChange } from "../state/store.js" */
+/** @import { ChainId, Mention, MentionId } from "../state/types.js" */
 
 const CHUNK = 40;
 const FILTERS = {
@@ -17,73 +21,75 @@ const FILTERS = {
   decided: "enforced",
   open: "not enforced",
 };
+/** @type {Record<string, number>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 };
 
-export class Matrix {
-  #open = false;
+export class Matrix extends Panel {
+  /** @type {Map<MentionId, HTMLElement>} */
   #rows = new Map();
-  #main = [];
+  /**
+   * For each annotator, the chain of the result that each of their chains corresponds to.
+   * @type {Map<ChainId, ChainId>[]}
+   */
+  #counterparts = [];
 
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
   constructor(root, app) {
-    this.root = root;
-    this.app = app;
-    this.filter = make(
-      "select",
-      { "aria-label": "Which mentions", on: { change: () => this.render() } },
-      ...Object.entries(FILTERS).map(([value, label]) => make("option", { value }, label)),
-    );
+    super(root, app);
+    this.filter = menu("Which mentions", FILTERS, () => this.refresh());
     this.count = make("span", { class: "soft" });
     this.table = make("div", { role: "table", "aria-label": "Mentions by annotators", class: "matrix" });
     root.append(make("div", { class: "filters" }, this.filter, this.count), this.table);
     this.table.addEventListener("click", (event) => {
-      const row = event.target.closest("[data-row]");
-      if (row) this.#go(row.dataset.row);
+      const id = rowAt(event);
+      if (id) this.#goTo(id);
     });
-    this.table.addEventListener("keydown", (event) => this.#key(event));
-    this.table.addEventListener("pointerover", (event) => {
-      const id = event.target.closest("[data-row]")?.dataset.row;
-      app.light(app.store.mention(id)?.chain);
-    });
+    this.table.addEventListener("keydown", (event) => this.#onKey(event));
+    this.table.addEventListener("pointerover", (event) =>
+      app.highlight(app.store.mention(rowAt(event))?.chain),
+    );
   }
 
-  /** Say whether the view is seen; only then is it built. */
-  show(open) {
-    this.#open = open;
-    if (open) this.render();
-  }
-
-  /** Show what changed. */
+  /**
+   * Show what changed in the store.
+   * @param {StoreChange} change
+   */
   update(change) {
-    if (!this.#open) return;
-    this.#main = this.#correspond();
+    if (!this.open) return;
+    this.#counterparts = counterparts(this.app.store);
     for (const id of change.mentions) {
-      if (!this.#rows.has(id) || !this.app.store.mention(id)) {
+      const old = this.#rows.get(id);
+      if (!old || !this.app.store.mention(id)) {
         this.render();
         return;
       }
       const row = this.#row(id);
-      this.#rows.get(id).replaceWith(row);
+      old.replaceWith(row);
       this.#rows.set(id, row);
     }
   }
 
   /** Mark the row of the current mention. */
-  follow() {
-    if (!this.#open) return;
-    this.table.querySelector(".current")?.classList.remove("current");
-    const row = this.#rows.get(this.app.spot.mention);
+  showCurrent() {
+    if (!this.open) return;
+    find(this.table, ".current")?.classList.remove("current");
+    const row = this.#currentRow;
     row?.classList.add("current");
     row?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Put the keyboard on the current row, else on the first. */
+  /** Move the keyboard to the current row, else to the first. */
   focus() {
-    (this.#rows.get(this.app.spot.mention) ?? this.table.querySelector("[data-row]"))?.focus();
+    (this.#currentRow ?? find(this.table, "[data-row]"))?.focus();
   }
 
   render() {
     const { store } = this.app;
-    this.#main = this.#correspond();
-    const ids = store.order.filter((id) => this.#wanted(store.mention(id)));
+    this.#counterparts = counterparts(store);
+    const ids = store.order.filter((id) => this.#passes(store.state.mentions[id]));
     this.#rows = new Map(ids.map((id) => [id, this.#row(id)]));
     const names = ["mention", ...store.state.annotators, "result"];
     const head = make(
@@ -93,20 +99,25 @@ export class Matrix {
     );
     const rows = [...this.#rows.values()];
     const chunks = [];
-    for (let i = 0; i < rows.length; i += CHUNK)
+    for (let i = 0; i < rows.length; i += CHUNK) {
       chunks.push(make("div", { role: "rowgroup", class: "chunk" }, ...rows.slice(i, i + CHUNK)));
+    }
     this.table.style.setProperty("--columns", String(store.state.annotators.length));
-    this.count.textContent = times(ids.length, "mention");
+    this.count.textContent = counted(ids.length, "mention");
     fill(this.table, make("div", { role: "rowgroup", class: "matrix-head" }, head), ...chunks);
-    this.#rove(this.#rows.get(this.app.spot.mention) ?? rows[0]);
-    this.follow();
+    this.#setTabStop(this.#currentRow ?? rows[0]);
+    this.showCurrent();
   }
 
-  #wanted(mention) {
-    const votes = new Set(mention.votes.map((vote) => vote !== null));
+  get #currentRow() {
+    return this.#rows.get(this.app.selection.mention ?? "");
+  }
+
+  /** @param {Mention} mention */
+  #passes(mention) {
     switch (this.filter.value) {
       case "disputed":
-        return votes.size > 1 || this.#departs(mention);
+        return new Set(mention.votes.map((vote) => vote !== null)).size > 1 || this.#isDisputed(mention);
       case "out":
         return mention.chain === null;
       case "decided":
@@ -118,86 +129,103 @@ export class Matrix {
     }
   }
 
-  #departs(mention) {
-    return mention.votes.some((vote, i) => vote !== null && this.#main[i].get(vote) !== mention.chain);
+  /** @param {Mention} mention */
+  #isDisputed({ votes, chain }) {
+    return votes.some((vote, i) => vote !== null && this.#counterparts[i].get(vote) !== chain);
   }
 
-  /** For each annotator, find the chain of the result that each of their chains shares most mentions with. */
-  #correspond() {
-    const { store } = this.app;
-    return store.state.annotators.map((_, i) => {
-      const shared = new Map();
-      for (const mention of Object.values(store.state.mentions)) {
-        const own = mention.votes[i];
-        if (own === null || mention.chain === null) continue;
-        if (!shared.has(own)) shared.set(own, new Map());
-        const counts = shared.get(own);
-        counts.set(mention.chain, (counts.get(mention.chain) ?? 0) + 1);
-      }
-      return new Map(
-        [...shared].map(([own, counts]) => [own, [...counts].sort((a, b) => b[1] - a[1])[0][0]]),
-      );
-    });
-  }
-
+  /** @param {MentionId} id */
   #row(id) {
-    const { store, spot } = this.app;
-    const mention = store.mention(id);
-    const cells = mention.votes.map((vote, i) => this.#cell(vote, mention, i));
-    const decided = mention.decision ? "= " : "";
+    const { store, selection } = this.app;
+    const mention = store.state.mentions[id];
+    const label = `${mention.decision ? "enforced, " : ""}${inChain(mention.chain)}`;
     return make(
       "div",
       {
         role: "row",
-        class: `matrix-row${spot.mention === id ? " current" : ""}`,
+        class: `matrix-row${selection.mention === id ? " current" : ""}`,
         tabindex: "-1",
         data: { row: id },
       },
-      make("span", { role: "rowheader", dir: "auto" }, place(id), " ", make("bdi", {}, store.words(id, 44))),
-      ...cells,
       make(
         "span",
-        { role: "cell", "aria-label": `${mention.decision ? "enforced, " : ""}${inChain(mention.chain)}` },
-        decided,
-        chip(mention.chain),
+        { role: "rowheader", dir: "auto" },
+        tokensLabel(id),
+        " ",
+        make("bdi", {}, store.words(id, 44)),
       ),
+      ...mention.votes.map((vote, i) => this.#cell(vote, mention, i)),
+      make("span", { role: "cell", "aria-label": label }, mention.decision ? "= " : "", chip(mention.chain)),
     );
   }
 
-  #cell(vote, mention, i) {
+  /**
+   * @param {ChainId | null} vote
+   * @param {Mention} mention
+   * @param {number} annotator
+   */
+  #cell(vote, mention, annotator) {
     if (vote === null) return make("span", { role: "cell", class: "soft", "aria-label": "not marked" }, "·");
-    const agrees = mention.chain !== null && this.#main[i].get(vote) === mention.chain;
+    const agrees = mention.chain !== null && this.#counterparts[annotator].get(vote) === mention.chain;
     return make(
       "span",
       {
         role: "cell",
-        class: agrees ? "agrees" : "departs",
+        class: agrees ? "agrees" : "differs",
         "aria-label": `chain ${vote}, ${agrees ? "as" : "not as"} in the result`,
       },
       `${agrees ? "✓" : "≠"} ${vote}`,
     );
   }
 
-  #go(id) {
-    this.#rove(this.#rows.get(id));
-    this.app.spot.go(id);
+  /** @param {MentionId} id */
+  #goTo(id) {
+    this.#setTabStop(this.#rows.get(id));
+    this.app.selection.goTo(id);
     this.#rows.get(id)?.focus({ preventScroll: true });
     this.app.openDetail();
   }
 
-  #rove(row) {
-    this.table.querySelector("[data-row][tabindex='0']")?.setAttribute("tabindex", "-1");
+  /** @param {HTMLElement | undefined} row */
+  #setTabStop(row) {
+    find(this.table, "[data-row][tabindex='0']")?.setAttribute("tabindex", "-1");
     row?.setAttribute("tabindex", "0");
   }
 
-  #key(event) {
-    const row = event.target.closest("[data-row]");
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
-    if (!row || !(step || event.key === "Enter" || event.key === " ")) return;
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const id = rowAt(event);
+    const step = STEPS[event.key];
+    if (!id || !(step || event.key === "Enter" || event.key === " ")) return;
     event.preventDefault();
     const ids = [...this.#rows.keys()];
-    if (step) this.#go(ids[Math.min(Math.max(ids.indexOf(row.dataset.row) + step, 0), ids.length - 1)]);
+    if (step) this.#goTo(ids[Math.min(Math.max(ids.indexOf(id) + step, 0), ids.length - 1)]);
     else if (event.key === " ") this.app.moves.toggle();
     else this.app.openDetail({ focus: true });
   }
 }
+
+/** @param {Event} event */
+const rowAt = (event) => around(event, "[data-row]")?.dataset.row;
+
+/**
+ * For each annotator, find the chain of the result that each of their chains shares most mentions with.
+ * @param {Store} store
+ */
+function counterparts(store) {
+  return store.state.annotators.map((_annotator, i) => {
+    /** @type {Map<ChainId, Map<ChainId, number>>} */
+    const shared = new Map();
+    for (const { votes, chain } of Object.values(store.state.mentions)) {
+      const own = votes[i];
+      if (own === null || chain === null) continue;
+      const counts = shared.get(own) ?? new Map();
+      counts.set(chain, (counts.get(chain) ?? 0) + 1);
+      shared.set(own, counts);
+    }
+    return new Map([...shared].map(([own, counts]) => [own, mostFrequent(counts)]));
+  });
+}
+
+/** @param {Map<ChainId, number>} counts */
+const mostFrequent = (counts) => [...counts].sort((one, other) => other[1] - one[1])[0][0];

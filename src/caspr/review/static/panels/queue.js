@@ -1,83 +1,92 @@
 /** The queue of open questions: one at a time, the most valuable first. */
 import { button, fill, make } from "../ui/dom.js";
 import { snippet } from "../ui/snippet.js";
-import { priced, times } from "../ui/words.js";
+import { counted, describePrice } from "../ui/words.js";
+/** @import { App } from "../app.js" */
+/** @import { Question, Questions } from "../state/types.js" */
 
 const KINDS = { tie: "Tie: both answers are optimal", link: "Close vote", mention: "Marked by some only" };
-const SHORT = { tie: "tie", link: "link", mention: "mention" };
-const STEP = 40;
+const LIST_STEP = 40;
 const PAUSE = 300;
-const keyOf = (question) => question.mentions.join(" ");
 
-export class Queue {
+export class QuestionQueue {
+  /** @type {Question[]} */
   #questions = [];
+  /** @type {Set<string>} */
   #skipped = new Set();
   #answering = false;
-  #shown = STEP;
-  #timer = null;
+  #listed = LIST_STEP;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
   #loaded = false;
+  /**
+   * The id of the current question.
+   * @type {string | null}
+   */
+  #currentId = null;
 
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.key = null;
     this.render();
   }
 
-  /** Read the questions, soon; several wishes in a row are one. */
+  /** Read the questions after a pause; several calls in a row read them once. */
   load(pause = PAUSE) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(async () => {
       try {
+        /** @type {Questions} */
         const { questions } = await this.app.api.read("questions");
         this.#loaded = true;
-        this.#take(questions);
+        this.#replace(questions);
       } catch {
-        /* the banner tells when the server is gone; the old questions stay */
+        /* a banner shows that the server does not answer; the old questions stay */
       }
     }, pause);
   }
 
   /** How many questions are open, also those that were not read yet. */
-  get #open() {
+  get #openCount() {
     const { asked, answered } = this.app.store.state.progress;
     return Math.max(asked - answered, this.#questions.length).toLocaleString("en");
   }
 
   /** The question that is asked. */
   get current() {
-    return this.#questions.find((question) => keyOf(question) === this.key) ?? null;
+    return this.#questions.find((question) => question.id === this.#currentId) ?? null;
   }
 
-  /** Go to the next or previous question. */
-  step(way) {
+  /**
+   * Go to the next question (1) or the previous one (-1).
+   * @param {1 | -1} step
+   */
+  move(step) {
     const { app } = this;
     app.side.show("queue");
-    if (!this.#questions.length) return app.say("There is no open question.");
-    const here = this.#questions.findIndex((question) => keyOf(question) === this.key);
-    const next = this.#questions[here + way];
-    if (!next) return app.say(way > 0 ? "That was the last question." : "That was the first question.");
-    return this.ask(keyOf(next));
+    if (!this.#questions.length) {
+      this.#sayNothingOpen();
+      return;
+    }
+    const here = this.#questions.findIndex((question) => question.id === this.#currentId);
+    const next = this.#questions[here + step];
+    if (next) this.#ask(next);
+    else app.say(step > 0 ? "That was the last question." : "That was the first question.");
   }
 
-  /** Ask a question: show it here and in the text. */
-  ask(key, { move = true } = {}) {
-    this.key = key;
-    this.render();
-    const question = this.current;
-    this.app.text.ask(question?.mentions ?? []);
-    if (!question || !move) return;
-    const [first, last] = [question.mentions[0], question.mentions.at(-1)];
-    this.app.text.reveal(first);
-    this.app.spot.go(last);
-    this.app.say(question.text, { quiet: true });
-  }
-
-  /** Answer the current question. */
+  /**
+   * Answer the current question.
+   * @param {boolean} yes
+   */
   async answer(yes) {
     const { app, current } = this;
     app.side.show("queue");
-    if (!current || this.#answering) return current ? undefined : app.say("There is no open question.");
+    if (!current) this.#sayNothingOpen();
+    if (!current || this.#answering) return;
     this.#answering = true;
     this.root.classList.add("busy");
     try {
@@ -86,145 +95,178 @@ export class Queue {
       this.#answering = false;
       this.root.classList.remove("busy");
     }
-    return undefined;
   }
 
   /** Put the current question behind all others. */
   skip() {
     const { current } = this;
-    if (!current) return this.app.say("There is no open question.");
-    this.#skipped.add(keyOf(current));
+    if (!current) {
+      this.#sayNothingOpen();
+      return;
+    }
+    this.#skipped.add(current.id);
     this.#leave(current);
     this.#questions.push(current);
-    return this.render();
+    this.render();
   }
 
+  #sayNothingOpen() {
+    this.app.say("There is no open question.");
+  }
+
+  /**
+   * Make a question the current one, here and in the text; `move` goes to its mentions.
+   * @param {Question | null} question
+   */
+  #ask(question, { move = true } = {}) {
+    this.#currentId = question?.id ?? null;
+    this.render();
+    this.app.text.showAsked(question?.mentions ?? []);
+    if (!question || !move) return;
+    this.app.text.reveal(question.mentions[0]);
+    this.app.selection.goTo(question.mentions.at(-1) ?? null);
+    this.app.say(question.text, { quiet: true });
+  }
+
+  /**
+   * Remove a question and ask the one behind it.
+   * @param {Question} question
+   */
   #leave(question) {
-    const here = this.#questions.findIndex((other) => keyOf(other) === keyOf(question));
+    const here = this.#questions.findIndex((other) => other.id === question.id);
     if (here >= 0) this.#questions.splice(here, 1);
-    const next = this.#questions[Math.max(here, 0)] ?? this.#questions.at(-1);
-    this.ask(next ? keyOf(next) : null);
+    this.#ask(this.#questions[Math.max(here, 0)] ?? this.#questions.at(-1) ?? null);
   }
 
-  #take(questions) {
-    const late = questions.filter((question) => this.#skipped.has(keyOf(question)));
-    this.#questions = [...questions.filter((question) => !this.#skipped.has(keyOf(question))), ...late];
-    const next = this.current ?? this.#questions[0] ?? null;
-    this.ask(next ? keyOf(next) : null, { move: false });
+  /** @param {Question[]} questions */
+  #replace(questions) {
+    /** @param {Question} question */
+    const isSkipped = (question) => this.#skipped.has(question.id);
+    this.#questions = [
+      ...questions.filter((question) => !isSkipped(question)),
+      ...questions.filter(isSkipped),
+    ];
+    this.#ask(this.current ?? this.#questions[0] ?? null, { move: false });
   }
 
   render() {
     const { current } = this;
-    const here = this.#questions.indexOf(current);
+    const here = current ? this.#questions.indexOf(current) : -1;
     fill(
       this.root,
-      current ? this.#card(current, here) : this.#nothing(),
+      current ? this.#card(current, here) : this.#emptyText(),
       this.#questions.length > 1 ? this.#list(here) : null,
     );
   }
 
-  #nothing() {
+  #emptyText() {
     const text = this.#loaded
       ? "No open question. What the annotators agree on is not asked; you can still decide about any mention in the text."
       : "Reading the questions …";
     return make("p", { class: "empty" }, text);
   }
 
+  /**
+   * @param {Question} question
+   * @param {number} here
+   */
   #card(question, here) {
-    const { app } = this;
-    const go = (id) => app.spot.go(id, { focus: true });
-    const now = question.now ? "yes" : "no";
-    const known = question.possible === false || (question.price ?? null) !== null;
-    const otherwise = known ? `; ${question.now ? "no" : "yes"} ${priced(question)}.` : ".";
+    const { store, goTo } = this.app;
+    const [now, opposite] = question.now ? ["yes", "no"] : ["no", "yes"];
+    const priced = !question.possible || question.price !== null;
     return make(
       "article",
       { class: "card", "aria-labelledby": "question" },
       make(
         "p",
         { class: "kind" },
-        make("span", {}, KINDS[question.kind] ?? question.kind),
-        make("span", { class: "soft" }, `${here + 1} of ${this.#open}`),
+        make("span", {}, KINDS[question.kind]),
+        make("span", { class: "soft" }, `${here + 1} of ${this.#openCount}`),
       ),
       make("h2", { id: "question", dir: "auto" }, question.text),
-      ...question.mentions.map((id) => snippet(app.store, id, go)),
-      this.#votes(question.votes),
-      make("p", { class: "now" }, "The result says ", make("b", {}, now), otherwise),
+      ...question.mentions.map((id) => snippet(store, id, goTo)),
+      voteBar(question.votes),
       make(
-        "div",
-        { class: "answers" },
-        this.#reply("Yes", "y", () => this.answer(true), question.now),
-        this.#reply("No", "n", () => this.answer(false), !question.now),
-        this.#reply("Skip", "s", () => this.skip()),
+        "p",
+        { class: "now" },
+        "The result says ",
+        make("b", {}, now),
+        priced ? `; ${opposite} ${describePrice(question)}.` : ".",
       ),
+      this.#answers(question),
     );
   }
 
-  #reply(label, key, act, strong = false) {
-    const made = button(label, act, { key, kind: strong ? "strong" : "" });
-    made.dataset.keep = `reply ${key}`;
-    if (key === "y") made.dataset.first = "";
-    return made;
-  }
-
-  #votes({ yes, no }) {
-    const bar = make(
-      "span",
-      { class: "vote-bar", "aria-hidden": "true" },
-      make("i", {}),
-      make("i", { class: "no" }),
-    );
-    bar.firstChild.style.flexGrow = String(yes);
-    bar.lastChild.style.flexGrow = String(no);
+  /** @param {Question} question */
+  #answers(question) {
+    /** @type {(label: string, key: string, act: () => unknown, strong: boolean) => HTMLElement} */
+    const answer = (label, key, act, strong) =>
+      button(label, act, { key, kind: strong ? "strong" : "", focusKey: `answer ${key}` });
+    const yes = answer("Yes", "y", () => this.answer(true), question.now);
+    yes.dataset.initialFocus = "";
     return make(
-      "p",
-      { class: "votes" },
-      make("span", {}, `${times(yes, "annotator")} for yes`),
-      bar,
-      make("span", {}, `${no} for no`),
+      "div",
+      { class: "answers" },
+      yes,
+      answer("No", "n", () => this.answer(false), !question.now),
+      answer("Skip", "s", () => this.skip(), false),
     );
   }
 
+  /** @param {number} here */
   #list(here) {
-    const items = this.#questions.slice(0, this.#shown).map((question, i) =>
-      make(
-        "li",
-        {},
-        make(
-          "button",
-          {
-            type: "button",
-            "aria-current": i === here ? "true" : null,
-            data: { keep: `question ${keyOf(question)}` },
-            on: { click: () => this.ask(keyOf(question)) },
-          },
-          make("span", { class: `tag ${question.kind}` }, SHORT[question.kind] ?? question.kind),
-          make(
-            "bdi",
-            { class: "words" },
-            question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ "),
-          ),
-          make("span", { class: "soft" }, `${question.votes.yes}:${question.votes.no}`),
-        ),
-      ),
-    );
-    const left = this.#questions.length - this.#shown;
-    const more =
-      left > 0
-        ? button(
-            `Show more (${left})`,
-            () => {
-              this.#shown += STEP;
-              this.render();
-            },
-            { kind: "quiet" },
-          )
-        : null;
+    const items = this.#questions
+      .slice(0, this.#listed)
+      .map((question, i) => this.#item(question, i === here));
+    const left = this.#questions.length - this.#listed;
+    const showMore = () => {
+      this.#listed += LIST_STEP;
+      this.render();
+    };
     return make(
       "nav",
       { "aria-label": "All questions", class: "question-list" },
       make("h3", {}, "All questions"),
       make("ol", {}, ...items),
-      more,
+      left > 0 ? button(`Show more (${left})`, showMore, { kind: "quiet" }) : null,
     );
   }
+
+  /**
+   * @param {Question} question
+   * @param {boolean} isCurrent
+   */
+  #item(question, isCurrent) {
+    const words = question.mentions.map((id) => this.app.store.words(id, 28)).join(" ~ ");
+    return make(
+      "li",
+      {},
+      make(
+        "button",
+        {
+          type: "button",
+          "aria-current": isCurrent ? "true" : null,
+          data: { focusKey: `question ${question.id}` },
+          on: { click: () => this.#ask(question) },
+        },
+        make("span", { class: `tag ${question.kind}` }, question.kind),
+        make("bdi", { class: "words" }, words),
+        make("span", { class: "soft" }, `${question.votes.yes}:${question.votes.no}`),
+      ),
+    );
+  }
+}
+
+/** @param {{ yes: number, no: number }} votes */
+function voteBar({ yes, no }) {
+  const [forYes, forNo] = [make("i"), make("i", { class: "no" })];
+  forYes.style.flexGrow = String(yes);
+  forNo.style.flexGrow = String(no);
+  return make(
+    "p",
+    { class: "votes" },
+    make("span", {}, `${counted(yes, "annotator")} for yes`),
+    make("span", { class: "vote-bar", "aria-hidden": "true" }, forYes, forNo),
+    make("span", {}, `${no} for no`),
+  );
 }

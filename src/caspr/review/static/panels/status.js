@@ -1,82 +1,119 @@
 /** The head of the page: cost, proof and progress; undo and redo; a search that is still running. */
-import { button, byId, fill, make } from "../ui/dom.js";
+import { button, byId, fill, find, make } from "../ui/dom.js";
 import { signed } from "../ui/words.js";
+/** @import { App } from "../app.js" */
+/** @import { SearchProgress } from "../state/types.js" */
 
-const SECOND = 1000;
-let told = 0;
+const PAUSE = 1000;
 
-/** Show cost, bound, proof and progress. */
-export function showStatus({ store, cost }) {
-  const { progress } = store.state;
-  const { value, bound, status, omitted, used, invented } = store.state.cost;
-  const delta =
-    cost.before === null || cost.before === value
-      ? null
-      : make("span", { class: `delta${value < cost.before ? " less" : ""}` }, signed(value - cost.before));
-  const proof =
-    status === "optimal"
-      ? make("span", { class: "proof", title: `Bound ${bound}: no solution costs less` }, "✓ proven optimal")
-      : make(
-          "span",
-          { class: "proof gap", title: "The true optimum lies between the two" },
-          `bound ${bound}`,
-        );
-  const share = progress.asked ? `${progress.answered} of ${progress.asked} questions` : "no questions";
-  fill(
-    byId("status"),
-    make(
-      "span",
-      { class: "cost", title: `omitted ${omitted} + used ${used} + invented ${invented}` },
-      make("span", { class: "soft" }, "cost "),
-      make("b", {}, String(value)),
-      delta ? " " : null,
-      delta,
-    ),
-    make("span", { class: "soft split" }, `omitted ${omitted} · used ${used} · invented ${invented}`),
-    proof,
-    make(
-      "span",
-      { class: "progress" },
-      make("progress", {
-        value: String(progress.answered),
-        max: String(Math.max(progress.asked, 1)),
-        "aria-label": "Questions answered",
-      }),
-      make("span", { class: "soft" }, share),
-    ),
-  );
-  history("undo", store.state.undo);
-  history("redo", store.state.redo);
-}
+/**
+ * Make the difference between two costs, or nothing if there is none.
+ * @param {number} before
+ * @param {number} after
+ */
+export const costDelta = (before, after, prefix = "") =>
+  before === after
+    ? null
+    : make("span", { class: `delta${after < before ? " less" : ""}` }, `${prefix}${signed(after - before)}`);
 
-/** A button that cannot act now stays reachable, so that the keyboard does not fall off it. */
-function history(id, label) {
-  const made = byId(id);
-  made.setAttribute("aria-disabled", String(label === null));
-  made.title = label === null ? `Nothing to ${id}` : `${id === "undo" ? "Undo" : "Redo"}: ${label}`;
-}
+export class StatusBar {
+  #lastShown = 0;
 
-/** Show that a search is running: best so far and bound, and how to stop it. */
-export function showWorking({ store, cancel }, best = null) {
-  const place = byId("working");
-  if (!store.state.working) {
-    place.hidden = true;
-    return;
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    /**
+     * The cost before the last step of this page.
+     * @type {number | null}
+     */
+    this.costBefore = null;
   }
-  // Screen readers read every change out; once a second is enough.
-  if (best && !place.hidden && Date.now() - told < SECOND) return;
-  told = Date.now();
-  const value = best?.value ?? store.state.cost.value;
-  const bound = best?.bound ?? store.state.cost.bound;
-  if (place.hidden) {
+
+  /** Show cost, bound, proof and progress, and what undo and redo would do. */
+  show() {
+    const { cost, progress, undo, redo } = this.app.store.state;
+    const { value, bound, omitted, used, invented } = cost;
+    const delta = costDelta(this.costBefore ?? value, value);
+    const proof =
+      cost.status === "optimal"
+        ? make(
+            "span",
+            { class: "proof", title: `Bound ${bound}: no solution costs less` },
+            "✓ proven optimal",
+          )
+        : make(
+            "span",
+            { class: "proof gap", title: "The true optimum lies between the two" },
+            `bound ${bound}`,
+          );
     fill(
-      place,
-      make("span", { class: "spin", "aria-hidden": "true" }),
-      make("span", { class: "so-far" }),
-      button("Stop, keep the best", cancel, { key: "q" }),
+      byId("status"),
+      make(
+        "span",
+        { class: "cost", title: `omitted ${omitted} + used ${used} + invented ${invented}` },
+        make("span", { class: "soft" }, "cost "),
+        make("b", {}, String(value)),
+        delta ? " " : null,
+        delta,
+      ),
+      make("span", { class: "soft split" }, `omitted ${omitted} · used ${used} · invented ${invented}`),
+      proof,
+      make(
+        "span",
+        { class: "progress" },
+        make("progress", {
+          value: progress.answered,
+          max: Math.max(progress.asked, 1),
+          "aria-label": "Questions answered",
+        }),
+        make(
+          "span",
+          { class: "soft" },
+          progress.asked ? `${progress.answered} of ${progress.asked} questions` : "no questions",
+        ),
+      ),
     );
+    showHistoryButton("undo", undo);
+    showHistoryButton("redo", redo);
   }
-  place.querySelector(".so-far").textContent =
-    `Re-optimising … best so far ${value}, no solution costs less than ${bound}`;
-  place.hidden = false;
+
+  /**
+   * Show or hide that a search is running: best result so far and bound, and how to stop it.
+   * @param {SearchProgress | null} best
+   */
+  showSearch(best = null) {
+    const { working, cost } = this.app.store.state;
+    const root = byId("working");
+    if (!working) {
+      root.hidden = true;
+      return;
+    }
+    // Screen readers read every change out; once a second is enough.
+    if (best && !root.hidden && Date.now() - this.#lastShown < PAUSE) return;
+    this.#lastShown = Date.now();
+    if (root.hidden) {
+      fill(
+        root,
+        make("span", { class: "spin", "aria-hidden": "true" }),
+        make("span", { class: "so-far" }),
+        button("Stop, keep the best", () => this.app.cancelSearch(), { key: "q" }),
+      );
+    }
+    const text = find(root, ".so-far");
+    if (text) {
+      text.textContent = `Re-optimising … best so far ${best?.value ?? cost.value}, no solution costs less than ${best?.bound ?? cost.bound}`;
+    }
+    root.hidden = false;
+  }
+}
+
+/**
+ * Label a button; one that cannot act now stays reachable, so that the keyboard focus is not lost.
+ * @param {"undo" | "redo"} id
+ * @param {string | null} label
+ */
+function showHistoryButton(id, label) {
+  const element = byId(id);
+  element.setAttribute("aria-disabled", String(label === null));
+  element.title = label === null ? `Nothing to ${id}` : `${id === "undo" ? "Undo" : "Redo"}: ${label}`;
 }

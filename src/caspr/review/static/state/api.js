@@ -1,33 +1,73 @@
-/** Talk to the server: one operation after the other, the events it sends, and what to do when it is gone. */
+/** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
+/** @import { Operation, SearchProgress, State, Update } from "./types.js" */
+/** @import { Store } from "./store.js" */
 
-const PROBE = 3000;
+const PROBE_PAUSE = 3000;
+const FIRST_PROBE_PAUSE = 200;
 
-/** What became of an operation that did not go through. */
+/**
+ * An update, the state before it, and whether another tab or an editor caused it.
+ * @typedef {{ update: Update, before: State, foreign: boolean }} Received
+ */
+
+/**
+ * What the server sends without a request, and whether it answers. `ended`: it no longer knows this browser.
+ * @typedef {object} ServerListener
+ * @property {(received: Received) => void} update
+ * @property {(best: SearchProgress) => void} progress
+ * @property {() => void} questions
+ * @property {() => void} unreachable
+ * @property {() => void} reachable
+ * @property {() => void} ended
+ */
+
+/**
+ * Why a request failed. `stale`: the document was changed meanwhile; `refused`: it is invalid or contradicts the
+ * decisions in `clashes`; `unreachable`: no answer; `ended`: the server does not know this browser.
+ * @typedef {"stale" | "refused" | "unreachable" | "ended" | "failed"} RefusalKind
+ */
+
 export class Refusal extends Error {
-  constructor(kind, message, details = {}) {
+  /**
+   * @param {RefusalKind} kind
+   * @param {string} message
+   * @param {string[]} clashes
+   */
+  constructor(kind, message, clashes = []) {
     super(message);
     this.kind = kind;
-    this.clashes = details.clashes ?? [];
-    this.op = details.op ?? null;
+    this.clashes = clashes;
   }
 }
 
-export class Api {
-  #last = Promise.resolve();
-  #events = null;
-  #probe = null;
-  #waiting = 0;
+/** @type {Record<number, RefusalKind>} */
+const KINDS = { 403: "ended", 409: "stale", 422: "refused" };
 
-  /** `hear` gets a kind (`update`, `progress`, `questions`, `gone`, `back`, `over`) and what belongs to it. */
-  constructor(store, hear) {
+export class Api {
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+  /** @type {EventSource | null} */
+  #events = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #probe = undefined;
+  #waiting = 0;
+  #unreachable = false;
+
+  /**
+   * @param {Store} store
+   * @param {ServerListener} listener
+   */
+  constructor(store, listener) {
     this.store = store;
-    this.hear = hear;
+    this.listener = listener;
     this.base = new URL(".", location.href).pathname;
-    this.csrf = document.querySelector("meta[name=csrf]").content;
-    this.gone = false;
+    this.csrf = document.querySelector("meta[name=csrf]")?.getAttribute("content") ?? "";
   }
 
-  /** Do an operation when those before it are done. Answers `{update, before}`, the state before it; throws a Refusal. */
+  /**
+   * Send an operation when those before it are done; return the update and the state before it, or throw a Refusal.
+   * @param {Operation} op
+   */
   send(op) {
     this.#waiting += 1;
     const turn = this.#last
@@ -39,24 +79,28 @@ export class Api {
     return turn;
   }
 
-  /** Stop the running re-optimisation; the best so far stays. */
+  /** Stop the running search; the best result so far stays. */
   async cancel() {
     await this.#fetch("cancel", { method: "POST", headers: { "X-CSRF": this.csrf } });
   }
 
-  /** Read something below this document's address. */
-  async read(path, signal = undefined) {
+  /**
+   * Fetch JSON below the address of this document.
+   * @param {string} path
+   * @param {AbortSignal} [signal]
+   */
+  async read(path, signal) {
     const answer = await this.#fetch(path, { signal });
-    if (!answer.ok) throw new Refusal("failed", await this.#reason(answer));
+    if (!answer.ok) throw new Refusal("failed", (await errorOf(answer)).message);
     return answer.json();
   }
 
-  /** Read the whole state anew. */
+  /** Fetch the whole state. */
   async refresh() {
     this.store.replace(await this.read("state"));
   }
 
-  /** Listen to the server while the page is seen; a hidden page gives its connection back. */
+  /** Receive events while the page is visible; a hidden page closes its connection. */
   listen() {
     const follow = () => (document.hidden ? this.#close() : this.#open());
     document.addEventListener("visibilitychange", follow);
@@ -69,12 +113,13 @@ export class Api {
     if (this.#events) return;
     const events = new EventSource(`${this.base}events`);
     this.#events = events;
-    events.addEventListener("hello", (event) => this.#greeted(JSON.parse(event.data).version));
-    events.addEventListener("error", () => this.#lost());
-    events.addEventListener("update", (event) => this.#updated(JSON.parse(event.data)));
-    for (const kind of ["progress", "questions"]) {
-      events.addEventListener(kind, (event) => this.hear(kind, event.data ? JSON.parse(event.data) : {}));
-    }
+    /** @type {(kind: string, act: (data: any) => void) => void} */
+    const on = (kind, act) => events.addEventListener(kind, (event) => act(JSON.parse(event.data)));
+    events.addEventListener("error", () => this.#onLost());
+    on("hello", ({ version }) => this.#onConnected(version));
+    on("update", (update) => this.#onUpdate(update));
+    on("progress", (best) => this.listener.progress(best));
+    on("questions", () => this.listener.questions());
   }
 
   #close() {
@@ -82,97 +127,107 @@ export class Api {
     this.#events = null;
   }
 
+  /** @param {Operation} op */
   async #post(op) {
     const before = this.store.state;
     const body = JSON.stringify({ version: before.version, op });
     const headers = { "Content-Type": "application/json", "X-CSRF": this.csrf };
-    const answer = await this.#fetch("do", { method: "POST", headers, body }, op);
+    const answer = await this.#fetch("do", { method: "POST", headers, body });
     if (answer.ok) {
+      /** @type {Update} */
       const update = await answer.json();
-      await this.#take(update);
+      await this.#apply(update);
       return { update, before };
     }
-    const told = await answer.json().catch(() => ({}));
-    const message = told.error ?? `The server answered ${answer.status}.`;
-    if (answer.status === 409) {
-      await this.refresh();
-      throw new Refusal("late", message, { op });
-    }
-    if (answer.status === 403) throw new Refusal("over", message, { op });
-    if (answer.status === 422) throw new Refusal("refused", message, { op, clashes: told.clashes });
-    throw new Refusal("failed", message, { op });
+    const kind = KINDS[answer.status] ?? "failed";
+    const { message, clashes } = await errorOf(answer);
+    if (kind === "stale") await this.refresh();
+    throw new Refusal(kind, message, clashes);
   }
 
-  /** Take an update into the store before the next operation names its version. */
-  async #take(update) {
+  /**
+   * Apply an update before the next operation names its version.
+   * @param {Update} update
+   */
+  async #apply(update) {
     if (!this.store.merge(update)) await this.refresh();
   }
 
-  /** An event may be the echo of our own operation, before or after its answer. */
-  async #updated(update) {
+  /**
+   * An event may repeat the answer to an operation of this page, before or after it.
+   * @param {Update} update
+   */
+  async #onUpdate(update) {
     const before = this.store.state;
-    await this.#take(update);
-    const after = this.store.state;
+    await this.#apply(update);
+    /** @type {(state: State) => string} */
     const decided = ({ decisions, notes }) => JSON.stringify([decisions, notes]);
-    const moved =
-      update.full || Object.keys(update.mentions ?? {}).length > 0 || decided(before) !== decided(after);
-    const fresh = update.version > before.version;
-    this.hear("update", { update, before, theirs: fresh && moved && this.#waiting === 0 });
+    const changed =
+      update.full || Object.keys(update.mentions).length > 0 || decided(before) !== decided(this.store.state);
+    const isNew = update.version > before.version;
+    this.listener.update({ update, before, foreign: isNew && changed && this.#waiting === 0 });
   }
 
-  async #fetch(path, options, op = null) {
+  /**
+   * @param {string} path
+   * @param {RequestInit} options
+   */
+  async #fetch(path, options) {
     let answer;
     try {
       answer = await fetch(this.base + path, { credentials: "same-origin", ...options });
     } catch (error) {
-      if (error.name === "AbortError") throw error;
-      this.#lost();
-      throw new Refusal("gone", "The server does not answer.", { op });
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      this.#onLost();
+      throw new Refusal("unreachable", "The server does not answer.");
     }
     if (answer.status === 403) {
       this.#close();
-      this.hear("over", {});
+      this.listener.ended();
     }
     return answer;
   }
 
-  async #reason(answer) {
-    const told = await answer.json().catch(() => ({}));
-    return told.error ?? `The server answered ${answer.status}.`;
+  /** Report once that the server does not answer, and probe until it does. */
+  #onLost() {
+    if (document.hidden || this.#probe !== undefined) return;
+    this.#probe = setTimeout(() => this.#probeServer(), this.#unreachable ? PROBE_PAUSE : FIRST_PROBE_PAUSE);
   }
 
-  /** Say once that the server is gone, and look for it again and again. */
-  #lost() {
-    if (document.hidden || this.#probe !== null) return;
-    this.#probe = setTimeout(
-      async () => {
-        try {
-          const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
-          this.#probe = null;
-          this.#close();
-          if (answer.ok) this.#open();
-          else this.hear("over", {});
-        } catch {
-          if (!this.gone) this.hear("gone", {});
-          this.gone = true;
-          this.#probe = null;
-          this.#lost();
-        }
-      },
-      this.gone ? PROBE : 200,
-    );
+  async #probeServer() {
+    try {
+      const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
+      this.#probe = undefined;
+      this.#close();
+      if (answer.ok) this.#open();
+      else this.listener.ended();
+    } catch {
+      if (!this.#unreachable) this.listener.unreachable();
+      this.#unreachable = true;
+      this.#probe = undefined;
+      this.#onLost();
+    }
   }
 
-  #returned() {
+  /**
+   * A connection begins with the version of the document; updates before it must be fetched.
+   * @param {number} version
+   */
+  async #onConnected(version) {
     clearTimeout(this.#probe);
-    this.#probe = null;
-    if (this.gone) this.hear("back", {});
-    this.gone = false;
-  }
-
-  /** The first thing a connection tells is the version; what happened before it must be read. */
-  async #greeted(version) {
-    this.#returned();
+    this.#probe = undefined;
+    if (this.#unreachable) this.listener.reachable();
+    this.#unreachable = false;
     if (version !== this.store.state.version) await this.refresh().catch(() => {});
   }
+}
+
+/**
+ * Return the message of an answer that is an error, and the ids of the decisions it names.
+ * @param {Response} answer
+ * @returns {Promise<{ message: string, clashes: string[] }>}
+ */
+async function errorOf(answer) {
+  const body = await answer.json().catch(() => ({}));
+  return { message: body.error ?? `The server answered ${answer.status}.`, clashes: body.clashes ?? [] };
 }

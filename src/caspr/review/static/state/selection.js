@@ -1,48 +1,94 @@
-/** Where the reader is: the current mention, the mentions selected, and a stretch of tokens chosen. */
+/** Where the reader is: the current mention, the selected mentions, and a range of tokens. */
+/** @import { MentionId } from "./types.js" */
 
-export class Spot {
+/**
+ * A range of tokens, from where it began to where it was extended to.
+ * @typedef {{ anchor: number, head: number }} TokenRange
+ */
+
+/**
+ * What a listener receives. `moved`: the current mention is another one than `previous`, and `focus` moves the
+ * keyboard there, `show` scrolls to it. `toggled`: mentions that may have been selected or deselected.
+ * `ranged`: the range is another one than `previousRange`.
+ * @typedef {object} SelectionChange
+ * @property {boolean} [moved]
+ * @property {MentionId | null} [previous]
+ * @property {boolean} [focus]
+ * @property {boolean} [show]
+ * @property {MentionId[]} [toggled]
+ * @property {boolean} [ranged]
+ * @property {TokenRange | null} [previousRange]
+ */
+
+export class Selection {
+  /** @type {((change: SelectionChange) => void)[]} */
   #listeners = [];
 
   constructor() {
+    /** @type {MentionId | null} */
     this.mention = null;
+    /** @type {Set<MentionId>} */
     this.selected = new Set();
-    /** Tokens chosen for a new mention, as `{anchor, head}`, or null. */
+    /**
+     * The tokens chosen for a new mention.
+     * @type {TokenRange | null}
+     */
     this.range = null;
   }
 
+  /** @param {(change: SelectionChange) => void} listener */
   subscribe(listener) {
     this.#listeners.push(listener);
   }
 
-  /** Go to a mention; `focus` moves the keyboard there, `show` scrolls to it. */
-  go(id, { focus = false, show = true } = {}) {
-    if (this.range) this.choose(null);
-    const before = this.mention;
+  /**
+   * Go to a mention, or to none; `focus` moves the keyboard there, `show` scrolls to it.
+   * @param {MentionId | null} id
+   */
+  goTo(id, { focus = false, show = true } = {}) {
+    if (this.range) this.setRange(null);
+    const previous = this.mention;
     this.mention = id;
-    this.#tell({ moved: true, before, focus, show });
+    this.#notify({ moved: true, previous, focus, show });
   }
 
-  /** Select a mention, or no longer. */
+  /**
+   * Select a mention, or deselect it.
+   * @param {MentionId} id
+   */
   toggle(id) {
     if (!this.selected.delete(id)) this.selected.add(id);
-    this.#tell({ chosen: [id] });
+    this.#notify({ toggled: [id] });
   }
 
-  /** Select exactly these. */
+  /**
+   * Select exactly these mentions.
+   * @param {MentionId[]} ids
+   */
   select(ids) {
-    const touched = new Set([...this.selected, ...ids]);
+    const toggled = [...new Set([...this.selected, ...ids])];
     this.selected = new Set(ids);
-    this.#tell({ chosen: [...touched] });
+    this.#notify({ toggled });
   }
 
-  /** Choose a stretch of tokens, or none. */
-  choose(range) {
-    const before = this.range;
+  /**
+   * Choose a range of tokens, or none.
+   * @param {TokenRange | null} range
+   */
+  setRange(range) {
+    const previousRange = this.range;
     this.range = range;
-    this.#tell({ ranged: true, before });
+    this.#notify({ ranged: true, previousRange });
   }
 
-  /** The chosen tokens as `{start, end}`, or null. */
+  /** Deselect all mentions and tokens. */
+  clear() {
+    this.select([]);
+    this.setRange(null);
+    getSelection()?.removeAllRanges();
+  }
+
+  /** The first and last token of the range, if there is one. */
   get span() {
     if (!this.range) return null;
     const { anchor, head } = this.range;
@@ -55,14 +101,18 @@ export class Spot {
     return this.mention ? [this.mention] : [];
   }
 
-  /** Forget mentions that are no more. */
-  keepOnly(known) {
-    const gone = [...this.selected].filter((id) => !known(id));
-    if (gone.length) this.select([...this.selected].filter(known));
-    if (this.mention && !known(this.mention)) this.mention = null;
+  /**
+   * Drop mentions that are no longer known.
+   * @param {(id: MentionId) => boolean} isKnown
+   */
+  keepOnly(isKnown) {
+    const kept = [...this.selected].filter(isKnown);
+    if (kept.length < this.selected.size) this.select(kept);
+    if (this.mention && !isKnown(this.mention)) this.mention = null;
   }
 
-  #tell(what) {
-    for (const listener of this.#listeners) listener(what);
+  /** @param {SelectionChange} change */
+  #notify(change) {
+    for (const listener of this.#listeners) listener(change);
   }
 }

@@ -1,25 +1,31 @@
 /** The document as this page knows it: the server's state, kept up to date by its updates. */
 import { phrase } from "../ui/words.js";
+import { inTextOrder, spanOf } from "./spans.js";
+/** @import { Chain, ChainId, Mention, MentionId, State, Update } from "./types.js" */
 
-const WHOLE = ["cost", "decisions", "closed", "notes", "undo", "redo", "progress", "working", "problem"];
+/**
+ * What changed: the ids of mentions and chains, and whether the text itself is another one.
+ * @typedef {{ mentions: Set<MentionId>, chains: Set<ChainId>, rebuild: boolean }} StoreChange
+ */
+
+/** @type {(one: unknown, other: unknown) => boolean} */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Sort mention ids as they are read: by start, the longer one first. */
-export function inTextOrder(ids) {
-  const spans = ids.map((id) => [id, ...id.split("-").map(Number)]);
-  spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
-  return spans.map(([id]) => id);
-}
-
 export class Store {
+  /** @type {((change: StoreChange, old: State) => void)[]} */
   #listeners = [];
+  /** @type {MentionId[] | null} */
   #order = null;
 
+  /** @param {State} state */
   constructor(state) {
     this.state = state;
   }
 
-  /** Call a listener after every change, with what changed: `{mentions, chains, anew}`, the first two sets of ids. */
+  /**
+   * Call a listener after every change, with what changed and the state before.
+   * @param {(change: StoreChange, old: State) => void} listener
+   */
   subscribe(listener) {
     this.#listeners.push(listener);
   }
@@ -30,67 +36,103 @@ export class Store {
     return this.#order;
   }
 
+  /**
+   * @param {MentionId | null | undefined} id
+   * @returns {Mention | null}
+   */
   mention(id) {
-    return this.state.mentions[id] ?? null;
+    return id == null ? null : (this.state.mentions[id] ?? null);
   }
 
+  /**
+   * @param {ChainId | null | undefined} id
+   * @returns {Chain | null}
+   */
   chain(id) {
-    return id === null || id === undefined ? null : (this.state.chains[id] ?? null);
+    return id == null ? null : (this.state.chains[id] ?? null);
   }
 
-  /** Return the words of a mention, whether or not it is known. */
+  /**
+   * Return the words of a mention, whether or not it is known.
+   * @param {MentionId} id
+   */
   words(id, most = 60) {
-    const [start, end] = id.split("-").map(Number);
+    const { start, end } = spanOf(id);
     return phrase(this.state.tokens, start, end, most);
   }
 
-  /** Return the decisions that name a mention. */
-  decisionsOn(id) {
-    return this.state.decisions.filter((decision) => decision.mentions.includes(id));
-  }
-
-  /** Take a whole new state; listeners hear only what differs. Tokens and annotators tell whether to start anew. */
+  /**
+   * Replace the whole state; listeners receive only what differs.
+   * @param {State} state
+   */
   replace(state) {
     const old = this.state;
     this.state = state;
-    this.#tell(old, {
-      mentions: this.#differing(old.mentions, state.mentions),
-      chains: this.#differing(old.chains, state.chains),
-      anew: !same([old.tokens, old.breaks, old.annotators], [state.tokens, state.breaks, state.annotators]),
+    this.#notify(old, {
+      mentions: differing(old.mentions, state.mentions),
+      chains: differing(old.chains, state.chains),
+      rebuild: !same(
+        [old.tokens, old.breaks, old.annotators],
+        [state.tokens, state.breaks, state.annotators],
+      ),
     });
   }
 
-  /** Take an update; answer false when it does not fit on what is known, so that the state must be fetched. */
+  /**
+   * Apply an update; return false when updates before it are missing, so that the state must be fetched.
+   * @param {Update} update
+   */
   merge(update) {
-    const state = this.state;
-    if (update.full || (update.base ?? update.version - 1) > state.version) return false;
-    if (update.version < state.version) return true;
-    const old = { ...state };
-    this.state = { ...state, version: update.version };
-    for (const name of WHOLE) if (name in update) this.state[name] = update[name];
-    for (const name of ["mentions", "chains"]) {
-      const table = { ...state[name] };
-      for (const [id, value] of Object.entries(update[name] ?? {})) {
-        if (value === null) delete table[id];
-        else table[id] = value;
-      }
-      this.state[name] = table;
-    }
-    this.#tell(old, {
-      mentions: new Set(Object.keys(update.mentions ?? {})),
-      chains: new Set(Object.keys(update.chains ?? {})),
-      anew: false,
+    const old = this.state;
+    if (update.full || update.version > old.version + 1) return false;
+    if (update.version < old.version) return true;
+    const { version, undo, redo, progress, working, problem, cost, decisions, closed, notes } = update;
+    this.state = {
+      ...old,
+      ...{ version, undo, redo, progress, working, problem, cost, decisions, closed, notes },
+      mentions: merged(old.mentions, update.mentions),
+      chains: merged(old.chains, update.chains),
+    };
+    this.#notify(old, {
+      mentions: new Set(Object.keys(update.mentions)),
+      chains: new Set(Object.keys(update.chains)),
+      rebuild: false,
     });
     return true;
   }
 
-  #differing(old, now) {
-    const ids = new Set([...Object.keys(old), ...Object.keys(now)]);
-    return new Set([...ids].filter((id) => !same(old[id], now[id])));
-  }
-
-  #tell(old, change) {
+  /**
+   * @param {State} old
+   * @param {StoreChange} change
+   */
+  #notify(old, change) {
     for (const id of change.mentions) if (!old.mentions[id] || !this.state.mentions[id]) this.#order = null;
     for (const listener of this.#listeners) listener(change, old);
   }
+}
+
+/**
+ * Return the ids whose values differ.
+ * @template T
+ * @param {Record<string, T>} old
+ * @param {Record<string, T>} now
+ */
+function differing(old, now) {
+  const ids = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return new Set([...ids].filter((id) => !same(old[id], now[id])));
+}
+
+/**
+ * Return a table with changes applied; null deletes.
+ * @template T
+ * @param {Record<string, T>} table
+ * @param {Record<string, T | null>} changes
+ */
+function merged(table, changes) {
+  const result = { ...table };
+  for (const [id, value] of Object.entries(changes)) {
+    if (value === null) delete result[id];
+    else result[id] = value;
+  }
+  return result;
 }

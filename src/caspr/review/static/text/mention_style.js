@@ -1,58 +1,88 @@
-/** How a mention looks and sounds: its classes, the label behind it, and its description. */
+/** How a mention looks and is read out: its classes, the label behind it, and its description. */
 import { colour } from "./colours.js";
-import { inChain, where } from "../ui/words.js";
+import { inChain, tokenRange } from "../ui/words.js";
+/** @import { Selection } from "../state/selection.js" */
+/** @import { Store } from "../state/store.js" */
+/** @import { ChainId, Mention, MentionId } from "../state/types.js" */
 
-const name = (chain) => chain ?? "–";
+/** @param {ChainId | null | undefined} chain */
+const chainLabel = (chain) => chain ?? "–";
 
-export class Dress {
-  constructor(store, spot) {
+export class MentionStyle {
+  /**
+   * @param {Store} store
+   * @param {Selection} selection
+   */
+  constructor(store, selection) {
     this.store = store;
-    this.spot = spot;
-    /** The mentions that the last step changed, with the chain each was in. */
+    this.selection = selection;
+    /**
+     * The mentions that the last step changed, with the chain each was in.
+     * @type {Map<MentionId, ChainId | null>}
+     */
     this.changed = new Map();
-    /** The mentions that the current question is about. */
+    /**
+     * The mentions that the current question is about.
+     * @type {MentionId[]}
+     */
     this.asked = [];
   }
 
-  /** Give one piece of a mention the classes, label and description that the mention has now. */
-  clothe(element, id) {
+  /**
+   * Give one piece of a mention the classes, label and description that the mention has now.
+   * @param {HTMLElement} piece
+   * @param {MentionId} id
+   */
+  apply(piece, id) {
     const mention = this.store.mention(id);
     if (!mention) return;
-    const classes = this.#classes(id, mention, element.classList.contains("lit"));
-    if (element.className !== classes) element.className = classes;
-    if (element.hasAttribute("aria-label")) element.setAttribute("aria-label", this.describe(id));
-    if (!element.dataset.ends.includes("e")) return;
+    const classes = this.#classes(id, mention, piece.classList.contains("highlighted"));
+    if (piece.className !== classes) piece.className = classes;
+    if (piece.hasAttribute("aria-label")) piece.setAttribute("aria-label", this.describe(id));
+    if (!piece.dataset.ends?.includes("e")) return;
     const label = this.#label(id, mention);
-    if (element.dataset.label !== label) element.dataset.label = label;
+    if (piece.dataset.label !== label) piece.dataset.label = label;
   }
 
-  /** Describe a mention for those who do not see it. */
+  /**
+   * Describe a mention for screen readers.
+   * @param {MentionId} id
+   */
   describe(id) {
     const mention = this.store.mention(id);
-    const parts = [`“${this.store.words(id)}”, tokens ${where(id)}`, inChain(mention?.chain)];
+    const parts = [`“${this.store.words(id)}”, tokens ${tokenRange(id)}`, inChain(mention?.chain)];
     if (mention?.decision) parts.push(mention.decision === "in" ? "enforced" : "enforced to be no mention");
     if (this.changed.has(id)) parts.push(`changed by the last step, was ${inChain(this.changed.get(id))}`);
-    if (this.spot.selected.has(id)) parts.push("selected");
+    if (this.selection.selected.has(id)) parts.push("selected");
     return parts.join(", ");
   }
 
-  #classes(id, mention, lit) {
-    const classes = ["m", mention.chain === null ? "out" : colour(mention.chain)];
+  /**
+   * @param {MentionId} id
+   * @param {Mention} mention
+   * @param {boolean} highlighted
+   */
+  #classes(id, mention, highlighted) {
+    const classes = ["m", mention.chain === null ? "left-out" : colour(mention.chain)];
     if (mention.decision) classes.push("decided");
     if (this.changed.has(id)) classes.push("changed");
     if (this.asked.includes(id)) classes.push("asked");
-    if (this.spot.selected.has(id)) classes.push("selected");
-    if (this.spot.mention === id) classes.push("current");
-    if (lit) classes.push("lit");
+    if (this.selection.selected.has(id)) classes.push("selected");
+    if (this.selection.mention === id) classes.push("current");
+    if (highlighted) classes.push("highlighted");
     return classes.join(" ");
   }
 
-  /** The number of the chain; `=` before it when enforced, where it was before, and ✎ for a note. */
+  /**
+   * Return the number of the chain, with `=` before it when enforced, the chain it was in, and ✎ for a note.
+   * @param {MentionId} id
+   * @param {Mention} mention
+   */
   #label(id, mention) {
     const changed = this.changed.has(id);
-    const plain = mention.chain === null && !mention.decision && !changed;
-    const was = changed ? `${name(this.changed.get(id))}→` : "";
+    const unlabelled = mention.chain === null && !mention.decision && !changed;
+    const was = changed ? `${chainLabel(this.changed.get(id))}→` : "";
     const noted = this.store.state.notes.some((note) => note.mention === id) ? "✎" : "";
-    return `${was}${mention.decision ? "=" : ""}${plain ? "" : name(mention.chain)}${noted}`;
+    return `${was}${mention.decision ? "=" : ""}${unlabelled ? "" : chainLabel(mention.chain)}${noted}`;
   }
 }

@@ -1,30 +1,55 @@
 /**
- * The text with its mentions. Every candidate is an element once and for all; a change touches only the
- * elements of the mentions that changed, or the lines where a mention came, went, entered or left a chain.
+ * The text with its mentions. A change restyles only the pieces of the mentions that changed, and rebuilds only
+ * the lines where a mention appeared, disappeared, entered a chain or left one.
  */
+import { spanOf } from "../state/spans.js";
 import { make } from "../ui/dom.js";
-import { Dress } from "./mention_style.js";
-import { lineAt, linesOf, treeOf } from "./lines.js";
-import { blank, shown, turns } from "../ui/words.js";
+import { lineAt, linesOf } from "./lines.js";
+import { MentionStyle } from "./mention_style.js";
+import { Pieces } from "./pieces.js";
+import { RowBuilder } from "./rows.js";
+/** @import { Selection, SelectionChange, TokenRange } from "../state/selection.js" */
+/** @import { Store, StoreChange } from "../state/store.js" */
+/** @import { ChainId, MentionId, State } from "../state/types.js" */
+/** @import { Line, LineMention } from "./lines.js" */
 
 const CHUNK = 24;
-const WORDS_A_ROW = 12;
-const HEAD = ["tabindex", "role", "aria-roledescription", "aria-label"];
+const TOKENS_PER_ROW = 12;
+const MARGIN_ABOVE = 24;
+const MARGIN_BELOW = 40;
 
 export class TextView {
+  /** @type {Line[]} */
   #lines = [];
-  #onLine = [];
+  /**
+   * The mentions that touch each line, in text order.
+   * @type {LineMention[][]}
+   */
+  #mentions = [];
+  /** @type {HTMLElement[]} */
   #rows = [];
-  #pieces = new Map();
-  #tokens = [];
-  #lit = new Set();
-  #dress;
+  #pieces = new Pieces();
+  /** @type {Set<HTMLElement>} */
+  #highlighted = new Set();
+  #style;
+  #builder;
+  /**
+   * The one mention that the tab key leads to.
+   * @type {HTMLElement | null}
+   */
+  #tabStop = null;
 
-  constructor(root, store, spot) {
+  /**
+   * @param {HTMLElement} root
+   * @param {Store} store
+   * @param {Selection} selection
+   */
+  constructor(root, store, selection) {
     this.root = root;
     this.store = store;
-    this.spot = spot;
-    this.#dress = new Dress(store, spot);
+    this.selection = selection;
+    this.#style = new MentionStyle(store, selection);
+    this.#builder = new RowBuilder(store, this.#style, this.#pieces);
     this.render();
   }
 
@@ -32,276 +57,266 @@ export class TextView {
   render() {
     const { tokens, breaks } = this.store.state;
     this.#lines = linesOf(tokens, breaks);
-    this.#assign();
+    this.#assignMentions();
     this.#pieces.clear();
-    this.#rows = this.#lines.map((_, number) => this.#row(number));
+    this.#builder.tokens = [];
+    this.#rows = this.#lines.map((line, number) => this.#builder.build(line, this.#mentions[number]));
     const chunks = [];
     for (let i = 0; i < this.#rows.length; i += CHUNK) {
       const chunk = make("div", { class: "chunk" }, ...this.#rows.slice(i, i + CHUNK));
-      const heights = this.#lines
-        .slice(i, i + CHUNK)
-        .map((l) => Math.ceil((l.end - l.start + 1) / WORDS_A_ROW));
-      chunk.style.containIntrinsicSize = `auto ${heights.reduce((sum, rows) => sum + rows * 36 + 6, 0)}px`;
+      chunk.style.containIntrinsicSize = `auto ${guessedHeight(this.#lines.slice(i, i + CHUNK))}px`;
       chunks.push(chunk);
     }
     if (!chunks.length) chunks.push(make("p", { class: "soft" }, "This document has no tokens."));
     this.root.replaceChildren(...chunks);
-    this.#rove();
+    this.#updateTabStop();
   }
 
-  /** Show what changed in the store. */
+  /**
+   * Show what changed in the store.
+   * @param {StoreChange} change
+   * @param {State} old
+   */
   update(change, old) {
-    const rows = new Set();
-    const noted = [...old.notes, ...this.store.state.notes].map((note) => note.mention).filter(Boolean);
-    for (const id of new Set([...change.mentions, ...noted])) this.#touch(id, rows);
-    if (rows.size) this.#assign(rows);
-    for (const number of rows) this.#redraw(number);
-    this.#close();
-    this.#rove();
+    /** @type {Set<number>} */
+    const outdated = new Set();
+    const notes = [...old.notes, ...this.store.state.notes];
+    const noted = notes.map((note) => note.mention).filter((id) => id !== null);
+    for (const id of new Set([...change.mentions, ...noted])) this.#refresh(id, outdated);
+    if (outdated.size) this.#assignMentions(outdated);
+    for (const number of outdated) this.#rebuild(number);
+    this.#showClosedTokens();
+    this.#updateTabStop();
   }
 
-  /** Say which mentions the last step changed, as a Map from id to the chain they were in. */
-  mark(changed) {
-    const touched = new Set([...this.#dress.changed.keys(), ...changed.keys()]);
-    this.#dress.changed = changed;
-    for (const id of touched) this.#redress(id);
+  /**
+   * Show which mentions the last step changed, and the chain each was in.
+   * @param {Map<MentionId, ChainId | null>} changed
+   */
+  showChanged(changed) {
+    const before = this.#style.changed;
+    this.#style.changed = changed;
+    this.#restyle([...before.keys(), ...changed.keys()]);
   }
 
-  /** Say which mentions the current question is about. */
-  ask(ids) {
-    const before = this.#dress.asked;
-    this.#dress.asked = ids;
-    for (const id of [...before, ...ids]) this.#redress(id);
+  /**
+   * Show which mentions the current question is about.
+   * @param {MentionId[]} ids
+   */
+  showAsked(ids) {
+    const before = this.#style.asked;
+    this.#style.asked = ids;
+    this.#restyle([...before, ...ids]);
   }
 
-  /** Highlight a chain everywhere, or none; only what is new or over is touched. */
-  light(chain) {
+  /**
+   * Highlight the mentions of a chain, or of none.
+   * @param {ChainId | null} chain
+   */
+  highlight(chain) {
     const ids = this.store.chain(chain)?.mentions ?? [];
-    const lit = new Set(ids.flatMap((id) => this.#pieces.get(id) ?? []));
-    for (const element of this.#lit) if (!lit.has(element)) element.classList.remove("lit");
-    for (const element of lit) if (!this.#lit.has(element)) element.classList.add("lit");
-    this.#lit = lit;
+    const highlighted = new Set(ids.flatMap((id) => this.#pieces.of(id)));
+    for (const piece of this.#highlighted) if (!highlighted.has(piece)) piece.classList.remove("highlighted");
+    for (const piece of highlighted) if (!this.#highlighted.has(piece)) piece.classList.add("highlighted");
+    this.#highlighted = highlighted;
   }
 
-  /** Follow the current mention, the selection and the chosen tokens. */
-  follow(what) {
-    if (what.moved) {
-      for (const id of [what.before, this.spot.mention]) if (id) this.#redress(id);
-      this.#rove();
-      if (this.spot.mention) this.reveal(this.spot.mention, what);
+  /**
+   * Show the current mention, the selected mentions and the range of tokens.
+   * @param {SelectionChange} change
+   */
+  onSelection(change) {
+    if (change.moved) {
+      const { mention } = this.selection;
+      this.#restyle([change.previous, mention].filter((id) => id != null));
+      this.#updateTabStop();
+      if (mention) this.reveal(mention, change);
     }
-    for (const id of what.chosen ?? []) this.#redress(id);
-    if (what.ranged) this.#paint(what.before);
+    this.#restyle(change.toggled ?? []);
+    if (change.ranged) this.#showRange(change.previousRange ?? null);
   }
 
-  /** Scroll to a mention unless it is in view already; `focus` also moves the keyboard there. */
+  /**
+   * Scroll to a mention unless it is in view; `focus` also moves the keyboard there.
+   * @param {MentionId} id
+   */
   reveal(id, { focus = false, show = true } = {}) {
     const element = this.element(id);
     if (!element) return;
-    if (show) this.#scroll(element);
+    if (show) this.#scrollTo(element);
     if (focus) {
-      element.setAttribute("aria-label", this.#dress.describe(id));
+      element.setAttribute("aria-label", this.#style.describe(id));
       element.focus({ preventScroll: true });
     }
   }
 
-  /** Put the keyboard on a token. */
+  /**
+   * Move the keyboard to a token.
+   * @param {number} token
+   */
   focusToken(token) {
-    const element = this.#tokens[token];
+    const element = this.#builder.tokens[token];
     if (!element) return;
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
-    this.#scroll(element);
+    this.#scrollTo(element);
   }
 
-  /** While the pointer is down nothing else gets the focus; see `#rove`. */
-  hold(pressed) {
-    if (!pressed) this.#rove();
-    else if (this.roving !== document.activeElement) this.roving?.removeAttribute("tabindex");
+  /**
+   * Keep a pressed pointer from moving the focus; see `#updateTabStop`.
+   * @param {boolean} pressed
+   */
+  onPointer(pressed) {
+    if (!pressed) this.#updateTabStop();
+    else if (this.#tabStop !== document.activeElement) this.#tabStop?.removeAttribute("tabindex");
   }
 
-  /** The element that stands for a mention: its first piece. */
+  /**
+   * Return the element that stands for a mention: its first piece.
+   * @param {MentionId} id
+   */
   element(id) {
-    return this.#pieces.get(id)?.[0] ?? null;
+    return this.#pieces.head(id);
   }
 
-  /** The number of the line of a token, and how many there are. */
-  line(token) {
+  /**
+   * Return the number of the line of a token.
+   * @param {number} token
+   */
+  lineOf(token) {
     return lineAt(this.#lines, token);
   }
 
-  /** The first and last token of a line, or null. */
-  extent(number) {
+  /**
+   * Return the first and last token of a line, if there is such a line.
+   * @param {number} number
+   */
+  line(number) {
     return this.#lines[number] ?? null;
   }
 
-  /** The first token that is in view. Rows are only looked at in the one chunk that is: others need not be laid out. */
-  get top() {
+  /** The first token in view. Only the rows of the chunk in view are measured: others need not be laid out. */
+  get firstVisibleToken() {
     const edge = this.root.getBoundingClientRect().top + 20;
-    const below = (element) => element.getBoundingClientRect().bottom > edge;
-    const row = [...([...this.root.children].find(below)?.children ?? [])].find(below);
-    return Number(row?.dataset.n ?? 1);
+    /** @param {Element} element */
+    const isBelow = (element) => element.getBoundingClientRect().bottom > edge;
+    const chunk = [...this.root.children].find(isBelow);
+    const row = [...(chunk?.children ?? [])].find(isBelow);
+    return Number(row?.getAttribute("data-n") ?? 1);
   }
 
-  #assign(rows = null) {
-    if (rows) for (const number of rows) this.#onLine[number] = [];
-    else this.#onLine = this.#lines.map(() => []);
+  /**
+   * Find the mentions of each line, or only of some lines.
+   * @param {Set<number> | null} some
+   */
+  #assignMentions(some = null) {
+    if (some) for (const number of some) this.#mentions[number] = [];
+    else this.#mentions = this.#lines.map(() => []);
     for (const id of this.store.order) {
       const { start, end } = this.store.state.mentions[id];
-      for (
-        let n = lineAt(this.#lines, start);
-        n < this.#lines.length && this.#lines[n].start <= end;
-        n += 1
-      ) {
-        if (!rows || rows.has(n)) this.#onLine[n].push({ id, start, end });
+      for (let n = this.lineOf(start); n < this.#lines.length && this.#lines[n].start <= end; n += 1) {
+        if (!some || some.has(n)) this.#mentions[n].push({ id, start, end });
       }
     }
   }
 
-  #touch(id, rows) {
+  /**
+   * Restyle a changed mention where that is enough; otherwise its lines are outdated.
+   * @param {MentionId} id
+   * @param {Set<number>} outdated
+   */
+  #refresh(id, outdated) {
     const mention = this.store.mention(id);
     const element = this.element(id);
-    const shape = element ? element.classList.contains("out") : null;
-    if (mention && element && shape === (mention.chain === null)) {
-      this.#redress(id);
+    if (mention && element && element.classList.contains("left-out") === (mention.chain === null)) {
+      this.#restyle([id]);
       return;
     }
-    const [start, end] = id.split("-").map(Number);
-    for (let n = this.line(start); n <= this.line(end); n += 1) rows.add(n);
+    const { start, end } = spanOf(id);
+    for (let n = this.lineOf(start); n <= this.lineOf(end); n += 1) outdated.add(n);
   }
 
-  #redraw(number) {
-    const { start, end } = this.#lines[number];
-    for (let t = start; t <= end; t += 1) this.#tokens[t] = undefined;
+  /**
+   * Build a line again; the focus stays on its mention or token.
+   * @param {number} number
+   */
+  #rebuild(number) {
+    const line = this.#lines[number];
     const old = this.#rows[number];
-    for (const element of old.querySelectorAll(".m")) {
-      const left = this.#pieces.get(element.dataset.m)?.filter((piece) => piece !== element);
-      if (left?.length) this.#pieces.set(element.dataset.m, left);
-      else this.#pieces.delete(element.dataset.m);
-    }
-    const held = old.contains(document.activeElement) ? document.activeElement.dataset : null;
-    const row = this.#row(number);
+    for (let t = line.start; t <= line.end; t += 1) this.#builder.tokens[t] = undefined;
+    this.#pieces.removeBelow(old);
+    const focused = document.activeElement;
+    const kept = focused instanceof HTMLElement && old.contains(focused) ? focused.dataset : {};
+    const row = this.#builder.build(line, this.#mentions[number]);
     old.replaceWith(row);
     this.#rows[number] = row;
-    for (const { id } of this.#onLine[number]) this.#settle(id);
-    if (held?.m) this.#rove();
-    if (held?.m) this.element(held.m)?.focus({ preventScroll: true });
-    if (held?.t) this.focusToken(Number(held.t));
-    this.#paint(null);
-  }
-
-  /** Put the pieces of a mention in text order again, the first of them as its head. */
-  #settle(id) {
-    const pieces = this.#pieces.get(id);
-    if (!pieces || pieces.length < 2) return;
-    const follows = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
-    pieces.sort((one, other) => (follows(one, other) ? -1 : 1));
-    for (const piece of pieces.slice(1)) for (const name of HEAD) piece.removeAttribute(name);
-    this.#head(pieces[0]);
-  }
-
-  #head(element) {
-    element.setAttribute("role", "group");
-    element.setAttribute("aria-roledescription", "mention");
-  }
-
-  #row(number) {
-    const line = this.#lines[number];
-    const weigh = ({ id }) => (this.store.state.mentions[id].chain === null ? 0 : 1);
-    const tree = treeOf(line, this.#onLine[number], weigh);
-    const row = make("p", { class: "line", dir: "auto", data: { n: String(line.start) } });
-    row.style.setProperty("--levels", String(tree.height));
-    this.#grow(row, tree.children);
-    return row;
-  }
-
-  #grow(parent, nodes) {
-    const { tokens } = this.store.state;
-    let first = true;
-    for (const node of nodes) {
-      const token = typeof node === "number" ? node : this.#firstToken(node);
-      if (!first) parent.append(blank(tokens[token - 2], tokens[token - 1]));
-      first = false;
-      parent.append(typeof node === "number" ? this.#token(node) : this.#mention(node));
+    for (const { id } of this.#mentions[number]) this.#pieces.sort(id);
+    if (kept.m) {
+      this.#updateTabStop();
+      this.element(kept.m)?.focus({ preventScroll: true });
     }
+    if (kept.t) this.focusToken(Number(kept.t));
+    this.#showRange(null);
   }
 
-  #firstToken(node) {
-    const [child] = node.children;
-    return typeof child === "number" ? child : this.#firstToken(child);
+  /** @param {Iterable<MentionId>} ids */
+  #restyle(ids) {
+    for (const id of new Set(ids)) for (const piece of this.#pieces.of(id)) this.#style.apply(piece, id);
   }
 
-  #token(token) {
-    const element = document.createElement("span");
-    const text = this.store.state.tokens[token - 1];
-    element.className = turns(text) ? "t isolated" : "t";
-    element.dataset.t = token;
-    element.textContent = shown(text);
-    this.#tokens[token] = element;
-    if (this.store.state.closed.includes(token)) element.classList.add("closed");
-    return element;
-  }
-
-  #mention(node) {
-    const element = document.createElement("span");
-    element.dataset.m = node.id;
-    element.dataset.ends = (node.first ? "s" : "") + (node.last ? "e" : "");
-    element.style.setProperty("--under", String(node.height));
-    const pieces = this.#pieces.get(node.id);
-    if (pieces) pieces.push(element);
-    else {
-      this.#pieces.set(node.id, [element]);
-      this.#head(element);
-    }
-    this.#dress.clothe(element, node.id);
-    this.#grow(element, node.children);
-    return element;
-  }
-
-  #redress(id) {
-    for (const element of this.#pieces.get(id) ?? []) this.#dress.clothe(element, id);
-  }
-
-  /** Mark the tokens at which nothing may begin or end. */
-  #close() {
+  /** Mark the tokens at which no mention may begin or end. */
+  #showClosedTokens() {
     const closed = new Set(this.store.state.closed);
     for (const element of this.root.querySelectorAll(".t.closed")) {
-      if (!closed.has(Number(element.dataset.t))) element.classList.remove("closed");
+      if (!closed.has(Number(element.getAttribute("data-t")))) element.classList.remove("closed");
     }
-    for (const token of closed) this.#tokens[token]?.classList.add("closed");
+    for (const token of closed) this.#builder.tokens[token]?.classList.add("closed");
   }
 
-  #paint(before) {
-    const put = (range, on) => {
+  /**
+   * Mark the tokens of the range instead of those of the one before.
+   * @param {TokenRange | null} previous
+   */
+  #showRange(previous) {
+    /** @type {(range: TokenRange | null, on: boolean) => void} */
+    const mark = (range, on) => {
       if (!range) return;
       const [start, end] = [range.anchor, range.head].sort((a, b) => a - b);
-      for (let t = start; t <= end; t += 1) this.#tokens[t]?.classList.toggle("chosen", on);
+      for (let t = start; t <= end; t += 1) this.#builder.tokens[t]?.classList.toggle("in-range", on);
     };
-    put(before, false);
-    put(this.spot.range, true);
+    mark(previous, false);
+    mark(this.selection.range, true);
   }
 
   /**
    * Let the tab key lead to one mention: the current one, else the first. All others cannot be focused: a
    * press on one would move the focus, and browsers then end the selection that a drag began at its edge.
    */
-  #rove() {
-    const here =
-      (this.spot.mention && this.element(this.spot.mention)) || this.element(this.store.order[0] ?? "");
-    if (this.roving && this.roving !== here) this.roving.removeAttribute("tabindex");
-    if (here) here.tabIndex = 0;
-    this.roving = here;
+  #updateTabStop() {
+    const { mention } = this.selection;
+    const first = this.store.order[0];
+    const next = (mention && this.element(mention)) || (first ? this.element(first) : null);
+    if (this.#tabStop !== next) this.#tabStop?.removeAttribute("tabindex");
+    if (next) next.tabIndex = 0;
+    this.#tabStop = next;
   }
 
-  #scroll(element) {
+  /** @param {HTMLElement} element */
+  #scrollTo(element) {
     const view = this.root.getBoundingClientRect();
-    const inView = () => {
+    const isInView = () => {
       const box = element.getBoundingClientRect();
-      return box.height > 0 && box.top >= view.top + 24 && box.bottom <= view.bottom - 40;
+      return box.height > 0 && box.top >= view.top + MARGIN_ABOVE && box.bottom <= view.bottom - MARGIN_BELOW;
     };
-    if (inView()) return;
+    if (isInView()) return;
     element.scrollIntoView({ block: "center" });
-    // Parts that were never drawn have a guessed height; once they are drawn, aim again.
-    requestAnimationFrame(() => inView() || element.scrollIntoView({ block: "center" }));
+    // Chunks that were never drawn have a guessed height; scroll again once they are drawn.
+    requestAnimationFrame(() => isInView() || element.scrollIntoView({ block: "center" }));
   }
+}
+
+/** @param {Line[]} lines */
+function guessedHeight(lines) {
+  const rows = lines.map(({ start, end }) => Math.ceil((end - start + 1) / TOKENS_PER_ROW));
+  return rows.reduce((sum, count) => sum + count * 36 + 6, 0);
 }

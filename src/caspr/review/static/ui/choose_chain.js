@@ -1,44 +1,27 @@
-/** Choose a chain: type a number or words, walk the list with the arrows, Enter takes it. */
-import { colour } from "../text/colours.js";
-import { make } from "./dom.js";
-import { open } from "./dialog.js";
-import { times } from "./words.js";
+/** A dialog to choose a chain: type a number or words, move in the list with the arrow keys, take one with Enter. */
+import { chip, gist, matchingChains } from "./chain_label.js";
+import { openDialog } from "./dialog.js";
+import { around, make } from "./dom.js";
+import { counted } from "./words.js";
+/** @import { Store } from "../state/store.js" */
+/** @import { ChainId } from "../state/types.js" */
 
 const MOST = 60;
 
-/** Make the coloured number of a chain. */
-export const chip = (chain) =>
-  chain === null || chain === undefined
-    ? make("span", { class: "chip none" }, "–")
-    : make("span", { class: `chip ${colour(chain)}` }, String(chain));
-
-/** Return the different words of a chain's mentions, the longest of the first ones in front. */
-export function gist(store, chain, most = 4) {
-  const words = [
-    ...new Set((store.chain(chain)?.mentions ?? []).slice(0, 40).map((id) => store.words(id, 40))),
-  ];
-  return words.slice(0, most).join(" · ") + (words.length > most ? " …" : "");
-}
-
-/** Return the chains whose number or words hold a text; exact numbers first. */
-export function matching(store, wanted) {
-  const text = wanted.trim().toLowerCase();
-  const ids = Object.keys(store.state.chains);
-  if (!text) return ids;
-  const holds = (id) =>
-    store.state.chains[id].mentions.some((m) => store.words(m, 200).toLowerCase().includes(text));
-  const found = ids.filter((id) => id.toLowerCase().startsWith(text) || holds(id));
-  return found.sort((one, other) => (other.toLowerCase() === text) - (one.toLowerCase() === text));
-}
-
 /**
- * Ask for a chain. `extra` are choices before the chains, as `[label, value]`; `except` are chains not offered.
- * `first` is what is offered first when nothing was typed.
+ * Ask for a chain and call `done` with it, or with null for `other`, a choice offered before the chains.
+ * Chains in `first` are listed first while nothing was typed, chains in `except` not at all.
+ * @param {Store} store
+ * @param {string} title
+ * @param {(chain: ChainId | null) => unknown} done
+ * @param {{ other?: string | null, except?: ChainId[], first?: ChainId[] }} options
  */
-export function askChain(store, title, done, { extra = [], except = [], first = [] } = {}) {
-  let at = 0;
+export function askChain(store, title, done, { other = null, except = [], first = [] } = {}) {
+  let current = 0;
+  /** @type {(ChainId | null)[]} */
   let choices = [];
-  let taken = null;
+  /** @type {ChainId | null | undefined} */
+  let taken;
   const list = make("ul", { role: "listbox", id: "chain-list", "aria-label": "Chains", class: "options" });
   const field = make("input", {
     type: "text",
@@ -51,62 +34,68 @@ export function askChain(store, title, done, { extra = [], except = [], first = 
     placeholder: "number or words",
   });
   const show = () => {
-    const near = field.value.trim() ? [] : first.filter((id) => store.chain(id));
-    const ids = [...new Set([...near, ...matching(store, field.value)])].filter((id) => !except.includes(id));
-    choices = [...(field.value.trim() ? [] : extra), ...ids.slice(0, MOST).map((id) => [id, id])];
-    at = Math.min(at, Math.max(choices.length - 1, 0));
-    list.replaceChildren(...choices.map(([label, value], i) => option(store, label, value, i, extra)));
-    if (!choices.length) list.append(make("li", { class: "soft" }, "No chain has that."));
+    const typed = field.value.trim();
+    const near = typed ? [] : first.filter((id) => store.chain(id));
+    const found = new Set([...near, ...matchingChains(store, typed)]);
+    choices = [...found].filter((id) => !except.includes(id)).slice(0, MOST);
+    if (other !== null && !typed) choices.unshift(null);
+    current = Math.min(current, Math.max(choices.length - 1, 0));
+    list.replaceChildren(...choices.map((chain, i) => option(store, chain ?? null, other ?? "", i)));
+    if (!choices.length) list.append(make("li", { class: "soft" }, "No chain matches."));
     point();
   };
   const point = () => {
-    [...list.children].forEach((item, i) => item.setAttribute("aria-selected", String(i === at)));
-    field.setAttribute("aria-activedescendant", choices.length ? `option-${at}` : "");
-    list.children[at]?.scrollIntoView({ block: "nearest" });
+    [...list.children].forEach((item, i) => item.setAttribute("aria-selected", String(i === current)));
+    field.setAttribute("aria-activedescendant", choices.length ? `option-${current}` : "");
+    list.children[current]?.scrollIntoView({ block: "nearest" });
   };
+  /** @param {number} i */
   const take = (i) => {
-    if (!choices[i]) return;
+    if (i >= choices.length) return;
     taken = choices[i];
     dialog.close();
   };
   field.addEventListener("input", () => {
-    at = 0;
+    current = 0;
     show();
   });
   field.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (!step && event.key !== "Enter") return;
+    event.preventDefault();
     if (step) {
-      event.preventDefault();
-      at = (at + step + choices.length) % Math.max(choices.length, 1);
+      current = (current + step + choices.length) % Math.max(choices.length, 1);
       point();
-    }
-    if (event.key === "Enter") {
-      event.preventDefault();
-      take(at);
-    }
+    } else take(current);
   });
   list.addEventListener("click", (event) => {
-    const item = event.target.closest("[role=option]");
+    const item = around(event, "[role=option]");
     if (item) take([...list.children].indexOf(item));
   });
-  const dialog = open(title, make("div", {}, field, list), {
+  const dialog = openDialog(title, make("div", {}, field, list), {
     kind: "chooser",
     closed: () => {
-      if (taken) done(taken[1]);
+      if (taken !== undefined) done(taken);
     },
   });
   show();
   field.focus();
 }
 
-function option(store, label, value, number, extra) {
-  const plain = extra.some(([, other]) => other === value);
-  const body = plain
-    ? [make("b", {}, label)]
-    : [
-        chip(value),
-        make("bdi", { class: "gist" }, gist(store, value)),
-        make("span", { class: "soft" }, times(store.chain(value).mentions.length, "mention")),
-      ];
+/**
+ * @param {Store} store
+ * @param {ChainId | null} chain
+ * @param {string} other
+ * @param {number} number
+ */
+function option(store, chain, other, number) {
+  const body =
+    chain === null
+      ? [make("b", {}, other)]
+      : [
+          chip(chain),
+          make("bdi", { class: "gist" }, gist(store, chain)),
+          make("span", { class: "soft" }, counted(store.chain(chain)?.mentions.length ?? 0, "mention")),
+        ];
   return make("li", { role: "option", id: `option-${number}` }, ...body);
 }

@@ -2,22 +2,25 @@
 import { button, make } from "./dom.js";
 
 /**
- * Open a dialog with a title and content; answers the element. When it closes it is removed, the keyboard goes
- * back to where it was, and then `closed` is called, which may send it elsewhere.
+ * Open a dialog with a title and content, and return its element. When it closes it is removed, the keyboard
+ * returns to where it was, and then `closed` is called, which may move it elsewhere.
+ * @param {string} title
+ * @param {HTMLElement} content
+ * @param {{ kind?: string, role?: string, closed?: () => void }} options
  */
-export function open(title, content, { kind = "", role = null, closed = () => {} } = {}) {
-  const back = document.activeElement;
+export function openDialog(title, content, { kind = "", role, closed = () => {} } = {}) {
+  const previous = document.activeElement;
   const heading = make("h2", { id: "dialog-title" }, title);
-  const shut = button("Close", () => dialog.close(), { kind: "quiet", key: "Esc" });
+  const close = button("Close", () => dialog.close(), { kind: "quiet", key: "Esc" });
   const dialog = make(
     "dialog",
     { class: kind, role, "aria-labelledby": "dialog-title" },
-    make("div", { class: "dialog-head" }, heading, shut),
+    make("div", { class: "dialog-head" }, heading, close),
     content,
   );
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (back?.isConnected) back.focus({ preventScroll: true });
+    if (previous instanceof HTMLElement && previous.isConnected) previous.focus({ preventScroll: true });
     closed();
   });
   dialog.addEventListener("click", (event) => {
@@ -28,14 +31,19 @@ export function open(title, content, { kind = "", role = null, closed = () => {}
   return dialog;
 }
 
-/** Tell whether a dialog is open. */
-export const isOpen = () => document.querySelector("dialog[open]") !== null;
+/** Return whether a dialog is open. */
+export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
-/** Ask for a line or more of text; calls `done` with it unless it is empty or the dialog was left. */
-export function askText(title, label, done, { value = "", number = false } = {}) {
+/**
+ * Ask for text or a number; `done` is called with it unless it is empty or the dialog was cancelled.
+ * @param {string} title
+ * @param {string} label
+ * @param {(text: string) => unknown} done
+ */
+export function askText(title, label, done, { number = false } = {}) {
   const field = number
-    ? make("input", { type: "number", min: "1", id: "asked-text", value })
-    : make("textarea", { rows: "4", id: "asked-text" }, value);
+    ? make("input", { type: "number", min: "1", id: "asked-text" })
+    : make("textarea", { rows: "4", id: "asked-text" });
   const form = make(
     "form",
     { method: "dialog" },
@@ -47,10 +55,12 @@ export function askText(title, label, done, { value = "", number = false } = {})
   form.addEventListener("submit", () => {
     given = field.value.trim();
   });
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  form.addEventListener("keydown", (event) => {
+    if (event.target === field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      form.requestSubmit();
+    }
   });
-  open(title, form, {
+  openDialog(title, form, {
     kind: "small",
     closed: () => {
       if (given) done(given);

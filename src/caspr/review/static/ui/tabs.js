@@ -1,44 +1,54 @@
-/** Tabs: one panel at a time, arrows between the tabs. */
+/** Tabs: one panel at a time; the arrow keys move between the tabs. */
+import { around, byId, find } from "./dom.js";
 
 export class Tabs {
+  /** @type {HTMLElement[]} */
   #tabs;
 
-  /** `changed` hears which panel was opened. */
-  constructor(list, changed = () => {}) {
-    this.#tabs = [...list.querySelectorAll("[role=tab]")];
-    this.changed = changed;
+  /**
+   * @param {HTMLElement} list
+   * @param {(panel: string) => void} onChange called with the id of the panel that was opened
+   */
+  constructor(list, onChange) {
+    this.#tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab instanceof HTMLElement);
+    this.onChange = onChange;
     list.addEventListener("click", (event) => {
-      const tab = event.target.closest("[role=tab]");
-      if (tab) this.show(tab.getAttribute("aria-controls"));
+      const tab = around(event, "[role=tab]");
+      if (tab) this.show(panelOf(tab));
     });
     list.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
       if (!step) return;
       event.preventDefault();
-      const here = this.#tabs.findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+      const here = this.#tabs.findIndex((tab) => panelOf(tab) === this.open);
       const next = this.#tabs[(here + step + this.#tabs.length) % this.#tabs.length];
-      this.show(next.getAttribute("aria-controls"));
+      this.show(panelOf(next));
       next.focus();
     });
   }
 
-  /** The id of the panel that is open. */
+  /** The id of the open panel. */
   get open() {
-    return this.#tabs
-      .find((tab) => tab.getAttribute("aria-selected") === "true")
-      .getAttribute("aria-controls");
+    const tab = this.#tabs.find((one) => one.getAttribute("aria-selected") === "true");
+    return tab ? panelOf(tab) : null;
   }
 
-  /** Open a panel; `focus` moves the keyboard into it. */
+  /**
+   * Open a panel; `focus` moves the keyboard into it.
+   * @param {string} id
+   */
   show(id, { focus = false } = {}) {
     for (const tab of this.#tabs) {
-      const on = tab.getAttribute("aria-controls") === id;
+      const on = panelOf(tab) === id;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
-      document.getElementById(tab.getAttribute("aria-controls")).hidden = !on;
+      byId(panelOf(tab)).hidden = !on;
     }
-    this.changed(id);
-    const panel = document.getElementById(id);
-    if (focus) (panel.querySelector("[data-first]") ?? panel).focus({ preventScroll: true });
+    this.onChange(id);
+    const panel = byId(id);
+    if (focus) (find(panel, "[data-initial-focus]") ?? panel).focus({ preventScroll: true });
   }
 }
+
+/** @param {HTMLElement} tab */
+const panelOf = (tab) => tab.getAttribute("aria-controls") ?? "";

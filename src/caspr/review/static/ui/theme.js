@@ -1,33 +1,34 @@
 "use strict";
-// A classic script in the head: the theme must stand before the first paint.
+// A classic script in the head: the theme must be set before the first paint.
 (() => {
-  const key = "caspr-theme";
-  const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = () => document.documentElement.dataset.theme || (dark() ? "dark" : "light");
-  let kept = null;
+  const KEY = "caspr-theme";
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => document.documentElement.dataset.theme || (prefersDark.matches ? "dark" : "light");
+  const other = () => (theme() === "dark" ? "light" : "dark");
+  let stored = null;
   try {
-    kept = localStorage.getItem(key);
+    stored = localStorage.getItem(KEY);
   } catch {
-    /* storage may be forbidden; the system's theme holds */
+    /* storage may be forbidden; the system's theme applies */
   }
-  if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
-  const name = () => {
-    for (const button of document.querySelectorAll("[data-theme-switch]")) {
-      button.textContent = now() === "dark" ? "Light" : "Dark";
-      button.title = `Switch to the ${now() === "dark" ? "light" : "dark"} theme`;
+  if (stored === "dark" || stored === "light") document.documentElement.dataset.theme = stored;
+  const labelSwitches = () => {
+    for (const button of document.querySelectorAll("button[data-theme-switch]")) {
+      button.textContent = other() === "light" ? "Light" : "Dark";
+      button.setAttribute("title", `Switch to the ${other()} theme`);
     }
   };
-  document.addEventListener("DOMContentLoaded", name);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+  document.addEventListener("DOMContentLoaded", labelSwitches);
+  prefersDark.addEventListener("change", labelSwitches);
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-theme-switch]")) return;
-    document.documentElement.dataset.theme = now() === "dark" ? "light" : "dark";
+    if (!(event.target instanceof Element && event.target.closest("[data-theme-switch]"))) return;
+    document.documentElement.dataset.theme = other();
     try {
-      localStorage.setItem(key, now());
+      localStorage.setItem(KEY, theme());
     } catch {
-      /* holds for this page only */
+      /* applies to this page only */
     }
-    name();
+    labelSwitches();
     document.dispatchEvent(new Event("theme"));
   });
 })();

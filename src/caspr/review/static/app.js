@@ -1,0 +1,205 @@
+/** The parts of the page, and what needs several of them. */
+import { Actions } from "./input/actions.js";
+import { Moves } from "./input/moves.js";
+import { Chains } from "./panels/chains.js";
+import { DecisionList } from "./panels/decisions.js";
+import { Detail } from "./panels/detail.js";
+import { LastChange, costBefore } from "./panels/last_change.js";
+import { Matrix } from "./panels/matrix.js";
+import { QuestionQueue } from "./panels/queue.js";
+import { showRefusal } from "./panels/refusals.js";
+import { serverEvents } from "./panels/server_events.js";
+import { StatusBar } from "./panels/status.js";
+import { Api, Refusal } from "./state/api.js";
+import { describeOperation } from "./state/operations.js";
+import { Selection } from "./state/selection.js";
+import { spanOf } from "./state/spans.js";
+import { Store } from "./state/store.js";
+import { Minimap } from "./text/minimap.js";
+import { TextView } from "./text/text_view.js";
+import { Announcer } from "./ui/announce.js";
+import { askText } from "./ui/dialog.js";
+import { byId, find } from "./ui/dom.js";
+import { Tabs } from "./ui/tabs.js";
+/** @import { ChainId, Decision, MentionId, Operation, State } from "./state/types.js" */
+
+const NEARBY_TOKENS = 300;
+const MOST_NEARBY = 12;
+
+export class App {
+  /**
+   * Operations that were requested while the server did not answer.
+   * @type {Operation[]}
+   */
+  unsaved = [];
+
+  /** @param {State} state */
+  constructor(state) {
+    this.announcer = new Announcer();
+    this.store = new Store(state);
+    this.selection = new Selection();
+    this.api = new Api(this.store, serverEvents(this));
+    this.actions = new Actions(this);
+    this.moves = new Moves(this);
+    this.text = new TextView(byId("text"), this.store, this.selection);
+    this.minimap = new Minimap(byId("minimap", HTMLCanvasElement), this);
+    this.status = new StatusBar(this);
+    this.lastChange = new LastChange(byId("last-change"), this);
+    this.queue = new QuestionQueue(byId("queue"), this);
+    this.detail = new Detail(byId("detail"), this);
+    this.chains = new Chains(byId("chains"), this);
+    this.decisions = new DecisionList(byId("decisions"), this);
+    this.matrix = new Matrix(byId("matrix"), this);
+    this.view = new Tabs(byId("view-tabs"), (panel) => {
+      this.matrix.show(panel === "matrix");
+      this.minimap.draw();
+    });
+    this.side = new Tabs(byId("side-tabs"), (panel) => {
+      this.detail.show(panel === "detail");
+      this.chains.show(panel === "chains");
+      this.decisions.show(panel === "decisions");
+    });
+  }
+
+  /** @type {Announcer["say"]} */
+  say = (text, options) => this.announcer.say(text, options);
+
+  /**
+   * Go to a mention in the text, with the keyboard.
+   * @param {MentionId} id
+   */
+  goTo = (id) => this.selection.goTo(id, { focus: true });
+
+  /**
+   * Send an operation; return the update, or null when it was not done and the reason is shown.
+   * @param {Operation} op
+   */
+  async act(op) {
+    try {
+      const { update, before } = await this.api.send(op);
+      this.announcer.hideWarning();
+      this.status.costBefore = costBefore(update, before);
+      this.lastChange.begin(this.#labelOf(op, before), update, before);
+      this.lastChange.searching = update.working;
+      this.status.show();
+      this.say(this.lastChange.summary, { quiet: true });
+      return update;
+    } catch (error) {
+      showRefusal(this, op, error instanceof Refusal ? error : new Refusal("failed", String(error)));
+      return null;
+    }
+  }
+
+  /**
+   * @param {Operation} op
+   * @param {State} before
+   */
+  #labelOf(op, before) {
+    if (op.do === "undo") return `Undone: ${before.undo}`;
+    if (op.do === "redo") return `Redone: ${before.redo}`;
+    const text = describeOperation(this.store, op);
+    return text[0].toUpperCase() + text.slice(1);
+  }
+
+  /**
+   * Highlight a chain everywhere; without one, that of the current mention.
+   * @param {ChainId | null} [chain]
+   */
+  highlight(chain) {
+    const highlighted = chain ?? this.store.mention(this.selection.mention)?.chain ?? null;
+    this.text.highlight(highlighted);
+    this.minimap.highlight(highlighted);
+  }
+
+  /**
+   * Return chains near a mention, the nearest first.
+   * @param {MentionId} id
+   */
+  nearbyChains(id) {
+    const { start } = spanOf(id);
+    /** @param {number} token */
+    const distance = (token) => Math.abs(token - start);
+    const near = this.store.order
+      .map((other) => this.store.state.mentions[other])
+      .filter((mention) => distance(mention.start) < NEARBY_TOKENS)
+      .sort((one, other) => distance(one.start) - distance(other.start));
+    const chains = new Set(near.map(({ chain }) => chain).filter((chain) => chain !== null));
+    return [...chains].slice(0, MOST_NEARBY);
+  }
+
+  /** Return whether mentions that are in no chain are shown. */
+  showsLeftOut() {
+    return byId("show-left-out", HTMLInputElement).checked;
+  }
+
+  toggleLeftOut() {
+    byId("show-left-out").click();
+  }
+
+  openDetail({ focus = false } = {}) {
+    this.side.show("detail", { focus });
+  }
+
+  openLastChange() {
+    const root = byId("last-change");
+    if (root.hidden) this.say("No step was made yet.");
+    else (find(root, "li button") ?? find(root, "button"))?.focus();
+  }
+
+  openExport() {
+    const menu = byId("export", HTMLDetailsElement);
+    menu.open = true;
+    find(menu, "a")?.focus();
+  }
+
+  /** @param {ChainId | null} chain the one to unfold */
+  openChains(chain = null) {
+    this.side.show("chains", { focus: chain === null });
+    if (chain !== null) this.chains.unfold(chain);
+  }
+
+  switchView() {
+    this.view.show(this.view.open === "text" ? "matrix" : "text");
+  }
+
+  askToken() {
+    const label = `Number of the token, 1 to ${this.store.state.tokens.length}`;
+    askText("Go to a token", label, (text) => this.moves.toToken(Number(text)), { number: true });
+  }
+
+  cancelSearch() {
+    if (this.store.state.working) this.api.cancel().catch(() => {});
+    else this.say("Nothing is running.");
+  }
+
+  /**
+   * Show in the text what a decision is about.
+   * @param {Decision} decision
+   */
+  showDecision({ mentions, tokens }) {
+    const known = mentions.filter((id) => this.store.mention(id));
+    if (known.length) {
+      this.selection.select(known.length > 1 ? known : []);
+      this.goTo(known[0]);
+    } else if (tokens.length) {
+      this.selection.setRange({ anchor: tokens[0], head: tokens[tokens.length - 1] });
+      this.text.focusToken(tokens[0]);
+    }
+  }
+
+  /** Close the open menu, else deselect what is selected, else return to the text. */
+  escape() {
+    const { selection, moves } = this;
+    const menu = byId("export", HTMLDetailsElement);
+    if (menu.open) {
+      menu.open = false;
+      find(menu, "summary")?.focus();
+    } else if (selection.range) moves.leaveRange();
+    else if (selection.selected.size) {
+      selection.select([]);
+      this.say("Nothing is selected.", { quiet: true });
+    } else if (this.view.open === "matrix") this.matrix.focus();
+    else if (selection.mention) this.goTo(selection.mention);
+    else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  }
+}

@@ -1,0 +1,61 @@
+/** Operations in words. */
+import { inChain } from "../ui/words.js";
+/** @import { MentionId, Operation } from "./types.js" */
+/** @import { Store } from "./store.js" */
+
+const MOST_QUOTED = 3;
+
+/**
+ * Short names of what an operation decides; decisions are listed under the same ones.
+ * @type {Record<Operation["do"], string>}
+ */
+export const LABELS = {
+  together: "same",
+  apart: "different",
+  into: "in a chain",
+  exists: "a mention",
+  absent: "no mention",
+  empty: "no boundary",
+  accept: "chain as it stands",
+  split: "own chain",
+  merge: "chains merged",
+  new: "new mention",
+  free: "taken back",
+  note: "note",
+  unnote: "note deleted",
+  undo: "undo",
+  redo: "redo",
+};
+
+/**
+ * Describe an operation in a few words.
+ * @param {Store} store
+ * @param {Operation} op
+ */
+export function describeOperation(store, op) {
+  const label = labelOf(op);
+  const ids = mentionsOf(op);
+  const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
+  const more = ids.length > MOST_QUOTED ? " …" : "";
+  return quoted.length ? `${label}: ${quoted.join(", ")}${more}` : label;
+}
+
+/** @param {Operation} op */
+function labelOf(op) {
+  if (op.do === "into") return inChain(op.chain);
+  if (op.do === "accept") return `chain ${op.chain} as it stands`;
+  if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
+  return LABELS[op.do];
+}
+
+/**
+ * Return the mentions and tokens that an operation names.
+ * @param {Operation} op
+ * @returns {MentionId[]}
+ */
+function mentionsOf(op) {
+  if ("mentions" in op) return op.mentions;
+  if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
+  if (op.do === "note") return op.mention === null ? [] : [op.mention];
+  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
+}

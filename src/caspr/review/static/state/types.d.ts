@@ -1,0 +1,185 @@
+/**
+ * The messages between page and server. `review/session/views.py`, `history.py`, `session.py` and `questions.py`
+ * make them; `tests/review/session/test_types.py` compares the fields.
+ */
+
+/** The tokens of a mention, counted from 1: `5-7`, or `5-5` for one token. */
+export type MentionId = string;
+
+export type ChainId = string;
+
+export interface Mention {
+  start: number;
+  end: number;
+  /** The chain of the result that it is in. */
+  chain: ChainId | null;
+  /** For each annotator the chain of their own that they put it into. */
+  votes: (ChainId | null)[];
+  /** Whether decisions enforce it or rule it out. */
+  decision: "in" | "absent" | null;
+  /** How many annotators marked it. */
+  marked: number;
+  /** Whether only the adjudicator marked it. */
+  new: boolean;
+}
+
+export interface Chain {
+  mentions: MentionId[];
+  /** Whether all its mentions are enforced. */
+  decided: boolean;
+}
+
+export interface Cost {
+  value: number;
+  bound: number;
+  status: "optimal" | "gap";
+  omitted: number;
+  used: number;
+  invented: number;
+  /** In an update: the value before it. */
+  before?: number;
+}
+
+export type DecisionKind = "chain" | "together" | "apart" | "exists" | "absent" | "empty";
+
+export interface Decision {
+  id: string;
+  kind: DecisionKind;
+  label: string;
+  mentions: MentionId[];
+  tokens: number[];
+  chain: ChainId | null;
+}
+
+export interface Note {
+  id: string;
+  /** None for a note on the document. */
+  mention: MentionId | null;
+  text: string;
+}
+
+/** How many questions there are, and how many of them decisions answer. */
+export interface Progress {
+  asked: number;
+  answered: number;
+}
+
+/** What every state and every update contains. */
+export interface Status {
+  version: number;
+  /** What undo and redo would take back or do again. */
+  undo: string | null;
+  redo: string | null;
+  progress: Progress;
+  /** Whether the search for a better result is still running. */
+  working: boolean;
+  /** What is wrong with the file as it was edited outside. */
+  problem: string | null;
+}
+
+/** What can differ between two snapshots of a document and is sent as a whole each time. */
+export interface Short {
+  cost: Cost;
+  decisions: Decision[];
+  /** Tokens at which no mention may start or end. */
+  closed: number[];
+  notes: Note[];
+}
+
+/** Everything about one document. */
+export interface State extends Status, Short {
+  title: string;
+  tokens: string[];
+  /** The tokens at which a line begins. */
+  breaks: number[];
+  annotators: string[];
+  mentions: Record<MentionId, Mention>;
+  chains: Record<ChainId, Chain>;
+}
+
+/** A mention that an operation moved although it did not name it. */
+export interface Change {
+  mention: MentionId;
+  from: ChainId | null;
+  to: ChainId | null;
+}
+
+/** The difference between two versions; null stands for what is no more. */
+export interface PartialUpdate extends Status, Short {
+  full: false;
+  mentions: Record<MentionId, Mention | null>;
+  chains: Record<ChainId, Chain | null>;
+  changed: Change[];
+}
+
+/** The document was replaced: the state must be fetched. */
+export interface FullUpdate extends Status {
+  full: true;
+}
+
+export type Update = PartialUpdate | FullUpdate;
+
+/** The best value and bound of a running search. */
+export interface SearchProgress {
+  value: number | null;
+  bound: number | null;
+}
+
+/** What the opposite of the present result costs. */
+export interface Price {
+  /** None if it is not known, or not possible. */
+  price: number | null;
+  /** Whether the price is exact, or only a lower bound. */
+  exact: boolean;
+  possible: boolean;
+}
+
+export interface Question extends Price {
+  id: string;
+  kind: "tie" | "link" | "mention";
+  mentions: MentionId[];
+  text: string;
+  votes: { yes: number; no: number };
+  /** What the result answers. */
+  now: boolean;
+  yes: Operation;
+  no: Operation;
+}
+
+export interface Questions extends Progress {
+  questions: Question[];
+  version: number;
+}
+
+export interface Vote {
+  annotator: string;
+  chain: ChainId;
+  with: MentionId[];
+}
+
+/** A chain of the result that some annotator linked a mention with. */
+export interface Alternative extends Price {
+  chain: ChainId;
+  evidence: number;
+  with: MentionId;
+  now: boolean;
+}
+
+/** Who voted how on a mention, and where else it could be. */
+export interface Explanation {
+  votes: Vote[];
+  alternatives: Alternative[];
+}
+
+/** What the page asks the server to do; `review/session/operations.py` says what each means. */
+export type Operation =
+  | { do: "together" | "apart" | "exists" | "absent" | "split"; mentions: MentionId[] }
+  | { do: "into"; mentions: MentionId[]; chain: ChainId }
+  | { do: "empty"; tokens: number[] }
+  | { do: "accept"; chain: ChainId }
+  | { do: "merge"; chains: ChainId[] }
+  | { do: "new"; start: number; end: number; chain: ChainId | null }
+  | { do: "free"; decisions: string[] }
+  | { do: "note"; mention: MentionId | null; text: string }
+  | { do: "unnote"; id: string }
+  | { do: "undo" | "redo" };
