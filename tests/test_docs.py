@@ -188,7 +188,7 @@ def in_the_tree() -> list[str]:
     assert tree is not None
     paths: list[str] = []
     around: list[str] = []
-    for line in tree[1].splitlines()[1:]:
+    for line in filter(None, tree[1].splitlines()[1:]):
         indent = len(line) - len(line.lstrip())
         names = re.split(r"  +", line.strip())[0].split()
         if indent // 2 > len(around) + 1:
