@@ -1,7 +1,7 @@
 """Examples in documentation pages run in a new folder with a copy of `examples/` in it.
 
-Commands under test hear signals, also where the tests themselves were started deaf to some of them: in the
-background, under `nohup`.
+Signals that this process ignores (a shell's background job, `nohup`) get their default handlers back,
+because the commands under test would inherit that.
 """
 
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 
 def pytest_configure() -> None:
-    """Take back what this process was told to ignore: commands it starts would inherit that."""
+    """Restore the default handlers of signals that this process ignores."""
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGTERM, signal.SIG_DFL),
