@@ -1,6 +1,7 @@
 """The import rules of docs/architecture.md, read off the syntax trees."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,10 +134,31 @@ def test_modules_and_functions_stay_small() -> None:
         text = path.read_text(encoding="utf-8")
         assert text.count("\n") <= 400, f"{path} is too long"
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
                 size = node.end_lineno - node.lineno + 1
                 documented = ast.get_docstring(node) is not None
                 doc = node.body[0]
                 if documented and doc.end_lineno is not None:
                     size -= doc.end_lineno - doc.lineno + 1
                 assert size <= 40, f"{path}:{node.lineno} {node.name} has {size} lines"
+
+
+def test_folders_stay_small() -> None:
+    """Count the files of every folder; the command line has one for each command."""
+    for folder in (ROOT, *(path for path in ROOT.rglob("*") if path.is_dir())):
+        files = [path for path in folder.iterdir() if path.is_file() and path.suffix != ".pyc"]
+        assert len(files) <= 14 or folder == ROOT / "cli", f"{folder} has {len(files)} files"
+
+
+def test_a_class_name_means_one_class() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(ROOT).as_posix())
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_modules_are_named_after_what_they_hold() -> None:
+    for path in modules():
+        assert path.stem not in ("utils", "util", "helpers", "common", "core", "misc"), path

@@ -2,14 +2,21 @@
 
 Lines that start with `$ ` are commands, the lines below them what they print (`...` stands for anything).
 Each page starts in a new folder with a copy of `examples/` in it; `cd` holds for the rest of the page.
+
+The other direction: every command, option, setting, finding code and public name is documented, and every
+path that docs/architecture.md and docs/decisions name exists.
 """
 
+import ast
 import doctest
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +25,12 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)")
+PACKAGE = ROOT / "src" / "caspr"
+FINDING = re.compile(r"^\| `([a-z-]+)` \| (note|warning) \| \S.* \| \S.* \|$", re.MULTILINE)
+"""A row of docs/findings.md: code, kind, what it means, what to do."""
+TREE = re.compile(r"^```\n(src/caspr/\n.*?)^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"`((?:[a-z_0-9.*]+/)+[a-z_0-9.*]*|[a-z_0-9]+\.py)`")
+"""A path in running text: something with a slash, or a module."""
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
@@ -92,3 +105,120 @@ def test_every_option_is_on_its_page() -> None:
             for option in parameter.opts:
                 if option.startswith("--"):
                     assert option in page, f"docs/{name}.md does not mention {option}"
+
+
+def test_every_command_is_in_the_readme() -> None:
+    from caspr.cli import COMMANDS
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"| `caspr {command}` |" in readme, command
+
+
+def test_every_setting_is_documented() -> None:
+    from caspr.task.settings import Settings, write_settings
+
+    page = (ROOT / "docs" / "adjudicate.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("## Settings\n")
+    for name in {*write_settings(Settings()), *(field.name for field in fields(Settings))}:
+        assert f"`{name}`" in section, f"docs/adjudicate.md does not explain the setting {name}"
+
+
+def test_every_public_name_is_documented() -> None:
+    import caspr
+
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for name in caspr.__all__:
+        assert re.search(rf"\b{name}\b", page), f"docs/python.md does not mention {name}"
+
+
+def codes() -> Iterator[tuple[str, str]]:
+    """Yield the code and kind of every finding that is made anywhere in the package."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path == PACKAGE / "text" / "findings.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id in ("note", "warning", "Finding"):
+                code = node.args[0]
+                assert isinstance(code, ast.Constant), f"{path}:{node.lineno}: the code is not a literal"
+                kind = node.func.id
+                if kind == "Finding":
+                    kind = ast.unparse(node.args[1]).rpartition(".")[2].lower()
+                yield str(code.value), kind
+
+
+def test_every_finding_is_documented() -> None:
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    documented = FINDING.findall(page)
+    assert len(documented) == len(dict(documented)), "a code is listed twice"
+    assert set(documented) == set(codes())
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    for page in sorted(folder.glob("[0-9]*.md")):
+        title = page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        number, _, name = title.partition(". ")
+        assert f"| {number} | [{name}]({page.name}) |" in index
+        assert page.name.startswith(f"{number:0>2}-")
+
+
+def test_versions_and_dates_are_in_step() -> None:
+    import caspr
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## [Unreleased]\n" in changes
+    release = re.search(r"^## \[([0-9.]+)\] - ([0-9-]+)$", changes, re.MULTILINE)
+    assert release is not None
+    assert project["version"] == caspr.__version__ == release[1]
+    assert f'\nversion: {release[1]}\ndate-released: "{release[2]}"\n' in citation
+
+
+def in_the_tree() -> list[str]:
+    """Return the paths that the tree of docs/architecture.md names, below src/caspr.
+
+    A line is indented by two blanks for each folder around it: names, two blanks or more, what they hold.
+    """
+    tree = TREE.search((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert tree is not None
+    paths: list[str] = []
+    around: list[str] = []
+    for line in filter(None, tree[1].splitlines()[1:]):
+        indent = len(line) - len(line.lstrip())
+        names = re.split(r"  +", line.strip())[0].split()
+        if indent // 2 > len(around) + 1:
+            continue  # the description goes on
+        around = around[: indent // 2 - 1]
+        paths.extend("/".join((*around, name)).replace("//", "/") for name in names)
+        if names[-1].endswith("/"):
+            around.append(names[-1])
+    return paths
+
+
+def test_the_tree_names_what_there_is() -> None:
+    for path in in_the_tree():
+        assert list(PACKAGE.glob(path)), f"docs/architecture.md names {path}"
+
+
+def test_every_folder_is_in_the_tree() -> None:
+    named = {path.rstrip("/") for path in in_the_tree()}
+    for path in PACKAGE.rglob("*"):
+        place = path.relative_to(PACKAGE).as_posix()
+        if path.is_dir() and "__pycache__" not in place and any(one.is_file() for one in path.iterdir()):
+            assert place in named, f"docs/architecture.md does not name {place}/"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "docs" / "architecture.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))],
+    ids=lambda page: page.name,
+)
+def test_paths_in_running_text_exist(page: Path) -> None:
+    for name in NAMED.findall(page.read_text(encoding="utf-8")):
+        there = [place for root in (PACKAGE, ROOT) for place in root.glob(name)]
+        assert there, f"{page.name} names {name}"
