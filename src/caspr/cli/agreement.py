@@ -16,7 +16,7 @@ from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.compare import compare, compare_each
 from caspr.measures.comparison import Comparison
-from caspr.report.tables import KINDS, comparison_lines, comparison_values
+from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values
 from caspr.text.alignment import align
 from caspr.text.findings import Severity, times
 

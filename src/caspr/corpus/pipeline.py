@@ -11,11 +11,11 @@ from caspr import __version__
 from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options
+from caspr.corpus.outputs.concurrent_writer import Writer, Written
 from caspr.corpus.outputs.golds import SUMMARIES
 from caspr.corpus.outputs.names import file_name
 from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
-from caspr.corpus.outputs.writer import Writer, Written
 from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
@@ -184,7 +184,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
     write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
     write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
     if request.options.report:
-        from caspr.report.overview import overview_page
+        from caspr.report.corpus_page import overview_page
 
         rows = (_linked(flat(row)) for row in journal.rows())
         write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))

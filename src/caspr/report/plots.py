@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from caspr.disputes.disputes import by_place
-from caspr.report.explained import ExplainedDocument
+from caspr.report.explained_report import ExplainedDocument
 
 WIDTH = 640
 """How wide a drawing is, in its own units."""

@@ -16,8 +16,8 @@ from caspr.errors import ContradictionError, InputError, OutputError
 from caspr.files import back_up, is_same_target, refuse_overwriting, refuse_unwritable, write_all
 from caspr.formats.conll import crossing_findings
 from caspr.formats.registry import STANDARD_OUTPUT
-from caspr.report.summary import infeasible_summary, summary
-from caspr.report.text import summary_lines
+from caspr.report.summary_json import infeasible_summary, summary
+from caspr.report.summary_text import summary_lines
 from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, at_once

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caspr.corpus.job import Job, JobOutcome, failure
-from caspr.corpus.run.supervision import WorkerProcess, perform_supervised
+from caspr.corpus.run.worker_process import WorkerProcess, perform_supervised
 from caspr.errors import CasprError, InputError
 from caspr.text.findings import times
 

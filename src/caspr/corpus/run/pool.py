@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from multiprocessing.connection import wait
 
 from caspr.corpus.job import Job, JobOutcome
-from caspr.corpus.run.supervision import WorkerProcess, end
+from caspr.corpus.run.worker_process import WorkerProcess, end
 
 _GLANCE = 0.5
 """Seconds without an outcome after which the caller is told so."""

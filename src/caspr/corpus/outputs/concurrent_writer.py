@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from caspr.corpus.job import JobOutcome, failure
-from caspr.corpus.outputs.placing import Placed, put
+from caspr.corpus.outputs.document_files import Placed, put
 from caspr.errors import OutputError
 
 _THREADS = 16

@@ -43,7 +43,7 @@ class WorkerProcess:
         self._workspace = Workspace()
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "caspr.corpus.run.worker"],
+            [sys.executable, "-m", "caspr.corpus.run.worker_main"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

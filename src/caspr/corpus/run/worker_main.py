@@ -1,6 +1,6 @@
 """The worker process: take a job, keep its memory limit, do it, answer, and so on until the pipe closes.
 
-    python -m caspr.corpus.run.worker
+    python -m caspr.corpus.run.worker_main
 
 The memory limit of a document is kept by the kernel (RLIMIT_AS): the process may take so much more than
 it had before. The time limit is kept by the engine, and by the supervisor if the engine does not.
@@ -17,7 +17,7 @@ from typing import IO
 
 from caspr.corpus.job import Job, JobOutcome, failure
 from caspr.corpus.run.channel import receive, send
-from caspr.corpus.run.work import perform
+from caspr.corpus.run.perform import perform
 
 _DEATH_SIGNAL = 1
 """The number of PR_SET_PDEATHSIG."""

@@ -8,9 +8,9 @@ from typing import Any
 from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Explanation
 from caspr.measures.comparison import Comparison, Rates, Standings
+from caspr.report.comparison_tables import comparison_values, exact
 from caspr.report.shared_ids import Column, shared_ids
-from caspr.report.summary import document_summary
-from caspr.report.tables import comparison_values, exact
+from caspr.report.summary_json import document_summary
 from caspr.result import Certainty, Result
 from caspr.task.price.pricing import classes_of, pairs_of
 from caspr.text.document import Span

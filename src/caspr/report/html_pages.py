@@ -18,12 +18,12 @@ from urllib.parse import quote
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.measures.comparison import Rates
+from caspr.report.comparison_tables import KINDS, decimal
 from caspr.report.differences import Difference, DifferenceKind, differences
-from caspr.report.explained import ExplainedDocument, Report, decided, price
+from caspr.report.explained_report import ExplainedDocument, Report, decided, price
 from caspr.report.passages import passages
 from caspr.report.plots import cost_plot, place_plot, share_plot
-from caspr.report.tables import KINDS, decimal
-from caspr.report.text import outcome
+from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Document, Span

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
-from caspr.report.explained import ExplainedDocument, Report, decided, price
-from caspr.report.tables import KINDS, comparison_lines, decimal
-from caspr.report.text import outcome
+from caspr.report.comparison_tables import KINDS, comparison_lines, decimal
+from caspr.report.explained_report import ExplainedDocument, Report, decided, price
+from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.text.document import Span
 from caspr.text.findings import times

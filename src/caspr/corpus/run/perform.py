@@ -18,9 +18,9 @@ from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
 from caspr.measures.compare import against_gold, compare
 from caspr.proof.certificate import certify_results
-from caspr.report.explained import explained
-from caspr.report.page import feedback_page, report_page
-from caspr.report.summary import document_summary
+from caspr.report.explained_report import explained
+from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.summary_json import document_summary
 from caspr.result import Result
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, Severity, times, warning

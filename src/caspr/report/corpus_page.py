@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from caspr.report.page import rendered
+from caspr.report.html_pages import rendered
 
 LABELS = {
     "documents": "documents",
