@@ -14,8 +14,7 @@ from caspr.files import refuse_overwriting
 from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.agreement import Conventions, Unmarked
-from caspr.measures.compare import compare, compare_each
-from caspr.measures.comparison import Comparison
+from caspr.measures.comparison import Comparison, compare, compare_each
 from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values
 from caspr.text.alignment import align
 from caspr.text.findings import Severity, times

@@ -8,7 +8,7 @@ from pathlib import Path
 from caspr.cli.delivery.run import check_outputs
 from caspr.errors import InputError
 from caspr.files import is_same_target, refuse_overwriting
-from caspr.measures.compare import against_gold, compare
+from caspr.measures.comparison import against_gold, compare
 from caspr.report.explained_report import Report, explained, report_values
 from caspr.report.html_pages import feedback_page, report_page
 from caspr.report.text_and_markdown import markdown_report, text_report

@@ -16,7 +16,7 @@ from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
-from caspr.measures.compare import against_gold, compare
+from caspr.measures.comparison import against_gold, compare
 from caspr.proof.certificate import certify_results
 from caspr.report.explained_report import explained
 from caspr.report.html_pages import feedback_page, report_page
