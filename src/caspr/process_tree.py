@@ -121,6 +121,14 @@ def _marked(marks: Collection[str]) -> "Iterator[Process]":
                 yield process
 
 
+def kill_descendants() -> None:
+    """Kill all that this process has started, as far as it is found by parent."""
+    from psutil import Process
+
+    for process in Process().children(recursive=True):
+        _attempt(process.kill)
+
+
 def death_with_parent() -> Callable[[], object] | None:
     """Return a function that has Linux kill the calling process when its parent dies; `None` elsewhere.
 

@@ -230,6 +230,8 @@ def perform_remotely(packed: bytes) -> bytes:
     job: Job = pickle.loads(packed)
     worker: WorkerProcess | None = getattr(_here, "worker", None)
     if worker is None or not worker.usable:
+        if worker is not None and not worker.ended:
+            worker.kill()
         worker = _here.worker = WorkerProcess()
     outcome = perform_supervised(worker, job, _is_wanted)
     if outcome.spent and not worker.ended:

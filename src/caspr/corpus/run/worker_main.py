@@ -1,81 +1,74 @@
-"""The worker process: take a job, keep its memory limit, do it, answer, and so on until the pipe closes.
+"""The program of a worker process: take a job, do it within its memory limit, answer, and so on.
 
-    python -m caspr.corpus.run.worker_main
+    python -m caspr.corpus.run.worker_main CONNECTION
 
-The memory limit of a document is kept by the kernel (RLIMIT_AS): the process may take so much more than
-it had before. The time limit is kept by the engine, and by the supervisor if the engine does not.
+The supervising process (`worker_process`) passes the number of the connection. The main thread does the jobs.
+A second thread receives them, and so notices in the middle of a job, too, that the supervisor closed the
+connection or is dead; then it ends the process with all solvers that run. The time limit of a job is kept by
+the engine, and by the supervisor if the engine does not.
 """
 
 import contextlib
-import ctypes
 import os
-import resource
+import queue
 import signal
 import sys
-from pathlib import Path
-from typing import IO
+import threading
+from multiprocessing import connection
 
-from caspr.corpus.job import Job, JobOutcome, failure
-from caspr.corpus.run.channel import receive, send
-from caspr.corpus.run.perform import perform
-
-_DEATH_SIGNAL = 1
-"""The number of PR_SET_PDEATHSIG."""
+from caspr.corpus.job import Job, JobOutcome
+from caspr.corpus.run.memory import memory_limit
+from caspr.corpus.run.perform import out_of_memory, perform
+from caspr.process_tree import death_with_parent, kill_descendants
 
 
 def main() -> None:
-    """Serve jobs from standard input; answer on what was standard output."""
-    parent = os.getppid()
+    """Serve jobs until the supervisor closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent(parent)
-    jobs, answers = _own_streams()
-    while (job := receive(jobs)) is not None:
-        send(answers, within_memory(job))
+    if (die_with_parent := death_with_parent()) is not None:
+        die_with_parent()
+    supervisor = _connected(int(sys.argv[1]))
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    busy = threading.Event()
+    threading.Thread(target=_receive, args=(supervisor, jobs, busy), daemon=True).start()
+    while True:
+        outcome = within_memory(jobs.get())
+        busy.clear()
+        supervisor.send(outcome)
 
 
-def _own_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Take the pipes for ourselves: whatever a library prints must not get between messages."""
-    jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return jobs, answers
+def _connected(handle: int) -> connection.Connection:
+    """Return the inherited end of the pipe, which solvers must not inherit in turn."""
+    if sys.platform == "win32":
+        os.set_handle_inheritable(handle, False)
+        return connection.PipeConnection(handle)
+    os.set_inheritable(handle, False)
+    return connection.Connection(handle)
 
 
-def die_with_parent(parent: int) -> None:
-    """Ask the kernel to kill this process when the supervisor is gone, where it can."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit(1)
+def _receive(
+    supervisor: connection.Connection, jobs: "queue.SimpleQueue[Job]", busy: threading.Event
+) -> None:
+    """Receive jobs; at the end of the connection end this process, and its solvers if it has a job."""
+    try:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                job = supervisor.recv()
+                busy.set()
+                jobs.put(job)
+        if busy.is_set():
+            kill_descendants()
+    finally:
+        os._exit(0)
 
 
 def within_memory(job: Job) -> JobOutcome:
     """Do a job under its memory limit, and lift the limit again."""
-    megabytes = job.options.settings.limits.megabytes
-    if megabytes is None:
-        return perform(job)
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = _size() + megabytes * 2**20
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     try:
-        return perform(job)
+        with memory_limit(job.options.settings.limits.megabytes):
+            return perform(job)
     except MemoryError:
-        return failure(job.document, f"out of memory: limit {megabytes} MB", spent=True)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _size() -> int:
-    """Return the address space this process has now, in bytes."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+        return out_of_memory(job)
 
 
 if __name__ == "__main__":
