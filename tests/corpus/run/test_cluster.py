@@ -45,7 +45,7 @@ def running(folder: Path, count: int) -> Iterator[Cluster]:
         **os.environ,
         "CASPR_TEST_PIDS": str(pids),
         "TMPDIR": str(folder),
-        "PYTHONPATH": str(FAULTS),
+        "PYTHONPATH": os.pathsep.join([str(FAULTS), os.environ.get("PYTHONPATH", "")]),
         "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "9",
     }
     file = folder / "scheduler.json"
