@@ -1,10 +1,11 @@
-"""Write the files of many documents at once: each is safe on the disk before it counts as written.
+"""Write the files of many documents concurrently; a document is written when its files are on the disk.
 
-Waiting for the disk takes longer than small documents do. Several threads wait at the same time, which
-file systems answer together, while the workers go on. No more than some documents are under way.
+Waiting for the disk (fsync) takes longer than adjudicating a small document. Several threads wait at the
+same time, so that the file system can combine their requests, while the workers continue. The number of
+documents that are being written is limited.
 
-A document whose file cannot be written, because a folder is in its place or the like, has failed. What would
-hold for the others, too, such as a full disk, ends the run.
+A document whose file cannot be written, because a folder is in its place for example, has failed. An error
+that would affect all documents, such as a full disk, ends the run.
 """
 
 import errno
@@ -13,60 +14,60 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from caspr.corpus.job import JobOutcome, failure
-from caspr.corpus.outputs.document_files import Placed, put
+from caspr.corpus.outputs.document_files import DocumentFiles, write_document_files
 from caspr.errors import OutputError
 
 _THREADS = 16
 _MOST = 64
-"""How many documents may be under way."""
-_EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-"""What is wrong with the disk, and not with a file."""
+"""How many documents may be pending."""
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+"""Errors of the disk, and not of one file."""
 
-Written = tuple[JobOutcome, Placed]
-"""An outcome whose files are in place."""
+Written = tuple[JobOutcome, DocumentFiles]
+"""An outcome whose files are on the disk."""
 
 
-class Writer:
+class ConcurrentWriter:
     """Threads that write to one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="caspr-writer")
-        self._waiting: set[Future[Written]] = set()
+        self._pending: set[Future[Written]] = set()
 
     def put(self, outcome: JobOutcome, earlier: Mapping[str, str]) -> None:
         """Begin to write a document."""
-        self._waiting.add(self._threads.submit(_write, self._folder, outcome, earlier))
+        self._pending.add(self._threads.submit(_write, self._folder, outcome, earlier))
 
     def written(self) -> Iterator[Written]:
-        """Yield what is written by now; wait if too much is under way."""
-        done = {task for task in self._waiting if task.done()}
-        if not done and len(self._waiting) >= _MOST:
-            done = wait(self._waiting, return_when=FIRST_COMPLETED).done
-        yield from self._taken(done)
+        """Yield the documents that are written by now; wait for one if too many are pending."""
+        done = {task for task in self._pending if task.done()}
+        if not done and len(self._pending) >= _MOST:
+            done = wait(self._pending, return_when=FIRST_COMPLETED).done
+        yield from self._results(done)
 
     def finish(self) -> Iterator[Written]:
-        """Wait for everything, and yield it."""
-        while self._waiting:
-            yield from self._taken(wait(self._waiting, return_when=FIRST_COMPLETED).done)
+        """Wait for all pending documents, and yield them."""
+        while self._pending:
+            yield from self._results(wait(self._pending, return_when=FIRST_COMPLETED).done)
 
     def stop(self) -> Iterator[Written]:
-        """Let the threads end what they are at, and begin nothing more; yield what is in place."""
+        """Finish the documents that threads have begun, cancel the others; yield those that are written."""
         self._threads.shutdown(wait=True, cancel_futures=True)
-        yield from self._taken(
-            {task for task in self._waiting if not task.cancelled() and not task.exception()}
+        yield from self._results(
+            {task for task in self._pending if not task.cancelled() and not task.exception()}
         )
 
-    def _taken(self, done: set[Future[Written]]) -> Iterator[Written]:
+    def _results(self, done: set[Future[Written]]) -> Iterator[Written]:
         for task in done:
-            self._waiting.discard(task)
+            self._pending.discard(task)
             yield task.result()
 
 
 def _write(folder: Path, outcome: JobOutcome, earlier: Mapping[str, str]) -> Written:
     try:
-        return outcome, put(folder, outcome.files, earlier)
+        return outcome, write_document_files(folder, outcome.files, earlier)
     except OutputError as error:
-        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _EVERYWHERE:
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _DISK_ERRORS:
             raise
-        return failure(outcome.document, str(error)), Placed(dict(earlier))
+        return failure(outcome.document, str(error)), DocumentFiles(dict(earlier))

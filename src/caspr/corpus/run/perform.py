@@ -1,4 +1,4 @@
-"""Do one job: read, adjudicate, render. Whatever is wrong with a document becomes its outcome."""
+"""Perform one job: read, adjudicate, render. Any error of a document becomes its outcome."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ ALPHA = "passonneau"
 
 
 def perform(job: Job) -> JobOutcome:
-    """Do a job; never raise."""
+    """Perform a job; never raise."""
     try:
         if job.version != __version__:
             raise InputError(f"found CaspR {__version__} on this worker, expected {job.version}")
@@ -95,7 +95,7 @@ def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
 
 
 def _twice(job: Job) -> Iterator[Finding]:
-    """Name files that are not read, because an annotator has the document in another one."""
+    """Yield a warning for each file that is not read: the annotator has the document in another, too."""
     for source in job.sources:
         own = PurePosixPath(source.path).with_suffix("")
         for other in map(PurePosixPath, source.companions):
@@ -141,7 +141,7 @@ def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
 
 
 def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[Finding, ...]]:
-    """Make the certificate file, if it is wanted, and say for which documents there is no proof."""
+    """Return the certificate file, if it is wanted, and a finding for each document without a proof."""
     if not job.options.certificate:
         return {}, ()
     data, findings = certify_results(results, [job.options.settings] * len(results))
