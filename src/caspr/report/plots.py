@@ -6,7 +6,7 @@ Beside every drawing the same is said in words.
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from caspr.disputes.disputes import by_place
+from caspr.disputes.disputes import links_by_mention
 from caspr.report.explained_report import ExplainedDocument
 
 WIDTH = 640
@@ -43,7 +43,7 @@ def place_plot(document: ExplainedDocument) -> str:
     tokens = len(document.result.document.tokens)
     bins = min(BINS, max(1, tokens))
     heights = [0] * bins
-    for span, count in by_place([dispute for dispute, _ in document.disputes]):
+    for span, count in links_by_mention([dispute for dispute, _ in document.disputes]):
         heights[(span.start - 1) * bins // tokens] += count
     top = max(heights, default=0)
     if not top:
