@@ -1,8 +1,8 @@
 """What annotators disagree on, how sure the result is about it, and why it decides as it does.
 
-disputes.py    find_disputes: every link that some annotators gave and others did not, or all but the result
-certainty.py   with_certainty: solve again for the disputed pairs: the same in every optimum? at which price
-otherwise? reasons.py     Explainer: why the result decides a dispute as it does
+disputes    find_disputes: links on which annotators disagree, or all of them with the result
+certainty   with_certainty: whether every optimum decides a pair alike, and the price of deciding otherwise
+reasons     Explainer: why the result decides a dispute as it does
 
-Reports show this, `adjudicate` solves for it; so it lies below both.
+Reports show this and `adjudicate` computes it, so it lies below both.
 """

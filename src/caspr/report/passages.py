@@ -1,7 +1,7 @@
-"""Passages: the text with its mentions, cut into pieces that can be nested.
+"""Passages: the text with its mentions as properly nested pieces, for HTML.
 
-Mentions may cross, elements of a page may not. Where a mention ends inside another that began after it,
-the inner one is closed with it and opened again right behind, as its continuation.
+Mentions may cross, HTML elements may not. Where a mention ends inside another that began after it, the
+second is closed together with the first and opened again immediately, as a continuation.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ WANTED, LONGEST = 60, 300
 
 @dataclass(frozen=True)
 class TextPiece:
-    """A token, or the begin or end of (a part of) a mention."""
+    """A token, or the beginning or end of (a part of) a mention."""
 
     kind: str
     """`token`, `open` or `close`."""
@@ -44,10 +44,12 @@ class Passage:
 
 @dataclass(frozen=True)
 class _Open:
-    """A mention that has begun."""
+    """A mention that has begun and not ended."""
 
     span: Span
+    """Its tokens."""
     chain: str
+    """The id of its chain."""
 
 
 def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
@@ -79,15 +81,15 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
 
 
 def _close_ended(begun: list[_Open], number: int, pieces: list[TextPiece]) -> None:
-    """Close what ends at a token; what was begun later and goes on is closed and opened again."""
-    again: list[_Open] = []
+    """Close the mentions that end at a token; those that began later and continue are reopened."""
+    continued: list[_Open] = []
     while any(mention.span.end == number for mention in begun):
         mention = begun.pop()
         ends = mention.span.end == number
         pieces.append(_close(mention, whole=ends))
         if not ends:
-            again.append(mention)
-    for mention in reversed(again):
+            continued.append(mention)
+    for mention in reversed(continued):
         begun.append(mention)
         pieces.append(_open(mention, whole=False))
 

@@ -9,8 +9,9 @@ from caspr.cli.delivery.run import check_outputs
 from caspr.errors import InputError
 from caspr.files import is_same_target, refuse_overwriting
 from caspr.measures.comparison import against_gold, compare
-from caspr.report.explained_report import Report, explained, report_values
+from caspr.report.explained_report import Report, explained
 from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
 

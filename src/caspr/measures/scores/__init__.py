@@ -40,7 +40,7 @@ TITLES = {
     "lea": "LEA",
     "conll": "CoNLL",
 }
-"""How the measures are written."""
+"""The names of the measures in tables."""
 
 
 @dataclass(frozen=True)
