@@ -35,15 +35,6 @@ class Span(NamedTuple):
         """Return whether one of the two spans lies inside the other."""
         return self.contains(other) or other.contains(self)
 
-    def crosses(self, other: "Span") -> bool:
-        """Return whether the spans overlap and neither contains the other.
-
-        >>> Span(1, 3).crosses(Span(2, 4)), Span(1, 3).crosses(Span(2, 2)), Span(1, 3).crosses(Span(4, 5))
-        (True, False, False)
-        """
-        first, second = sorted((self, other))
-        return first.start < second.start <= first.end < second.end
-
 
 @dataclass(frozen=True)
 class Mark:

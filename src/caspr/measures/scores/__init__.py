@@ -102,13 +102,6 @@ def score(
     return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings)
 
 
-def score_pair(
-    key: Annotation, response: Annotation, *, singletons: bool = True, overlap: bool = False
-) -> Scores:
-    """Score one annotation of a document against another."""
-    return score([key], [response], singletons=singletons, overlap=overlap)
-
-
 def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:
     pooled = dict(documents[0].counts)
     for scores in documents[1:]:
