@@ -10,8 +10,8 @@ average and maximum. A document is made in three steps:
     files        one per annotator, in CoNLL, and the truth as one more
 
 DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only;
-     chains are confused with any other, so that in several documents nearly all mentions hang together.
-DS2: mentions are given, and annotators differ in what they link; nearly all mentions never hang together.
+     chains are confused with any other, so that in several documents nearly all mentions are connected.
+DS2: mentions are given, and annotators differ in what they link; nearly all mentions are never connected.
 
     python -m bench.corpora ds1 OUT [--scale 2] [--seed 1]
     python -m bench.corpora novel OUT

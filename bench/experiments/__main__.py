@@ -87,4 +87,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("interrupted; what was done is kept, and the same command with the same --out goes on")
+        sys.exit("interrupted; what was done is kept, and the same command with the same --out resumes")

@@ -44,7 +44,7 @@ class Record:
     wall: float
     """Seconds on the clock."""
     megabytes: float
-    """The most memory the tree had at once."""
+    """The peak memory of the tree."""
     grounding: float | None
     """Processor seconds of the grounder."""
     choices: int | None

@@ -45,7 +45,7 @@ class Usage:
     wall: float
     """Seconds on the clock."""
     megabytes: float
-    """The most memory the tree had at once."""
+    """The peak memory of the tree."""
     cut: Cut | None
     """The limit that was exceeded, if any."""
     code: int

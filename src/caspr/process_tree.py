@@ -7,7 +7,7 @@ to find them misses some:
     group         the POSIX process group of a program that was started in a session of its own, even after
                   the program has ended, but not what has left the group
     mark          an environment variable of a random value, which all of them inherit unless they clear their
-                  environment; every process of the machine is looked at
+                  environment; every process of the machine is searched
 
 `ProcessTrees` combines them. It lies beside `caspr.files` at the bottom of the import layers, because the ASP
 engines and the corpus both end processes, and engines cannot import the corpus. psutil is imported where a

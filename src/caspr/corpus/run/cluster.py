@@ -214,7 +214,7 @@ def _outcome(future: "Future", attempt: _Attempt) -> JobOutcome | _Attempt | Non
         return outcome
     except Exception as error:
         if future.status == "cancelled":
-            raise CasprError("the Dask scheduler is gone; run the same command again to go on") from error
+            raise CasprError("the Dask scheduler is gone; run the same command again to resume") from error
         if type(error).__name__ != "KilledWorker":
             return failure(document, f"the cluster could not run it: {type(error).__name__}: {error}")
     runs = attempt.runs + AMONG_OTHERS + 1
