@@ -43,7 +43,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class _Open:
+class _OpenMention:
     """A mention that has begun and not ended."""
 
     span: Span
@@ -54,11 +54,11 @@ class _Open:
 
 def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
     """Yield the text of a document with the mentions of chains."""
-    starting: dict[int, list[_Open]] = defaultdict(list)
+    starting: dict[int, list[_OpenMention]] = defaultdict(list)
     for chain in chains:
         for span in chain.mentions:
-            starting[span.start].append(_Open(span, chain.id))
-    begun: list[_Open] = []
+            starting[span.start].append(_OpenMention(span, chain.id))
+    begun: list[_OpenMention] = []
     pieces: list[TextPiece] = []
     first, tokens = 1, 0
     for number, token in enumerate(document.tokens, start=1):
@@ -80,9 +80,9 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         yield Passage(first, tuple(pieces))
 
 
-def _close_ended(begun: list[_Open], number: int, pieces: list[TextPiece]) -> None:
+def _close_ended(begun: list[_OpenMention], number: int, pieces: list[TextPiece]) -> None:
     """Close the mentions that end at a token; those that began later and continue are reopened."""
-    continued: list[_Open] = []
+    continued: list[_OpenMention] = []
     while any(mention.span.end == number for mention in begun):
         mention = begun.pop()
         ends = mention.span.end == number
@@ -94,9 +94,9 @@ def _close_ended(begun: list[_Open], number: int, pieces: list[TextPiece]) -> No
         pieces.append(_open(mention, whole=False))
 
 
-def _open(mention: _Open, *, whole: bool) -> TextPiece:
+def _open(mention: _OpenMention, *, whole: bool) -> TextPiece:
     return TextPiece("open", chain=mention.chain, whole=whole)
 
 
-def _close(mention: _Open, *, whole: bool) -> TextPiece:
+def _close(mention: _OpenMention, *, whole: bool) -> TextPiece:
     return TextPiece("close", chain=mention.chain, whole=whole)
