@@ -6,7 +6,7 @@ For folders of real files, which need not be part of this repository. A row is a
 means that the chains are the same, over the same characters, after going there and back to the file's own
 format, both times into files made anew. `g` means the same, with gaps in mentions lost on the way, as the
 format says beforehand. `own` is the file written with its own chains: `=` to the byte, `~` with the same
-chains. Whatever else stands in a cell is a fault, told below the table.
+chains. Anything else in a cell is a fault, which is described below the table.
 """
 
 import sys

@@ -10,8 +10,8 @@ average and maximum. A document is made in three steps:
     files        one per annotator, in CoNLL, and the truth as one more
 
 DS1: annotators find their own mentions, so few spans are shared and many are marked by one annotator only;
-     chains are confused with any other, so that in several documents nearly all mentions hang together.
-DS2: mentions are given, and annotators differ in what they link; nearly all mentions never hang together.
+     chains are confused with any other, so that in several documents nearly all mentions are connected.
+DS2: mentions are given, and annotators differ in what they link; nearly all mentions are never connected.
 
     python -m bench.corpora ds1 OUT [--scale 2] [--seed 1]
     python -m bench.corpora novel OUT
@@ -31,7 +31,7 @@ from caspr import write
 from caspr.text.document import Annotation, Chain, Document, Span
 
 TRUTH = "truth"
-"""The annotator name of what the generator started from."""
+"""The annotator name of the truth that the generator starts from."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a document is like."""
+    """The sizes of a document."""
 
     name: str
     tokens: int
@@ -85,7 +85,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What the documents of a corpus are like."""
+    """The sizes of the documents of a corpus."""
 
     name: str
     documents: int
@@ -145,7 +145,7 @@ CORPORA = {"ds1": DS1, "ds2": DS2}
 
 @dataclass(frozen=True)
 class Generated:
-    """A generated document: the truth, and what each annotator made of it."""
+    """A generated document: the truth, and the annotation of each annotator."""
 
     truth: Annotation
     annotations: tuple[Annotation, ...]
@@ -191,7 +191,7 @@ def _annotation(name: str, document: Document, chains: list[list[Span]]) -> Anno
 
 
 def _true_chains(shape: Shape, rng: random.Random) -> list[list[Span]]:
-    """Lay mentions out over the text and deal them to chains of falling sizes."""
+    """Place mentions in the text and distribute them to chains of falling sizes."""
     spans = _spans(shape, rng)
     rng.shuffle(spans)
     chains: list[list[Span]] = []
@@ -211,7 +211,7 @@ def _spans(shape: Shape, rng: random.Random) -> list[Span]:
 
 
 def _sizes(mentions: int, chains: int, longest: int) -> list[int]:
-    """Return chain sizes that add up: the longest as told, the others falling like Zipf's law from 2."""
+    """Return chain sizes with the given sum and maximum, the others falling like Zipf's law from 2."""
     longest = min(longest, mentions)
     rest = max(chains - 1, 1)
     weights = [1 / (rank + 1) for rank in range(rest)]

@@ -1,9 +1,9 @@
-"""Measure what whole corpora are meant to reach, and print it as one table.
+"""Measure the targets for whole corpora, and print them as one table.
 
     python -m bench.corpus [PART] [--documents 500] [--scale 1] [--tiny 20000] [--engine auto] > table.md
 
-Documents are like those of the paper's DS2. The overhead of the machinery is processor time, so that it
-can be measured beside other work: that of a whole run with one worker process, less that of the same
+Documents are like those of the paper's DS2. The overhead is measured in processor time, so that other work
+on the machine does not matter: that of a whole run with one worker process, minus that of the same
 documents read, adjudicated and rendered one after the other in one process.
 """
 
@@ -25,7 +25,7 @@ from bench.machine import describe_machine
 from caspr import write
 
 LAPS = 7
-"""Documents come in this stride over the sizes of the corpus, so that every part of it is alike."""
+"""The stride over the sizes of documents, so that every part of the corpus has the same sizes."""
 
 
 def shapes(documents: int, scale: float) -> Iterator[Shape]:
@@ -90,14 +90,14 @@ for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
 
 
 def bare(corpus: Path, engine: str) -> float:
-    """Return the processor seconds that the documents take in one process, without any machinery."""
+    """Return the processor seconds that the documents take in one process, without journal and workers."""
     code = f"""
 import resource
 from pathlib import Path
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.measures.agreement import tally
 from caspr.formats import conll, read_all
-from caspr.report.summary import document_summary
+from caspr.report.summary_json import document_summary
 from caspr.task.settings import Settings
 for folder in sorted(Path({str(corpus)!r}).iterdir()):
     [document], _ = by_document(read_all(sorted(folder.iterdir())))
@@ -145,7 +145,7 @@ def speed(folder: Path, given: argparse.Namespace) -> tuple[str, str, str]:
 
 
 def overhead(folder: Path, given: argparse.Namespace) -> tuple[str, str, str]:
-    """Measure what the machinery adds to a document."""
+    """Measure the overhead per document."""
     documents = given.tiny // 10
     corpus = make_tiny(folder / "in", documents)
     whole = run(corpus, folder / "out", "--engine", given.engine, "--processes", "1")

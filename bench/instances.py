@@ -1,12 +1,12 @@
-"""Count the ground instances of every rule of an encoding: where the grounder's work goes.
+"""Count the ground instances of every rule of an encoding, to see which rules cost the grounder most.
 
     python -m bench.instances FILE ... --encoding mm cm --objective ua
 
 The paper got these numbers from a modified gringo. Here, each rule `head :- body` is copied into a part of
 its own as `instance(V1,...,Vn) :- body`, where V1,...,Vn are all global variables of the body. Once the
 encoding is grounded, that part is grounded, and every instance of the rule is exactly one new atom. The
-rules themselves stay as they are, so the grounder simplifies just what it would have simplified anyway; and
-nothing is kept for a solver.
+rules themselves are not changed, so the grounder simplifies exactly what it simplifies in a normal run.
+Ground rules are not kept.
 """
 
 import argparse

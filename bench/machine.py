@@ -1,4 +1,4 @@
-"""Say on what machine and with which versions something was measured."""
+"""Describe the machine and the versions with which something was measured."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ def describe_machine() -> str:
 
 
 def describe_programs() -> str:
-    """Return which gringo and WASP the pipes use; WASP has no version to tell, so it is told by its bytes."""
+    """Return which gringo and WASP the pipes use; WASP prints no version, so it is identified by a hash."""
     gringo = grounder_version()
     wasp = shutil.which("wasp")
     return ", ".join(

@@ -2,7 +2,7 @@
 
 python -m bench.measure FILE... --engine native --objective ua --time-limit 300 --memory-limit 5000
 
-Without limits of its own it is to be watched from outside: at Ctrl-C it tells the best it has.
+Without these limits it must be limited from outside: at Ctrl-C it prints the best solution so far.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class Measure:
     """Peak memory of the process and of its children, whichever was larger."""
     mentions: int
     statistics: dict[str, float | None] | None = None
-    """What an answer set solver told of its work."""
+    """The statistics of the answer set solver."""
 
     @property
     def proven(self) -> bool:
@@ -62,7 +62,7 @@ def measure(
 
 
 def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limits: Limits) -> Measure:
-    """Adjudicate here and measure."""
+    """Adjudicate in this process and measure."""
     from caspr.adjudication import adjudicate_document, by_document
     from caspr.formats import read_all
     from caspr.task.objectives import OBJECTIVES
@@ -91,7 +91,7 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
 
 
 def _start_up(engine: str) -> None:
-    """Have the engine import what it needs; the table has rows of their own for start-up."""
+    """Have the engine import its modules; start-up is measured separately."""
     if engine == "native":
         import caspr.engines.native.partition.lp  # noqa: F401
     else:
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--memory-limit", type=int)
     given = parser.parse_args()
-    # Shells start background jobs deaf to Ctrl-C, and that is inherited.
+    # Shells start background jobs with SIGINT ignored, which is inherited.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     limits = Limits(given.time_limit, given.memory_limit, interruptible=True)
     found = run(given.files, given.engine, given.encoding, given.objective, limits)

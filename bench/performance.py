@@ -1,4 +1,4 @@
-"""Measure what the native engine is meant to reach, and print it as one table.
+"""Measure the targets for the native engine, and print them as one table.
 
     python -m bench.performance [--acts FOLDER] [--clingo-minutes 60] [--quick] > table.md
 
@@ -208,7 +208,7 @@ def start_up(plan: Plan) -> Iterator[Row]:
 
 def _fastest(words: Sequence[str], rounds: int) -> float:
     times = []
-    # Users' Python keeps what it compiled, as it does unless told otherwise.
+    # Users' Python keeps compiled modules, as is the default.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for _ in range(rounds):
         started = time.monotonic()

@@ -3,7 +3,7 @@
     python -m bench.quality ds1 ds2 --documents 12
 
 For each dataset: how close single annotators come to the truth on average, how close the best single one
-of each document comes (which only the truth can tell), and how close the adjudications with each
+of each document comes (known only with the truth), and how close the adjudications with each
 objective come. Scores are F1 in percent, pooled over documents.
 """
 
@@ -80,7 +80,7 @@ def _mean(several: Iterable[Scores]) -> dict[str, float | None]:
 
 
 def read_judged(documents: Documents) -> Judged:
-    """Read a document and its truth, which stands in the same folder."""
+    """Read a document and its truth, which is in the same folder."""
     folder = documents.files[0].parent
     truths = sorted(path for path in folder.iterdir() if path.stem == TRUTH)
     if not truths:

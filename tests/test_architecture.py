@@ -11,7 +11,7 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "files"},
+    {"errors", "files", "process_tree"},
     {"text"},
     {"task"},
     {"engines", "proof", "result"},
@@ -31,7 +31,8 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "uvicorn": "review/server",
     "click": "cli",
     "rich": "cli/terminal",
-    "subprocess": ("engines/asp", "corpus"),
+    "subprocess": ("engines/asp", "corpus", "process_tree"),
+    "psutil": ("process_tree", "corpus/run"),
     "distributed": "corpus/run/cluster",
     "sqlite3": "corpus",
     "xml": "formats/containers/xml",

@@ -4,7 +4,7 @@ python -m bench.experiments --quick
 python -m bench.experiments --out results
 python -m bench.experiments my/documents --systems native clingo --time-limit 60 --out results
 
-Results go to the folder of `--out` as they come; the same command goes on where an interrupted one was.
+Results are written to the folder of `--out` one by one; the same command resumes an interrupted experiment.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def _datasets(given: argparse.Namespace, out: Path, scale: float) -> list[list[D
 
 
 def make(tasks: Sequence[Task], store: Store) -> None:
-    """Make runs one after the other, showing how far they are."""
+    """Make runs one after the other, showing the progress."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress:
         bar = progress.add_task("", total=len(tasks))
@@ -76,7 +76,7 @@ def _line(name: str, record: Record) -> str:
 
 
 def _is_missing(task: Task, store: Store, redo: Sequence[str]) -> bool:
-    """Tell whether a run is still to be made: new, or to be redone because the engine's source changed."""
+    """Return whether a run is still to be made: it is new, or the source of the engine has changed."""
     known = store.find(task.key)
     system = task.configuration.system
     return known is None or (system in redo and known.code != fingerprint(system))
@@ -87,4 +87,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("interrupted; what was done is kept, and the same command with the same --out goes on")
+        sys.exit("interrupted; what was done is kept, and the same command with the same --out resumes")

@@ -1,4 +1,4 @@
-"""The options of the command, and the choice they make."""
+"""The options of the command, and the comparison that they choose."""
 
 import argparse
 import shutil

@@ -1,4 +1,4 @@
-"""The figures the paper printed: its table of experimental results.
+"""The numbers of the paper: its table of experimental results.
 
 Limits were 300 s and 5 GB; 54 documents; averages over 5 repetitions. Rows below the systems are for
 gringo+clasp only. Numbers of choices and conflicts were printed rounded (1M, 331K).

@@ -1,8 +1,8 @@
 """The plan: which runs an experiment has, and in which order.
 
-Documents come in an order that jumps over their sizes (the middle one, the quarters, the
+Documents are ordered so that the first few always cover all sizes (the middle one, the quarters, the
 eighths, ...), datasets in turn, and every document is run in all configurations before the next. So
-whenever an experiment is stopped, what it has is a fair sample, and every configuration saw the same
+whenever an experiment is stopped, its results are a fair sample, and every configuration has the same
 documents. For the same reason a system can be given only a share of the documents: the first ones.
 """
 
@@ -40,7 +40,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Run:
-    """What is run; with the limits it makes up the key of a result."""
+    """A system and a document; with the limits it is the key of a result."""
 
     dataset: str
     document: str
@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Key:
-    """What makes two results the same."""
+    """Identifies a result."""
 
     run: Run
     limits: Limits

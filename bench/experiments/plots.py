@@ -4,7 +4,7 @@ cactus    how many runs are proven optimal within a time, a line for each system
 scatter   the same document and objective with clingo (across) and natively (up)
 growth    time by number of distinct mentions, a panel for each objective
 
-Runs without a proof stand at their limit, as hollow marks.
+Runs without a proof are drawn at their limit, as hollow marks.
 """
 
 from collections import defaultdict

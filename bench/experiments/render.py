@@ -58,7 +58,7 @@ def to_csv(table: Table) -> str:
 
 
 def notes(table: Table) -> Iterator[str]:
-    """Yield what must be known to read the table."""
+    """Yield the notes below the table."""
     if table.reference is not None:
         yield (
             f"T_grd, Opt, Chc and Cnf are averages over {times(table.settled, 'document')} on which "

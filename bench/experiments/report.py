@@ -14,7 +14,7 @@ from caspr.text.findings import times
 def write_reports(
     records: Sequence[Record], sessions: Sequence[dict[str, Any]], folder: Path
 ) -> Iterator[Path]:
-    """Write everything that can be said of some runs; yield the files."""
+    """Write table and plots of some runs; yield the files."""
     table = make_table(records)
     about = list(describe_runs(records, sessions))
     for name, text in (
@@ -28,7 +28,7 @@ def write_reports(
 
 
 def describe_runs(records: Sequence[Record], sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Say how many runs there are, within which limits, and on what machine they were made."""
+    """Describe the runs: how many, within which limits, on which machine."""
     for system in dict.fromkeys(record.system for record in records):
         runs = [record for record in records if record.system == system]
         limits = sorted({(run.time_limit, run.memory_limit) for run in runs})

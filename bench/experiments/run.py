@@ -1,8 +1,8 @@
-"""One run: a child process under watch, and what came of it.
+"""One run: a watched child process, and its outcome.
 
-The child is `bench.measure`. Its solver decides what the run is called, as in the paper's table: OPT if the
-solver proved its solution optimal (for CM: within its limit of chains), SAT if it found one, TO if it had
-none at the time limit, MO if it went over the memory limit, and ERR if it failed.
+The child is `bench.measure`. The outcome is that of its solver, as in the paper's table: OPT if the solver
+proved its solution optimal (for CM: within its limit of chains), SAT if it found one, TO if it had none at
+the time limit, MO if it exceeded the memory limit, and ERR if it failed.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from bench.experiments.plan import NO_ENCODING, Configuration, Key, Limits, Run,
 from bench.experiments.watch import Cut, Usage, watch
 
 OUTCOMES = ("MO", "TO", "SAT", "OPT", "ERR")
-"""What a run can be called."""
+"""The outcomes of a run."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one run."""
+    """The outcome of one run, with its measurements."""
 
     dataset: str
     document: str
@@ -44,7 +44,7 @@ class Record:
     wall: float
     """Seconds on the clock."""
     megabytes: float
-    """The most memory the tree had at once."""
+    """The peak memory of the tree."""
     grounding: float | None
     """Processor seconds of the grounder."""
     choices: int | None
@@ -56,7 +56,7 @@ class Record:
     mentions: int | None
     """Distinct mentions of the document."""
     error: str
-    """The last line of what a failed run complained of."""
+    """The last line that a failed run printed to standard error."""
     code: str
     """A fingerprint of the engine's source."""
     when: str
@@ -77,7 +77,7 @@ class Record:
 
 
 def run(task: Task) -> Record:
-    """Make one run and say what came of it."""
+    """Make one run and return its record."""
     how = task.configuration
     command = [
         *(sys.executable, "-m", "bench.measure", *map(str, task.documents.files)),
@@ -88,13 +88,13 @@ def run(task: Task) -> Record:
     usage = watch(
         command, seconds=task.limits.seconds, megabytes=task.limits.megabytes, environment=environment
     )
-    told = json.loads(usage.output) if usage.code == 0 and usage.cut is not Cut.MEMORY else {}
-    return _record(task, usage, told)
+    measured = json.loads(usage.output) if usage.code == 0 and usage.cut is not Cut.MEMORY else {}
+    return _record(task, usage, measured)
 
 
-def _record(task: Task, usage: Usage, told: dict[str, Any]) -> Record:
-    solver = told.get("statistics") or {name: told.get(name) for name in ("value", "bound")}
-    outcome = _outcome(usage, solver, told)
+def _record(task: Task, usage: Usage, measured: dict[str, Any]) -> Record:
+    solver = measured.get("statistics") or {name: measured.get(name) for name in ("value", "bound")}
+    outcome = _outcome(usage, solver, measured)
     return Record(
         dataset=task.documents.dataset,
         document=task.documents.name,
@@ -111,15 +111,15 @@ def _record(task: Task, usage: Usage, told: dict[str, Any]) -> Record:
         conflicts=solver.get("conflicts"),
         value=solver.get("value"),
         bound=solver.get("bound"),
-        mentions=told.get("mentions"),
+        mentions=measured.get("mentions"),
         error=(usage.errors.strip().splitlines() or [""])[-1] if outcome == "ERR" else "",
         code=fingerprint(task.configuration.system),
         when=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 
-def _outcome(usage: Usage, solver: dict[str, Any], told: dict[str, Any]) -> str:
-    if usage.cut is Cut.MEMORY or told.get("stop") == "memory limit":
+def _outcome(usage: Usage, solver: dict[str, Any], measured: dict[str, Any]) -> str:
+    if usage.cut is Cut.MEMORY or measured.get("stop") == "memory limit":
         return "MO"
     if solver["value"] is not None:
         return "OPT" if solver["value"] == solver["bound"] else "SAT"
@@ -128,7 +128,7 @@ def _outcome(usage: Usage, solver: dict[str, Any], told: dict[str, Any]) -> str:
 
 @cache
 def fingerprint(system: str) -> str:
-    """Return a name for the source of a system's engine as it is now."""
+    """Return a fingerprint of the present source of a system's engine."""
     folder = Path(caspr.__file__).parent / "engines" / ("native" if system == "native" else "asp")
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".lp")):

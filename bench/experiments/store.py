@@ -1,4 +1,4 @@
-"""Results as lines of JSON, appended as they come, so that an interrupted experiment can go on.
+"""Results as lines of JSON, appended one by one, so that an interrupted experiment can be resumed.
 
 There are two kinds of lines: a `session` says on what machine and with what versions the runs after it were
 made, and a `run` is one record. A later record of the same run, also one within other limits, replaces an
@@ -66,12 +66,12 @@ class Store:
                 )
 
     def begin(self, session: Mapping[str, Any]) -> None:
-        """Note machine and versions of the runs that follow."""
+        """Append a line with machine and versions of the runs that follow."""
         self.sessions.append(dict(session))
         self._append(["session", dict(session)])
 
     def add(self, record: Record) -> None:
-        """Keep a result."""
+        """Append a result."""
         self._keep(record)
         self._append(["run", asdict(record)])
 

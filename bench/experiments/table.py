@@ -140,8 +140,8 @@ def accumulate(records: Sequence[Record], settled: set[tuple[str, str]]) -> Figu
     """Accumulate runs: counts are averages over repetitions, all others averages over runs."""
     count = Counter(record.outcome for record in records)
     repetitions = len({record.repetition for record in records})
-    told = [record for record in records if place(record) in settled]
-    gaps = [record.gap for record in told if record.gap is not None]
+    settled_records = [record for record in records if place(record) in settled]
+    gaps = [record.gap for record in settled_records if record.gap is not None]
     return Figures(
         memory_outs=count["MO"] / repetitions,
         time_outs=count["TO"] / repetitions,
@@ -150,11 +150,11 @@ def accumulate(records: Sequence[Record], settled: set[tuple[str, str]]) -> Figu
         percent=100 * count["OPT"] / len(records),
         seconds=sum(record.seconds for record in records) / len(records),
         megabytes=sum(record.megabytes for record in records) / len(records),
-        grounding=_average(record.grounding for record in told),
+        grounding=_average(record.grounding for record in settled_records),
         gap=_average(gaps),
         worst_gap=max(gaps, default=None),
-        choices=_average(record.choices for record in told),
-        conflicts=_average(record.conflicts for record in told),
+        choices=_average(record.choices for record in settled_records),
+        conflicts=_average(record.conflicts for record in settled_records),
     )
 
 

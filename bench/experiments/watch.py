@@ -4,9 +4,9 @@ Time is the processor time of all processes of the tree, those that ended includ
 set on, so that a busy machine makes no difference. Wall-clock time is limited as well, generously, against
 programs that wait forever. Memory is what all processes of the tree have in RAM together. Both are sampled.
 
-At the time limit the command gets Ctrl-C, and a moment to tell the best it has; at the memory limit, and if
-it does not end, the whole tree is killed. Should the watcher itself be killed, the kernel ends each process
-of the tree by its own limit of processor time.
+At the time limit the command gets Ctrl-C, and some seconds to print the best solution so far; at the memory
+limit, and if it does not end, the whole tree is killed. If the watching process itself is killed, the
+kernel ends each process of the tree by a limit of processor time of its own.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from functools import partial
 import psutil
 
 GRACE = 10.0
-"""Seconds of processor time a command has, after Ctrl-C, to tell the best it has."""
+"""Seconds of processor time that a command has, after Ctrl-C, to print the best solution so far."""
 WALL = 20.0
 """Limits on the clock are so many times those of processor time."""
 
@@ -38,14 +38,14 @@ class Cut(StrEnum):
 
 @dataclass(frozen=True)
 class Usage:
-    """What a command took and said."""
+    """What a command took and printed."""
 
     seconds: float
     """Processor time of the tree."""
     wall: float
     """Seconds on the clock."""
     megabytes: float
-    """The most memory the tree had at once."""
+    """The peak memory of the tree."""
     cut: Cut | None
     """The limit that was exceeded, if any."""
     code: int
@@ -53,13 +53,13 @@ class Usage:
     output: str
     """What it printed."""
     errors: str
-    """What it complained of."""
+    """What it printed to standard error."""
 
 
 def watch(
     command: Sequence[str], *, seconds: float, megabytes: float, environment: Mapping[str, str] | None = None
 ) -> Usage:
-    """Run a command within limits and return what it took; nothing of it runs on afterwards."""
+    """Run a command within limits and return what it took; none of its processes is left."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.monotonic()
         process = subprocess.Popen(
@@ -151,7 +151,7 @@ class _Tree:
                 process.kill()
 
     def reap(self, process: "subprocess.Popen[bytes]") -> None:
-        """Take the root's last words: what it and its children took, by the kernel's own count."""
+        """Reap the root and take over what it and its children took, by the kernel's count."""
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = max(self.seconds, used.ru_utime + used.ru_stime)

@@ -1,4 +1,4 @@
-"""Everything CaspR can refuse to do, under one root class.
+"""All errors that CaspR raises for its users, under one root class.
 
 Each message says where, what was found, what was expected and what to do. Only the command line catches
 these; running out of time is not among them, because a solution with a gap is a result.
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class CasprError(Exception):
-    """The root of all errors a user can cause or meet."""
+    """The root of all errors that a user can cause or meet."""
 
 
 class FormatError(CasprError):
@@ -34,7 +34,7 @@ class ContradictionError(CasprError):
     def __init__(
         self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), reason: str = ""
     ) -> None:
-        """Keep the tokens of the clashing cells, the clashing statements and the bare reason."""
+        """Keep the tokens of the clashing cells, the clashing statements, and the reason without places."""
         self.reason = reason or message
         self.tokens = tokens
         self.statements = statements
@@ -42,7 +42,7 @@ class ContradictionError(CasprError):
 
 
 class EngineError(CasprError):
-    """An engine is missing, cannot do what was asked, or answered nonsense."""
+    """An engine is missing, cannot do what was asked, or gave an invalid answer."""
 
 
 class LimitError(CasprError):

@@ -53,7 +53,7 @@ def test_corpora_come_near_the_table(name: str) -> None:
 
 
 def largest_group(generated: Generated) -> float:
-    """Return the share of mentions that hang together by chains of any annotators."""
+    """Return the share of mentions that are connected by chains of any annotators."""
     groups: list[set[object]] = []
     for one in generated.annotations:
         for chain in one.chains:

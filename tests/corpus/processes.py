@@ -22,7 +22,7 @@ def until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process runs; one that only waits to be collected does not."""
+    """Return whether a process runs; one that only waits to be collected does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -30,5 +30,5 @@ def alive(pid: int) -> bool:
 
 
 def all_gone(folder: Path) -> bool:
-    """Tell whether all processes that left their number are gone."""
+    """Return whether all processes that left their number are gone."""
     return not any(alive(int(path.name)) for path in folder.iterdir())

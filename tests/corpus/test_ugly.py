@@ -1,4 +1,4 @@
-"""What lies about in folders of real people harms no document, and is told where it matters."""
+"""Other files in folders of real projects harm no document, and are reported where it matters."""
 
 import errno
 import json
@@ -107,7 +107,7 @@ def test_an_unpacked_project_is_refused(caspr: Caller, tmp_path: Path) -> None:
     assert "found an INCEpTION project that was unpacked, expected its archive" in line
 
 
-def test_a_second_file_of_an_annotator_is_told(caspr: Caller, tmp_path: Path) -> None:
+def test_a_second_file_of_an_annotator_is_a_warning(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", GOOD)
     (corpus / "a/ann.conllu").write_text("another format\n")
     (corpus / "b/ann.txt").write_text("only the text\n")
@@ -120,7 +120,7 @@ def test_a_second_file_of_an_annotator_is_told(caspr: Caller, tmp_path: Path) ->
     assert caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--strict").code == 1
 
 
-def test_files_beside_the_folders_are_told(caspr: Caller, tmp_path: Path) -> None:
+def test_files_beside_the_folders_are_a_warning(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", GOOD)
     (corpus / "README").write_text("about this corpus")
     assert "found a file beside folders" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")

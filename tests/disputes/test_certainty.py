@@ -29,11 +29,11 @@ def test_certain_links_are_in_every_optimum(seed: int) -> None:
         settings = Settings(instance.objective, certainty=60)
         result = adjudicate_document(instance.annotations, settings=settings)
         optima = brute.solve(instance, Limits(solutions=10**6)).partitions
-        for pair, told in (result.certainties or {}).items():
+        for pair, certainty in (result.certainties or {}).items():
             here = holds(result.solution.partitions[0], pair)
-            assert told.always == all(holds(optimum, pair) == here for optimum in optima)
-            if told.flip is not None and told.exact:
-                check_price(rng, result.instance, pair, here, result.value + told.flip)
+            assert certainty.always == all(holds(optimum, pair) == here for optimum in optima)
+            if certainty.flip is not None and certainty.exact:
+                check_price(rng, result.instance, pair, here, result.value + certainty.flip)
 
 
 def check_price(rng: random.Random, instance, pair, here: bool, least: int) -> None:  # type: ignore[no-untyped-def]
@@ -47,8 +47,8 @@ def check_price(rng: random.Random, instance, pair, here: bool, least: int) -> N
 def test_a_tie_costs_nothing_to_flip() -> None:
     result = adjudicate_document(paper_annotations(), settings=Settings(OBJECTIVES["v"], certainty=10))
     [pair] = [tuple(chain) for chain in result.solution.partitions[0]]
-    told = (result.certainties or {})[pair[0], pair[1]]
-    assert (told.always, told.flip, told.exact) == (False, 0, True)
+    certainty = (result.certainties or {})[pair[0], pair[1]]
+    assert (certainty.always, certainty.flip, certainty.exact) == (False, 0, True)
 
 
 def test_no_time_no_answer() -> None:

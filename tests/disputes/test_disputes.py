@@ -4,7 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from caspr.disputes.disputes import Dispute, disputed_pairs, find_disputes
+from caspr.disputes.certainty import pairs_to_price
+from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Reason
 from caspr.result import Certainty, Result
 from caspr.text.document import Span
@@ -18,7 +19,7 @@ RESULTS = [
 
 
 def pairs_of(dispute: Dispute, result: Result) -> list[tuple[Span, Span]]:
-    """List the links of a dispute, without the nested ones that are told apart."""
+    """List the links of a dispute, without the nested ones that are disputes of their own."""
     if not dispute.second:
         pairs = list(combinations(dispute.first, 2))
     else:
@@ -29,18 +30,18 @@ def pairs_of(dispute: Dispute, result: Result) -> list[tuple[Span, Span]]:
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
-def test_every_disputed_link_is_told_once_and_truly(result: Result) -> None:
+def test_every_disputed_link_is_found_once_with_its_votes(result: Result) -> None:
     instance = result.instance
     home = {span: chain.id for chain in result.chains for span in chain.mentions}
-    told: set[tuple[Span, Span]] = set()
+    found: set[tuple[Span, Span]] = set()
     explainer = Explainer(result)
     for dispute in find_disputes(result):
         pairs = pairs_of(dispute, result)
         assert len(pairs) == dispute.links
         assert explainer.explain(dispute).sentence
         for one, other in pairs:
-            assert (one, other) not in told
-            told.add((one, other))
+            assert (one, other) not in found
+            found.add((one, other))
             assert instance.votes.evidence(one, other) == len(dispute.supporters)
             assert dispute.linked == (one in home and home[one] == home.get(other))
             assert dispute.chains in ((home.get(one), home.get(other)), (home.get(other), home.get(one)))
@@ -49,7 +50,7 @@ def test_every_disputed_link_is_told_once_and_truly(result: Result) -> None:
     for one, other in combinations(spans, 2):
         linked = one in home and home[one] == home.get(other)
         unanimous = instance.votes.evidence(one, other) == (instance.votes.annotators if linked else 0)
-        assert ((one, other) in told) is not unanimous, (one, other)
+        assert ((one, other) in found) is not unanimous, (one, other)
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
@@ -100,7 +101,7 @@ def test_transitivity_names_what_stands_in_the_way(objective: str, reason: Reaso
         assert explained[Span(1, 1), Span(2, 2)].reason is Reason.MAJORITY
 
 
-def test_the_engine_may_tell_how_sure_it_is() -> None:
+def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
     from dataclasses import replace
 
     result = random_results(9, 1)[0]
@@ -108,16 +109,16 @@ def test_the_engine_may_tell_how_sure_it_is() -> None:
         result, solution=replace(result.solution, partitions=result.solution.partitions[:1], complete=False)
     )
     pair = find_disputes(result)[0].pair
-    told = replace(result, certainties={pair: Certainty(always=True, flip=3)})
-    found = {dispute.pair: dispute.certainty for dispute in find_disputes(told)}
+    priced = replace(result, certainties={pair: Certainty(always=True, flip=3)})
+    found = {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}
     assert found[pair] == Certainty(always=True, flip=3)
-    told = replace(result, certainties={pair: Certainty(flip=0)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is False
-    told = replace(result, certainties={pair: Certainty(flip=0, exact=False)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is None
-    told = replace(result, certainties={pair: Certainty(possible=False)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(told)}[pair].always is True
-    assert pair in disputed_pairs(told)
+    priced = replace(result, certainties={pair: Certainty(flip=0)})
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is False
+    priced = replace(result, certainties={pair: Certainty(flip=0, exact=False)})
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is None
+    priced = replace(result, certainties={pair: Certainty(possible=False)})
+    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is True
+    assert pair in pairs_to_price(priced)
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))

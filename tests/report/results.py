@@ -26,7 +26,7 @@ HOSTILE = [
     "\u202eevil",
     "|*a*|`b`",
 ]
-"""Tokens that want to be more than text."""
+"""Tokens that would have an effect if they were not escaped."""
 
 
 def result_of(instance: Instance, solutions: int = 50) -> Result | None:

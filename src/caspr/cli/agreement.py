@@ -14,9 +14,8 @@ from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
-from caspr.measures.compare import compare, compare_each
-from caspr.measures.comparison import Comparison
-from caspr.report.tables import KINDS, comparison_lines, comparison_values
+from caspr.measures.comparison import Comparison, compare, compare_each
+from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values
 from caspr.text.alignment import align
 
 

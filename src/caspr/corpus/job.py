@@ -1,4 +1,4 @@
-"""Jobs and outcomes: what goes to a worker, and what comes back."""
+"""Jobs and outcomes: what is sent to a worker process, and what it sends back."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,16 +13,16 @@ FAILED = "failed"
 LEFT_OUT = "left out"
 """The status of a document that only one annotator has."""
 KILL_AFTER = 3600.0
-"""Seconds after which a document without a time limit is given up."""
+"""Seconds after which the worker of a document without a time limit is killed."""
 
 
 class DocumentPiece(NamedTuple):
-    """A stretch of a file that holds many documents."""
+    """A range of bytes of a file that holds many documents."""
 
     offset: int
-    """Where it begins, in bytes."""
+    """Its first byte."""
     length: int
-    """How many bytes it has."""
+    """Its number of bytes."""
     line: int
     """The number of its first line in the annotator's own file; 0 if it lies in the spool."""
     format: str
@@ -34,30 +34,30 @@ class Reading:
     """How files are read."""
 
     format: str | None = None
-    """Their format; `None` to find it by looking."""
+    """Their format; `None` to detect it."""
     choices: ReadOptions = field(default_factory=ReadOptions)
-    """Which of the things in a file to read."""
+    """Which layers of a file to read."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where one annotator's work on a document is."""
+    """Where one annotator's annotation of a document is."""
 
     annotator: str
     """Who annotated."""
     path: str
-    """The file, seen from the corpus folder."""
+    """The file, relative to the corpus folder."""
     companions: tuple[str, ...] = ()
     """Files that are read with it, such as the text beside annotations, and others of the same name."""
     pieces: tuple[DocumentPiece, ...] = ()
-    """The stretches that belong to the document; none if the whole file does."""
+    """The pieces that belong to the document; none if the whole file does."""
     spool: str = ""
     """The file that holds the pieces, if not the annotator's own."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to make of every document."""
+    """How every document is adjudicated, and what is written about it."""
 
     settings: Settings = field(default_factory=Settings)
     """How to adjudicate."""
@@ -78,11 +78,11 @@ class Options:
     strict: bool = False
     """Whether a warning or a gap is a failure."""
     kill_after: float | None = None
-    """Seconds after which a worker is killed; by default well behind the time limit."""
+    """Seconds after which a worker is killed; by default well after the time limit."""
 
     @property
     def patience(self) -> float:
-        """Seconds until a document is given up: an engine that keeps its time limit is never killed."""
+        """Seconds until the worker of a document is killed; an engine that keeps its time limit never is."""
         if self.kill_after is not None:
             return self.kill_after
         seconds = self.settings.limits.seconds
@@ -110,24 +110,24 @@ class Job:
     """One document to adjudicate."""
 
     document: str
-    """Its name in the corpus: what its files are called after."""
+    """Its name in the corpus, after which its files are named."""
     sources: tuple[Source, ...]
     """Its annotators' files."""
     root: str
     """The corpus folder, an absolute path."""
     options: Options
-    """What to make of it."""
+    """How it is adjudicated, and what is written."""
     annotators: int = 0
-    """How many annotators should have it; 0 if that cannot be said."""
+    """How many annotators should have it; 0 if that is not known."""
     contents: Mapping[tuple[str, int], bytes] | None = None
-    """The content of all files and pieces by path and offset, for a worker that does not see the folder."""
+    """The content of all files and pieces by path and offset, for a worker without access to the folder."""
     version: str = __version__
-    """The version of CaspR that wants it done."""
+    """The version of CaspR that made the job."""
 
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """What came of a job."""
+    """The result of a job."""
 
     document: str
     """The job's document."""
@@ -136,7 +136,7 @@ class JobOutcome:
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     """What to write, by path below the output folder."""
     spent: bool = False
-    """Whether the worker should do nothing more."""
+    """Whether the worker is dead or must be replaced."""
 
     @property
     def failed(self) -> bool:

@@ -1,4 +1,4 @@
-"""Run a whole corpus: plan, do what is not done, write, keep the journal, sum up."""
+"""Adjudicate a whole corpus: plan, perform the jobs that are not done, write, keep the journal, sum up."""
 
 import os
 from collections.abc import Generator, Iterable, Iterator
@@ -11,11 +11,12 @@ from caspr import __version__
 from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options
+from caspr.corpus.outputs.concurrent_writer import ConcurrentWriter
+from caspr.corpus.outputs.document_files import DocumentFiles
 from caspr.corpus.outputs.golds import SUMMARIES
 from caspr.corpus.outputs.names import file_name
 from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
-from caspr.corpus.outputs.writer import Writer, Written
 from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
@@ -25,16 +26,16 @@ from caspr.text.printable import printable
 
 @dataclass(frozen=True)
 class Request:
-    """What to do with which corpus."""
+    """A corpus, and what to do with it."""
 
     inputs: tuple[Path, ...]
     """One folder, or files with many documents in them."""
     output: Path
     """The folder to write to."""
     options: Options = field(default_factory=Options)
-    """What to make of every document."""
+    """How every document is adjudicated, and what is written about it."""
     by: str | None = None
-    """The layout of the folder; `None` to find it by looking."""
+    """The layout of the folder; `None` to detect it."""
     files: str = "*"
     """Which files belong to the corpus."""
     processes: int | None = None
@@ -46,10 +47,10 @@ class Request:
 
 
 class Listener(Protocol):
-    """Who is told how far the run is."""
+    """A callback for the progress of the run."""
 
     def __call__(self, totals: Totals, planned: int) -> None:
-        """Take the totals so far, and how many documents there are."""
+        """Receive the totals so far, and the number of documents planned."""
 
 
 def silent(totals: Totals, planned: int) -> None:
@@ -57,9 +58,9 @@ def silent(totals: Totals, planned: int) -> None:
 
 
 def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
-    """Adjudicate a corpus; return the totals, and what else the user should know.
+    """Adjudicate a corpus; return the totals and notes for the user.
 
-    Whatever is wrong with a document is told in the summary, and the others are done.
+    A document that fails is listed with its reason in the summary; all others are adjudicated.
     """
     _refuse_overlap(request)
     _make(request.output)
@@ -68,11 +69,11 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         if journal.broken_off:
             remove_temporary(request.output)
         run = _Run(request, plan, journal, listener)
-        writer = Writer(request.output)
+        writer = ConcurrentWriter(request.output)
         try:
             with closing(_performed(run.jobs(), request)) as outcomes:
                 for outcome in outcomes:
-                    run.keep(outcome, writer)
+                    run.write(outcome, writer)
                     run.record(writer.written())
             run.record(writer.finish())
         finally:
@@ -82,9 +83,9 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
 
 
 def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
-    if run.first_kept is not None:
+    if run.first_backup is not None:
         why = "changed by hand, or of documents that now fail"
-        yield f"kept as a backup: {times(run.kept, 'file')} {why} (first: {run.first_kept})"
+        yield f"kept as a backup: {times(run.backups, 'file')} {why} (first: {run.first_backup})"
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
@@ -97,18 +98,18 @@ def _plan(request: Request) -> Plan:
 
 
 class _Run:
-    """One run: what is under way, and what came of the rest."""
+    """The state of one run: totals, and the fingerprints of documents that are performed or written now."""
 
     def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
         self.totals = Totals()
-        self.kept = 0
-        self.first_kept: Path | None = None
+        self.backups = 0
+        self.first_backup: Path | None = None
         self._request = request
         self._plan = plan
         self._journal = journal
         self._listener = listener
-        self._under_way: dict[str, str] = {}
-        self._written: dict[str, str] = {}
+        self._performing: dict[str, str] = {}
+        self._writing: dict[str, str] = {}
 
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
@@ -119,7 +120,7 @@ class _Run:
                 rows = self._journal.confirm(job.document)
                 self._count(totals_of(rows, taken_over=True))
                 continue
-            self._under_way[job.document] = mark
+            self._performing[job.document] = mark
             yield job if self._request.cluster is None else replace(job, contents=given)
 
     def _is_done(self, entry: JournalEntry | None, mark: str) -> bool:
@@ -127,26 +128,26 @@ class _Run:
             return False
         return all((self._request.output / name).is_file() for name in entry.files)
 
-    def keep(self, outcome: JobOutcome | None, writer: Writer) -> None:
-        """Write what came of a document; a second outcome of the same document is left."""
+    def write(self, outcome: JobOutcome | None, writer: ConcurrentWriter) -> None:
+        """Begin to write an outcome; a second outcome of the same document is ignored, `None` is a pause."""
         if outcome is None:
-            self._journal.commit_now_and_then()
+            self._journal.commit_if_due()
             return
-        mark = self._under_way.pop(outcome.document, None)
+        mark = self._performing.pop(outcome.document, None)
         if mark is None:
             return
-        self._written[outcome.document] = mark
+        self._writing[outcome.document] = mark
         entry = self._journal.entry(outcome.document)
         writer.put(outcome, entry.files if entry else {})
 
-    def record(self, written: Iterable[Written]) -> None:
-        """Note documents whose files are in place."""
-        for outcome, placed in written:
-            mark = self._written.pop(outcome.document)
+    def record(self, written: Iterable[tuple[JobOutcome, DocumentFiles]]) -> None:
+        """Enter documents whose files are in place into the journal and the totals."""
+        for outcome, files in written:
+            mark = self._writing.pop(outcome.document)
             done = None if outcome.failed else mark
-            self._journal.record(outcome.document, done, outcome.rows, placed.hashes)
-            self.kept += len(placed.kept)
-            self.first_kept = self.first_kept or next(iter(placed.kept), None)
+            self._journal.record(outcome.document, done, outcome.rows, files.hashes)
+            self.backups += len(files.backups)
+            self.first_backup = self.first_backup or next(iter(files.backups), None)
             self._count(totals_of(outcome.rows))
 
     def _count(self, totals: Totals) -> None:
@@ -172,7 +173,7 @@ def processors() -> int:
 
 
 def failures(output: Path) -> Iterator[tuple[str, str]]:
-    """Yield the documents of the last run that failed, each with its reason, as they can be shown."""
+    """Yield the documents of the last run that failed, each with its reason, safe for a terminal."""
     with closing(Journal(output)) as journal:
         journal.run -= 1
         for row in journal.rows():
@@ -184,7 +185,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
     write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
     write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
     if request.options.report:
-        from caspr.report.overview import overview_page
+        from caspr.report.corpus_page import overview_page
 
         rows = (_linked(flat(row)) for row in journal.rows())
         write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
@@ -195,7 +196,7 @@ def _linked(row: dict[str, object]) -> dict[str, object]:
 
 
 def _refuse_overlap(request: Request) -> None:
-    """Refuse an output folder in which inputs are, or the other way round."""
+    """Refuse an output folder that contains inputs, or is inside them."""
     output = request.output.resolve()
     for given in request.inputs:
         path = given.resolve()
@@ -206,12 +207,12 @@ def _refuse_overlap(request: Request) -> None:
 
 
 def _refuse_twins(plan: Plan, output: Path) -> None:
-    """Refuse documents that would share a file on a disk to which large and small letters are the same."""
+    """Refuse documents that would share a file on a file system that ignores case."""
     if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
         one, other = map(printable, twins)
         raise InputError(
             f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
-            "or write to a disk that tells large letters from small ones"
+            "or write to a disk on which upper and lower case differ"
         )
 
 

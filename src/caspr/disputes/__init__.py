@@ -1,1 +1,8 @@
-"""What annotators disagree on, why it was decided as it was, and how sure each answer is."""
+"""What annotators disagree on, how sure the result is about it, and why it decides as it does.
+
+disputes    find_disputes: links on which annotators disagree, or all of them with the result
+certainty   with_certainty: whether every optimum decides a pair alike, and the price of deciding otherwise
+reasons     Explainer: why the result decides a dispute as it does
+
+Reports show this and `adjudicate` computes it, so it lies below both.
+"""

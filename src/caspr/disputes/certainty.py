@@ -1,16 +1,15 @@
 """How sure a result is: whether every optimum decides a pair alike, and the price of deciding otherwise.
 
-Looked at are the links between mentions that follow each other in a chain of the result, and one pair of
-every dispute between annotators, the closest votes first. The native engine answers, whichever engine
-found the result; what does not fit into the time is left out.
+The pairs are the links between consecutive mentions of each chain of the result, and one pair of every
+dispute between annotators, the closest votes first. The native engine computes the prices, whichever engine
+found the result; pairs for which there is no time left are left out.
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from caspr.disputes.disputes import disputed_pairs
+from caspr.disputes.disputes import find_disputes
 from caspr.result import Certainty, Result
 from caspr.task.limits import Limits
 from caspr.task.solution import Status
@@ -20,35 +19,35 @@ Pair = tuple[Span, Span]
 
 
 def with_certainty(result: Result, seconds: float) -> Result:
-    """Return a result that tells how sure its links are, as far as that is known within some seconds."""
+    """Return the result with the certainty of its links, for as many as some seconds allow."""
     if seconds <= 0 or result.status is not Status.OPTIMAL:
         return result
     from caspr.engines.native import Memory
     from caspr.engines.native.flip_prices import certainties
 
-    give_up = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     memory = Memory()
     known: dict[Pair, Certainty] = {}
-    for pair in questions(result):
-        left = give_up - time.monotonic()
+    for pair in pairs_to_price(result):
+        left = deadline - time.monotonic()
         if left <= 0:
             break
-        for told in certainties(result.instance, result.solution, [pair], Limits(seconds=left), memory):
+        for flip in certainties(result.instance, result.solution, [pair], Limits(seconds=left), memory):
             known[pair] = Certainty(
-                always=told.certain if told.certain or told.exact else None,
-                flip=told.price,
-                exact=told.exact,
-                possible=told.price is not None,
+                always=flip.certain if flip.certain or flip.exact else None,
+                flip=flip.price,
+                exact=flip.exact,
+                possible=flip.price is not None,
             )
     return replace(result, certainties=known)
 
 
-def questions(result: Result) -> Iterator[Pair]:
-    """Yield the pairs worth asking about, each once and in text order, the closest votes first."""
+def pairs_to_price(result: Result) -> list[Pair]:
+    """Return the pairs whose certainty is computed, the closest votes first, then in text order."""
     votes = result.instance.votes
     allowed = set(result.instance.mentions)
-    disputed = {(min(pair), max(pair)) for pair in disputed_pairs(result) if allowed.issuperset(pair)}
+    disputed = {dispute.pair for dispute in find_disputes(result) if allowed.issuperset(dispute.pair)}
     links = {pair for chain in result.solution.partitions[0] for pair in pairwise(chain)}
-    yield from sorted(
+    return sorted(
         disputed | links, key=lambda pair: (abs(2 * votes.evidence(*pair) - votes.annotators), pair)
     )

@@ -1,12 +1,13 @@
-"""Disputes: every link on which annotators disagreed, who was for and against it, and what became of it.
+"""Disputes: every link on which annotators disagree, who is for and against it, and what the result decides.
 
-Also those on which all agreed and the result departs from them: a link that everybody gave and that is
-not in the result, a pair of one chain that nobody linked.
+Links on which all agree are disputes, too, where the result departs from them: a link that everybody gave and
+that is not in the result, a pair of one chain that nobody linked.
 
-A chain of three hundred mentions has fifty thousand links, but few *kinds* of them: mentions that are in
-the same chains of the same annotators, in the same chain of every solution, and enforced alike, are alike
-in all that is said here. A dispute is therefore all links between two such groups. Pairs of nested
-mentions are told one by one, because the nesting rule looks at each.
+A chain of three hundred mentions has fifty thousand links, but few *kinds* of links: two mentions that are
+in the same chains of the same annotators, in the same chain of every solution, and enforced alike, have the
+same votes, decision and certainty with any third mention. A dispute is therefore all links between two such
+groups of mentions. Pairs of nested mentions are disputes of their own, because the nesting rule depends on
+the pair.
 """
 
 from collections import defaultdict
@@ -21,19 +22,19 @@ from caspr.text.document import Span
 from caspr.text.links import nested_pairs
 
 ADJUDICATOR = "adjudicator"
-"""Who votes with enforced links, where those count as votes."""
+"""The name of the voter for enforced links, where those count as votes."""
 
 
 @dataclass(frozen=True)
 class Dispute:
-    """Links that are alike in everything, and were disputed."""
+    """Disputed links with the same votes, decision and certainty."""
 
     first: tuple[Span, ...]
     """The mentions on one side, in text order."""
     second: tuple[Span, ...]
     """The mentions on the other side; none if the links are those among the first."""
     links: int
-    """How many links, without the nested ones that are told apart."""
+    """How many links, without those of nested mentions, which are disputes of their own."""
     supporters: tuple[str, ...]
     """Who gave the links."""
     opponents: tuple[str, ...]
@@ -41,13 +42,13 @@ class Dispute:
     linked: bool
     """Whether the mentions are in one chain of the result."""
     chains: tuple[str | None, str | None]
-    """The chains of the result both sides are in, if any."""
+    """The chains of the result that the two sides are in, if any."""
     certainty: Certainty
-    """How sure this is."""
+    """Whether every optimum decides so, and the price of deciding otherwise."""
 
     @property
     def pair(self) -> tuple[Span, Span]:
-        """One of the links, in text order; all others are like it."""
+        """One of the links, in text order, which stands for all."""
         if self.second:
             return min(self.first[0], self.second[0]), max(self.first[0], self.second[0])
         return self.first[0], self.first[1]
@@ -55,13 +56,14 @@ class Dispute:
 
 @dataclass(frozen=True)
 class _Grouping:
-    """The mentions of a result in groups that are alike."""
+    """The mentions of a result in groups whose links have the same votes, decision and certainty."""
 
     result: Result
+    """The result."""
 
     @cached_property
     def homes(self) -> list[dict[Span, str]]:
-        """For every solution, the chain that each mention is in."""
+        """For every solution, the id of the chain that each mention is in."""
         return [
             {span: chain.id for chain in (*gold.chains, *gold.singletons) for span in chain.mentions}
             for gold in self.result.golds
@@ -69,20 +71,20 @@ class _Grouping:
 
     @cached_property
     def groups(self) -> list[tuple[Span, ...]]:
-        """The groups, by first mention."""
+        """The groups, in order of their first mentions."""
         instance, votes = self.result.instance, self.result.instance.votes
         found: dict[Hashable, list[Span]] = defaultdict(list)
         decisions = instance.decisions
         single = {span for pair in decisions.apart for span in pair}
         for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
-            alike = (
+            key = (
                 votes.signature(span),
                 tuple(home.get(span) for home in self.homes),
                 group.mentions[0] if (group := decisions.group_of.get(span)) else None,
                 decisions.rules_out(span),
                 span if span in single else None,
             )
-            found[alike].append(span)
+            found[key].append(span)
         return [tuple(spans) for spans in found.values()]
 
     def neighbours(self) -> list[tuple[int, int]]:
@@ -104,18 +106,16 @@ def find_disputes(result: Result) -> list[Dispute]:
     for one, other in grouping.neighbours():
         first, second = grouping.groups[one], grouping.groups[other]
         count = len(first) * (len(first) - 1) // 2 if one == other else len(first) * len(second)
-        apart = nested.get((one, other), [])
-        if count > len(apart):
-            kind = _dispute(grouping, first, () if one == other else second, count - len(apart))
-            found.extend([kind] if kind is not None else [])
-        for outer, inner in apart:
-            kind = _dispute(grouping, (outer,), (inner,), 1)
-            found.extend([kind] if kind is not None else [])
+        pairs = nested.get((one, other), [])
+        if count > len(pairs):
+            found.extend(_disputes(grouping, first, () if one == other else second, count - len(pairs)))
+        for outer, inner in pairs:
+            found.extend(_disputes(grouping, (outer,), (inner,), 1))
     return sorted(found, key=lambda dispute: (dispute.pair, dispute.links))
 
 
 def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
-    """Return the nested pairs by the groups they join, where the nesting rule holds."""
+    """Return the nested pairs by the groups of their mentions; none where nesting is allowed."""
     found: dict[tuple[int, int], list[tuple[Span, Span]]] = defaultdict(list)
     if grouping.result.instance.allow_nested:
         return found
@@ -126,20 +126,20 @@ def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]
     return found
 
 
-def _dispute(
+def _disputes(
     grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], links: int
-) -> Dispute | None:
-    """Make a dispute, or nothing where the result is what all annotators say."""
+) -> Iterator[Dispute]:
+    """Yield the dispute about some links, unless the result is what all annotators say."""
     one, other = (first[0], second[0]) if second else first[:2]
     votes = grouping.result.instance.votes
     voters = {annotator for annotator, _ in votes.signature(one) & votes.signature(other)}
     home = grouping.homes[0]
     linked = one in home and home[one] == home.get(other)
     if len(voters) == (votes.annotators if linked else 0):
-        return None
+        return
     names = [annotation.annotator for annotation in grouping.result.instance.annotations]
     names += [ADJUDICATOR] * (votes.annotators - len(names))
-    return Dispute(
+    yield Dispute(
         first,
         second,
         links,
@@ -152,33 +152,28 @@ def _dispute(
 
 
 def _certainty(grouping: _Grouping, one: Span, other: Span, linked: bool) -> Certainty:
-    """Say what is known: from the engine, and from all solutions it gave."""
+    """Return what is known about a pair: from the prices, and from the solutions that the engine listed."""
     result = grouping.result
-    told = (result.certainties or {}).get((min(one, other), max(one, other)), Certainty())
-    if not told.possible:
-        return replace(told, always=True)
-    if told.always is not None or result.status is not Status.OPTIMAL:
-        return told
+    certainty = (result.certainties or {}).get((min(one, other), max(one, other)), Certainty())
+    if not certainty.possible:
+        return replace(certainty, always=True)
+    if certainty.always is not None or result.status is not Status.OPTIMAL:
+        return certainty
     if any((one in home and home[one] == home.get(other)) != linked for home in grouping.homes[1:]):
         return Certainty(always=False, flip=0)
-    if told.flip is not None and (told.flip > 0 or told.exact):
-        return replace(told, always=told.flip > 0)
-    return Certainty(always=True) if result.solution.complete else told
+    if certainty.flip is not None and (certainty.flip > 0 or certainty.exact):
+        return replace(certainty, always=certainty.flip > 0)
+    return Certainty(always=True) if result.solution.complete else certainty
 
 
-def disputed_pairs(result: Result) -> list[tuple[Span, Span]]:
-    """Return one pair of every dispute: those whose certainty a report shows."""
-    return [dispute.pair for dispute in find_disputes(result)]
-
-
-def disputed_links(found: list[Dispute]) -> int:
+def disputed_links(disputes: list[Dispute]) -> int:
     """Count the links of disputes."""
-    return sum(dispute.links for dispute in found)
+    return sum(dispute.links for dispute in disputes)
 
 
-def by_place(found: list[Dispute]) -> Iterator[tuple[Span, int]]:
-    """Yield every mention with the number of disputed links it has a part in, once for each dispute."""
-    for dispute in found:
+def links_by_mention(disputes: list[Dispute]) -> Iterator[tuple[Span, int]]:
+    """Yield every mention of every dispute with the number of its links in the dispute."""
+    for dispute in disputes:
         sides = len(dispute.second) or len(dispute.first) - 1
         for span in dispute.first:
             yield span, sides

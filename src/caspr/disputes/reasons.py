@@ -1,4 +1,4 @@
-"""Reasons: why a disputed link is in the result, or is not.
+"""Why a disputed link is in the result, or is not.
 
     decision       the adjudicator enforced it
     rule           one mention is inside the other
@@ -48,12 +48,13 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Explains the disputes of one result; remembers what it found out about pairs of chains."""
+    """Explains the disputes of one result; caches the explanations that concern pairs of chains."""
 
     result: Result
+    """The result."""
 
     def explain(self, dispute: Dispute) -> Explanation:
-        """Say what decided a dispute."""
+        """Return what decided a dispute."""
         one, other = dispute.pair
         return (
             self._decision(one, other)
@@ -84,7 +85,7 @@ class Explainer:
         return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
 
     def _balance(self, dispute: Dispute) -> Explanation | None:
-        """Compare what both fates of the link cost by themselves."""
+        """Compare the costs of joining and of parting, the votes for this link alone."""
         join, part = self._costs(*dispute.pair)
         costs = f"joining them costs {'more than is allowed' if join is None else join}, parting them {part}"
         if dispute.certainty.always is False:
@@ -96,7 +97,7 @@ class Explainer:
         return None
 
     def _costs(self, one: Span, other: Span) -> tuple[int | None, int]:
-        """Return what joining and what parting two mentions costs; `None` where joining is forbidden."""
+        """Return the costs of joining and of parting two mentions; `None` where joining is forbidden."""
         objective, votes = self._instance.objective, self._instance.votes
         evidence = votes.evidence(one, other)
         part = objective.omit * evidence
@@ -113,7 +114,7 @@ class Explainer:
         return self._known[key]
 
     def _held_together(self, dispute: Dispute) -> str:
-        """Name a mention with which both are linked most."""
+        """Name the mention with which both are linked most."""
         one, other = dispute.pair
         evidence = self._instance.votes.evidence
         shared, third = max(
@@ -132,7 +133,7 @@ class Explainer:
         return f"both are linked with {self._quote(third)}, by {counts}"
 
     def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
-        """Say what else would be joined, or what it would cost."""
+        """Name a forbidden pair that would be joined as well, or the additional cost."""
         extra = 0
         for one in side:
             for other in far:
@@ -155,7 +156,7 @@ class Explainer:
         return "which nobody linked"
 
     def _side(self, span: Span) -> tuple[Span, ...]:
-        """Return the mentions that come with one: its chain, in one mention of each kind, or itself."""
+        """Return the mentions of the chain that a mention is in, or the mention itself."""
         return self._sides.get(span, (span,))
 
     @cached_property

@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def place(self) -> Span:
-        """Where to look."""
+        """The mention of the gold standard, or else the annotator's."""
         return self.gold or self.yours or Span(1, 1)
 
 

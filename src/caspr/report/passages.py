@@ -1,7 +1,7 @@
-"""Passages: the text with its mentions, cut into pieces that can be nested.
+"""Passages: the text with its mentions as properly nested pieces, for HTML.
 
-Mentions may cross, elements of a page may not. Where a mention ends inside another that began after it,
-the inner one is closed with it and opened again right behind, as its continuation.
+Mentions may cross, HTML elements may not. Where a mention ends inside another that began after it, the
+second is closed together with the first and opened again immediately, as a continuation.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ WANTED, LONGEST = 60, 300
 
 @dataclass(frozen=True)
 class TextPiece:
-    """A token, or the begin or end of (a part of) a mention."""
+    """A token, or the beginning or end of (a part of) a mention."""
 
     kind: str
     """`token`, `open` or `close`."""
@@ -43,20 +43,22 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class _Open:
-    """A mention that has begun."""
+class _OpenMention:
+    """A mention that has begun and not ended."""
 
     span: Span
+    """Its tokens."""
     chain: str
+    """The id of its chain."""
 
 
 def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
     """Yield the text of a document with the mentions of chains."""
-    starting: dict[int, list[_Open]] = defaultdict(list)
+    starting: dict[int, list[_OpenMention]] = defaultdict(list)
     for chain in chains:
         for span in chain.mentions:
-            starting[span.start].append(_Open(span, chain.id))
-    begun: list[_Open] = []
+            starting[span.start].append(_OpenMention(span, chain.id))
+    begun: list[_OpenMention] = []
     pieces: list[TextPiece] = []
     first, tokens = 1, 0
     for number, token in enumerate(document.tokens, start=1):
@@ -78,23 +80,23 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         yield Passage(first, tuple(pieces))
 
 
-def _close_ended(begun: list[_Open], number: int, pieces: list[TextPiece]) -> None:
-    """Close what ends at a token; what was begun later and goes on is closed and opened again."""
-    again: list[_Open] = []
+def _close_ended(begun: list[_OpenMention], number: int, pieces: list[TextPiece]) -> None:
+    """Close the mentions that end at a token; those that began later and continue are reopened."""
+    continued: list[_OpenMention] = []
     while any(mention.span.end == number for mention in begun):
         mention = begun.pop()
         ends = mention.span.end == number
         pieces.append(_close(mention, whole=ends))
         if not ends:
-            again.append(mention)
-    for mention in reversed(again):
+            continued.append(mention)
+    for mention in reversed(continued):
         begun.append(mention)
         pieces.append(_open(mention, whole=False))
 
 
-def _open(mention: _Open, *, whole: bool) -> TextPiece:
+def _open(mention: _OpenMention, *, whole: bool) -> TextPiece:
     return TextPiece("open", chain=mention.chain, whole=whole)
 
 
-def _close(mention: _Open, *, whole: bool) -> TextPiece:
+def _close(mention: _OpenMention, *, whole: bool) -> TextPiece:
     return TextPiece("close", chain=mention.chain, whole=whole)

@@ -1,18 +1,18 @@
-"""Plots: what costs, whose links were kept, and where in the text the disputes are, as drawings in the page.
+"""SVG plots for the HTML page: cost by kind, links kept of each annotator, disputed links along the text.
 
-Beside every drawing the same is said in words.
+The numbers of every plot are also given in words.
 """
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from caspr.disputes.disputes import by_place
-from caspr.report.explained import ExplainedDocument
+from caspr.disputes.disputes import links_by_mention
+from caspr.report.explained_report import ExplainedDocument
 
 WIDTH = 640
-"""How wide a drawing is, in its own units."""
+"""The width of a drawing, in its own units."""
 BINS = 64
-"""Into how many stretches a text is divided."""
+"""The number of bins that a text is divided into."""
 
 Bar = tuple[str, Sequence[tuple[str, int]]]
 """A label and the lengths of the parts of a bar, each with its class."""
@@ -43,7 +43,7 @@ def place_plot(document: ExplainedDocument) -> str:
     tokens = len(document.result.document.tokens)
     bins = min(BINS, max(1, tokens))
     heights = [0] * bins
-    for span, count in by_place([dispute for dispute, _ in document.disputes]):
+    for span, count in links_by_mention([dispute for dispute, _ in document.disputes]):
         heights[(span.start - 1) * bins // tokens] += count
     top = max(heights, default=0)
     if not top:
@@ -82,7 +82,7 @@ def _figure(label: str, content: str) -> str:
 
 
 def _drawing(height: int, parts: Iterable[str]) -> str:
-    """Draw shapes as wide as the page allows; what they say is in the words beside them."""
+    """Return an SVG as wide as the page; hidden from screen readers, which read the words beside it."""
     return (
         f'<svg aria-hidden="true" viewBox="0 0 {WIDTH} {height}" height="{height}" '
         f'preserveAspectRatio="none">{"".join(parts)}</svg>'

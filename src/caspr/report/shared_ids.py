@@ -1,8 +1,8 @@
 """Shared chain ids: one id for one entity, whoever annotated it.
 
-Each annotator numbers chains in their own way. Their chains are matched one to one with those of the gold
-standard, largest overlap first, and take over its ids. What is left over is matched in the same way among
-the annotators and gets the ids x1, x2, ...
+Each annotator numbers chains differently. Their chains are matched one to one with those of the gold
+standard, largest overlap first, and get its ids. The remaining chains are matched in the same way among the
+annotators and get the ids x1, x2, ...
 """
 
 from collections import Counter

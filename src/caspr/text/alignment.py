@@ -1,14 +1,14 @@
-"""Align: one row of tokens under all annotators' texts, where these differ only in where words end.
+"""Alignment of tokens: one sequence of tokens for all annotators, whose texts may differ in where words end.
 
     Ann   New-York  is  big .        New  -  York  is  big  .
     Bob   New - York is big.         (cut at the union of all boundaries)
 
-1. Texts are compared without their blanks. The first character that differs is an error naming both
-   places; nothing is guessed.
+1. Texts are compared without blanks. The first character that differs is an error naming both places;
+   nothing is guessed.
 2. Words are cut at the union of all boundaries, so that every mention of every annotator is a run of
    tokens and none is lost. A token without characters (an empty mention, a blank) stays between the same
    two characters, and the other annotators get it as well.
-3. `Document.origin` remembers which token of the file each piece came from, for those who write it back.
+3. `Document.origin` has the token of the file that each piece came from, for writing the file back.
 """
 
 import unicodedata
@@ -55,7 +55,7 @@ def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
 
 
 def transfer(annotation: Annotation, template: Annotation) -> Annotation:
-    """Put the chains of an annotation onto the document of another, whose file will be written."""
+    """Return the chains of an annotation over the document of another, whose file will be written."""
     bare = replace(template, chains=(), singletons=(), marks={})
     own, moved = align([bare, annotation])
     return Annotation.of(
@@ -82,7 +82,7 @@ def refuse_different_characters(first: Document, other: Document) -> None:
 
 
 def _refuse_longer(first: Document, other: Document) -> None:
-    """Refuse a text that goes on where the other ends."""
+    """Refuse a text that is longer than the other."""
     longer, shorter = sorted((first, other), key=lambda document: -len(_solid(document)))
     token = _token_at(longer, len(_solid(shorter)))
     raise InputError(

@@ -1,6 +1,6 @@
 """Checks: what can be wrong with k annotations of one text, as coded findings.
 
-What makes adjudication impossible is an error; what is merely odd is a note or a warning with a count.
+Whatever makes adjudication impossible is an error; anything else is a note or a warning with a count.
 """
 
 from collections import Counter
@@ -69,7 +69,7 @@ def _crossing(spans: Iterable[Span]) -> int:
 
 
 def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    """Warn where files differ in other columns than the words and coreference."""
+    """Warn where files differ in columns other than words and coreference."""
     first = annotations[0].document
     for annotation in annotations[1:]:
         other = annotation.document
@@ -120,7 +120,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    """Note pairs of annotators who agree in everything, which often is a file given twice."""
+    """Note pairs of identical annotations, which often are one file given twice."""
     contents = sorted(
         (sorted(_all_chains(annotation)), annotation.annotator)
         for annotation in annotations

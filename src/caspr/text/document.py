@@ -1,13 +1,13 @@
 """Documents and annotations: the nouns of the paper's section 2, frozen and without I/O.
 
-A *document* is a sequence of tokens, numbered from 1. A *mention* is a span of tokens that somebody
+A *document* is a sequence of tokens, numbered from 1. A *mention* is a span of tokens that an annotator
 marked, a *chain* the mentions of one entity, an *annotation* all chains of one annotator for one
-document. What a file said beyond this (columns, comments) travels in `Document.layout`, opaque to all
-but its own format.
+document. What a file says beyond this (columns, comments) is kept in `Document.layout`, which only its own
+format reads.
 
-Some formats speak of characters instead of tokens. A document then has both: the characters as the file
-has them, and for each token where it stands in them. What an annotator said of a single mention beyond
-its tokens, its label and its pieces where it has gaps, is a *mark*.
+Some formats have characters instead of tokens. A document then has both: the characters of the file, and the
+offsets of each token in them. What an annotator says of a single mention beyond its tokens, its label and its
+pieces where it has gaps, is a *mark*.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,13 +18,13 @@ from caspr.text.findings import Finding, times
 
 
 class Span(NamedTuple):
-    """Tokens `start` to `end`, both included, numbered from 1; a mention is a span somebody marked."""
+    """Tokens `start` to `end`, both included, numbered from 1; a mention is a span that was marked."""
 
     start: int
     end: int
 
     def contains(self, other: "Span") -> bool:
-        """Tell whether the other span lies inside this one and is not the same.
+        """Return whether the other span lies inside this one and is not the same.
 
         >>> Span(1, 3).contains(Span(2, 2)), Span(1, 3).contains(Span(1, 3)), Span(1, 3).contains(Span(3, 4))
         (True, False, False)
@@ -32,22 +32,13 @@ class Span(NamedTuple):
         return self.start <= other.start and other.end <= self.end and self != other
 
     def nests_with(self, other: "Span") -> bool:
-        """Tell whether one of the two spans lies inside the other."""
+        """Return whether one of the two spans lies inside the other."""
         return self.contains(other) or other.contains(self)
-
-    def crosses(self, other: "Span") -> bool:
-        """Tell whether the spans overlap and neither contains the other.
-
-        >>> Span(1, 3).crosses(Span(2, 4)), Span(1, 3).crosses(Span(2, 2)), Span(1, 3).crosses(Span(4, 5))
-        (True, False, False)
-        """
-        first, second = sorted((self, other))
-        return first.start < second.start <= first.end < second.end
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What an annotator said of one mention beyond its tokens."""
+    """What an annotator says of one mention beyond its tokens."""
 
     label: str = ""
     """The mention's type, such as `person` or `nam`; empty where it has none."""
@@ -89,7 +80,7 @@ class Document:
     lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
     """The line of each token in that file, for messages."""
     layout: object = field(default=None, compare=False, repr=False)
-    """What the file said beyond the text; only its own format looks inside."""
+    """What the file says beyond the text; only its own format reads it."""
     format: str = field(default="", compare=False, repr=False)
     """The name of the format it was read from; empty for a document made by a program."""
     characters: str | None = field(default=None, compare=False, repr=False)
@@ -104,7 +95,7 @@ class Document:
     Empty unless words were cut to align the annotators' texts.
     """
     rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """All that the file says of each token besides coreference, to compare annotators' files by."""
+    """All columns of each token but coreference, by which annotators' files are compared."""
 
     def __repr__(self) -> str:
         """Summarise the document in one line, whatever its size."""
@@ -125,7 +116,7 @@ class Document:
         return self.name if self.part is None else f"{self.name}; part {self.part}"
 
     def place(self, token: int) -> str:
-        """Say where a token stands: `file:line`, or its number when the file is not known."""
+        """Return where a token is, for messages: `file:line`, or its number if the file is not known."""
         if 0 < token <= len(self.lines):
             return f"{self.source}:{self.lines[token - 1]}"
         if 0 < token <= len(self.offsets):
@@ -143,7 +134,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Annotation:
-    """All that one annotator said about the chains of one document."""
+    """All chains of one annotator in one document."""
 
     annotator: str
     """Who annotated; unique among the annotations of a document."""

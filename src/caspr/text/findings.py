@@ -1,7 +1,7 @@
-"""Findings: what is odd about the input or the result, said and counted, never swallowed.
+"""Findings: what is odd about the input or the result, reported with a count.
 
-A finding is a *note* when it is ordinary (chains of one set aside) and a *warning* when somebody should
-look (a document one annotator lacks). Errors are exceptions, not findings: they stop the run.
+A finding is a *note* when it is ordinary (chains of one set aside) and a *warning* when a user should look
+at it (a document that one annotator lacks). Errors are exceptions, not findings: they stop the run.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One odd thing, with how often it occurs."""
+    """One kind of oddity, with how often it occurs."""
 
     code: str
     """A stable name for programs, such as `singleton-chains`."""
@@ -42,12 +42,12 @@ def note(code: str, message: str, *, count: int = 1, where: str = "") -> Finding
 
 
 def warning(code: str, message: str, *, count: int = 1, where: str = "") -> Finding:
-    """Make a finding that somebody should look at."""
+    """Make a finding that a user should look at."""
     return Finding(code, Severity.WARNING, message, count, where)
 
 
 def times(count: int, singular: str, plural: str | None = None) -> str:
-    """Say how many of a thing there are.
+    """Return a number with its noun in singular or plural.
 
     >>> times(1, "chain"), times(2, "chain"), times(1200, "entity", "entities")
     ('1 chain', '2 chains', '1,200 entities')

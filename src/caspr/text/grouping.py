@@ -1,6 +1,6 @@
-"""Grouping and matching: what things belong together, and which of two sets belong to each other.
+"""Union-find and greedy matching.
 
-`Groups` is a union-find: it starts with every item alone and joins groups. A group is known by its first
+`Groups` is a union-find: it starts with every item alone and joins groups. A group is identified by its first
 item, in the order in which items were added, so that results do not depend on the order of joins.
 
 `match_one_to_one` takes pairs from the best to the worst and keeps each whose two sides are still free: the
@@ -16,7 +16,7 @@ Right = TypeVar("Right", bound=Hashable)
 
 
 class Groups(Generic[Item]):
-    """Disjoint groups of items, which can only grow together.
+    """Disjoint groups of items, which can be joined.
 
     >>> groups = Groups("abcd")
     >>> groups.join("d", "b")

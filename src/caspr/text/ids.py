@@ -1,4 +1,4 @@
-"""Ids of chains: what every part of CaspR takes for one."""
+"""Ids of chains: which texts are valid ones."""
 
 import re
 
@@ -6,7 +6,7 @@ _ID = re.compile(r"(?!=)[^()|\s]+")
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a chain of this id can be written.
+    """Return whether a text is a valid id of a chain.
 
     >>> is_id("person-1-Daniel"), is_id("a b"), is_id("=1"), is_id("")
     (True, False, False, False)

@@ -1,4 +1,4 @@
-"""Links and nesting: what annotators' chains say about pairs of mentions, before any vote is counted."""
+"""Links and nesting: pairs of mentions in annotators' chains, before votes are counted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

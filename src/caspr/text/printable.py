@@ -2,7 +2,7 @@
 
 
 def printable(text: str) -> str:
-    r"""Show control characters instead of sending them to the terminal.
+    r"""Escape control characters.
 
     >>> printable("a\x1b[31mb\u202ec")
     'a\\x1b[31mb\\u202ec'

@@ -45,7 +45,7 @@ def running(folder: Path, count: int) -> Iterator[Cluster]:
         **os.environ,
         "CASPR_TEST_PIDS": str(pids),
         "TMPDIR": str(folder),
-        "PYTHONPATH": str(FAULTS),
+        "PYTHONPATH": os.pathsep.join([str(FAULTS), os.environ.get("PYTHONPATH", "")]),
         "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "9",
     }
     file = folder / "scheduler.json"
@@ -103,12 +103,12 @@ def test_one_process_many_and_a_cluster_write_the_same_bytes(
         "many": ("--processes", 3),
         "cluster": ("--cluster", cluster.address),
     }
-    told = {}
+    messages = {}
     for name, words in ways.items():
         outcome = caspr("corpus", corpus, "-o", tmp_path / name, *BRUTE, "--report", "--feedback", *words)
         assert outcome.code == 1, outcome
-        told[name] = outcome.err
-    assert told["one"] == told["many"] == told["cluster"]
+        messages[name] = outcome.err
+    assert messages["one"] == messages["many"] == messages["cluster"]
     assert golds(tmp_path / "one") == golds(tmp_path / "many") == golds(tmp_path / "cluster")
     assert "reports/d0.html" in golds(tmp_path / "one")
 
@@ -125,9 +125,7 @@ def test_files_that_belong_together_travel_together(caspr: Caller, tmp_path: Pat
         assert len(golds(tmp_path / f"{count}here")) >= count
 
 
-def test_failures_on_a_cluster_are_told_with_the_same_reasons(
-    caspr: Caller, tmp_path: Path, cluster: Cluster
-) -> None:
+def test_failures_on_a_cluster_have_the_same_reasons(caspr: Caller, tmp_path: Path, cluster: Cluster) -> None:
     corpus = write_corpus(tmp_path / "in", ["good1", "killed", "hungry", "good2"])
     limits = ("--memory-limit", 300)
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, *limits, "--cluster", cluster.address)
@@ -215,12 +213,12 @@ def test_a_result_that_is_lost_with_its_worker_is_made_again(
     monkeypatch.setattr(module, "_outcome", outcome)
     corpus = write_corpus(tmp_path / "in", ["a", "b"])
     with running(tmp_path, 2) as cluster:
-        told = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
-    assert (told.code, len(killed)) == (0, 1), told
+        finished = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
+    assert (finished.code, len(killed)) == (0, 1), finished
     assert set(golds(tmp_path / "out")) == {"a.conll", "b.conll"}
 
 
-def test_no_more_when_the_scheduler_is_gone(tmp_path: Path) -> None:
+def test_a_run_ends_when_the_scheduler_is_gone(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", ["sleepy"])
     with running(tmp_path, 1) as cluster:
         run = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--cluster", cluster.address)
@@ -245,7 +243,7 @@ def test_a_document_that_kills_every_worker_is_given_up(caspr: Caller, tmp_path:
     assert set(golds(tmp_path / "out")) == {f"{name}.conll" for name in "abxyz"}
 
 
-def test_no_scheduler_is_told_in_one_line(
+def test_a_missing_scheduler_is_an_error_of_one_line(
     caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("caspr.corpus.run.cluster._TIMEOUT", 1)

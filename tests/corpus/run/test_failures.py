@@ -1,4 +1,4 @@
-"""Whatever happens to one document, it is told, and all others are done. All processes are real."""
+"""Whatever happens to one document, all others are done, and its reason is given. Processes are real."""
 
 import json
 import os
@@ -29,15 +29,15 @@ def test_every_kind_of_failure_at_once(caspr: Caller, tmp_path: Path, pids: Path
     limits = ("--memory-limit", 300, "--kill-after", 60)
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, *limits, "--processes", processes)
     assert outcome.code == 1, outcome
-    told = reasons(tmp_path / "out")
-    assert set(told) == set(bad)
-    assert "killed by SIGKILL" in told["killed-a"]
-    assert "killed by SIGKILL" in told["killed-b"]
-    assert told["hungry"] == "out of memory: limit 300 MB"
-    assert "ZeroDivisionError: a bug" in told["buggy"]
-    assert told["malformed"].startswith("malformed/bob.conll:2: found ")
+    found = reasons(tmp_path / "out")
+    assert set(found) == set(bad)
+    assert "killed by SIGKILL" in found["killed-a"]
+    assert "killed by SIGKILL" in found["killed-b"]
+    assert found["hungry"] == "out of memory: limit 300 MB"
+    assert "ZeroDivisionError: a bug" in found["buggy"]
+    assert found["malformed"].startswith("malformed/bob.conll:2: found ")
     assert set(golds(tmp_path / "out")) == {f"{name}.conll" for name in [*GOOD, "noisy"]}
-    for name, reason in told.items():
+    for name, reason in found.items():
         assert f"failed: {name}: {reason}" in outcome.err
 
 
@@ -88,7 +88,7 @@ def test_strict_makes_documents_with_warnings_fail(caspr: Caller, tmp_path: Path
     assert not (tmp_path / "out/good1.conll").exists()
 
 
-def test_a_document_of_one_annotator_is_left_out_and_told(caspr: Caller, tmp_path: Path) -> None:
+def test_a_document_of_one_annotator_is_left_out_with_its_reason(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", GOOD)
     for annotator in ("bob", "eve"):
         (corpus / "good0" / f"{annotator}.conll").unlink()

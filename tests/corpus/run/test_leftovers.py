@@ -59,8 +59,8 @@ def test_a_run_that_is_stopped(
         process.send_signal(number)
         time.sleep(0.05)
     assert process.wait(30) == code
-    told = process.stderr.read() if process.stderr else ""
-    assert told == "stopped; 1 document done; run the same command to go on\n"
+    message = process.stderr.read() if process.stderr else ""
+    assert message == "stopped; 1 document done; run the same command to go on\n"
     assert not list(temporary.iterdir())
     assert all_gone(pids)
     assert not list((tmp_path / "out").glob(".caspr-*.tmp"))

@@ -83,16 +83,16 @@ def test_what_somebody_edited_is_kept(caspr: Caller, tmp_path: Path) -> None:
     edited.write_text(edited.read_text() + "# mine\n")
     run(caspr, tmp_path, "--layout", "review")
     assert edited.read_text().endswith("# mine\n"), "an unchanged document is left alone"
-    told = run(caspr, tmp_path, "--layout", "review", "--objective", "u").err
+    messages = run(caspr, tmp_path, "--layout", "review", "--objective", "u").err
     assert "# mine" not in edited.read_text()
     assert (tmp_path / "out/d3.conll.1.bak").read_text().endswith("# mine\n")
     assert len(list((tmp_path / "out").glob("*.bak"))) == 1
-    assert "kept as a backup: 1 file changed by hand" in told
-    assert f"(first: {tmp_path / 'out/d3.conll.1.bak'})" in told
+    assert "kept as a backup: 1 file changed by hand" in messages
+    assert f"(first: {tmp_path / 'out/d3.conll.1.bak'})" in messages
     edited.write_text("all mine\n")
-    told = run(caspr, tmp_path, "--layout", "review", "--objective", "u", "--force").err
+    messages = run(caspr, tmp_path, "--layout", "review", "--objective", "u", "--force").err
     assert (tmp_path / "out/d3.conll.2.bak").read_text() == "all mine\n"
-    assert "d3.conll.2.bak" in told
+    assert "d3.conll.2.bak" in messages
     assert "backup" not in run(caspr, tmp_path, "--layout", "review", "--force").err
 
 
@@ -190,7 +190,7 @@ def test_kill_while_others_take_long_loses_nothing(caspr: Caller, tmp_path: Path
     corpus = write_corpus(tmp_path / "in", ["done", "sleepy1", "sleepy2"])
     process = start("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--processes", 2)
     until(lambda: len(golds(tmp_path / "out")) == 1 and len(list(pids.iterdir())) == 4)
-    # The journal is locked, so that nobody can see when it is written.
+    # The journal is locked, so that it cannot be seen when it is written.
     time.sleep(3)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

@@ -108,7 +108,7 @@ def test_an_abandoned_run_leaves_nothing_behind() -> None:
     assert gone(pids)
 
 
-def test_failures_are_told_from_limits() -> None:
+def test_failures_and_limits_raise_different_errors() -> None:
     greedy = [sys.executable, "-c", "x = bytearray(10**9)"]
     with pytest.raises(OutOfMemoryError):
         list(run_pipe([greedy], "", Limits(megabytes=200), success=frozenset({0})))
@@ -124,7 +124,9 @@ def test_a_large_input_flows_through_a_pipe() -> None:
     assert len(list(run_pipe([["cat"], ["cat"]], text, Limits(), success=frozenset({0})))) == 200_000
 
 
-def test_wasp_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_wasp_is_an_error_with_instructions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineError, match="expected WASP 2"):
         choose("gringo-wasp")

@@ -1,4 +1,4 @@
-"""Answer set engines tell what their solvers did, also when a limit ended them."""
+"""Answer set engines return the statistics of their solvers, also when a limit ended them."""
 
 import os
 import stat
@@ -27,30 +27,30 @@ def small_instance() -> Instance:
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])
 def test_a_finished_search_tells_everything(engine: str, encoding: str, limits: Limits) -> None:
     solution = choose(engine, encoding)[1](small_instance(), limits, silent)
-    told = solution.statistics
-    assert told is not None
-    assert told.value == told.bound == solution.value
-    assert told.grounding is not None and told.grounding >= 0
-    assert told.choices is not None and told.conflicts is not None
+    statistics = solution.statistics
+    assert statistics is not None
+    assert statistics.value == statistics.bound == solution.value
+    assert statistics.grounding is not None and statistics.grounding >= 0
+    assert statistics.choices is not None and statistics.conflicts is not None
 
 
 @with_wasp
 def test_wasp_tells_value_bound_and_grounding() -> None:
-    told = choose("gringo-wasp")[1](small_instance(), Limits(seconds=60), silent).statistics
-    assert told is not None
-    assert told.value == told.bound
-    assert told.grounding is not None and told.choices is None
+    statistics = choose("gringo-wasp")[1](small_instance(), Limits(seconds=60), silent).statistics
+    assert statistics is not None
+    assert statistics.value == statistics.bound
+    assert statistics.grounding is not None and statistics.choices is None
 
 
 @pytest.mark.parametrize("engine", ["clingo", "gringo-clasp"])
 def test_a_search_ended_by_its_limit_still_tells(engine: str) -> None:
     solution = choose(engine, "cm")[1](hard_instance(60), Limits(seconds=6), silent)
     assert solution.stop is Stop.TIME
-    told = solution.statistics
-    assert told is not None
-    assert told.grounding is not None and told.grounding > 0
-    assert told.choices is not None and told.choices > 0
-    assert told.bound is not None and (told.value is None or told.bound < told.value)
+    statistics = solution.statistics
+    assert statistics is not None
+    assert statistics.grounding is not None and statistics.grounding > 0
+    assert statistics.choices is not None and statistics.choices > 0
+    assert statistics.bound is not None and (statistics.value is None or statistics.bound < statistics.value)
 
 
 def test_other_engines_have_no_statistics() -> None:
@@ -67,11 +67,11 @@ def test_last_words_are_heard_at_the_time_limit() -> None:
     lines = run_pipe(
         [["sh", "-c", polite]], "", Limits(seconds=1), success=frozenset({0}), ended=seconds.extend
     )
-    heard: list[str] = []
+    received: list[str] = []
     with pytest.raises(TimeOutError):
         for line in lines:
-            heard.append(line)
-    assert heard == ["hello", "goodbye"]
+            received.append(line)
+    assert received == ["hello", "goodbye"]
     assert len(seconds) == 1
 
 

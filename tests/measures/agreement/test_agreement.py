@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from caspr.measures.agreement import ALPHAS, Conventions, Unmarked, tally, tally_all
-from caspr.measures.compare import compare, in_first_chain
+from caspr.measures.comparison import compare, in_first_chain
 from caspr.text.document import Annotation, Chain, Document
 from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, set_units
 

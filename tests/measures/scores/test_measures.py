@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caspr.errors import InputError
-from caspr.measures.scores import SCORES, Scores, score, score_pair
+from caspr.measures.scores import SCORES, Scores, score
 from caspr.measures.scores.blanc import Blanc
 from caspr.text.document import Annotation, Chain, Document
 from tests.measures.scores.slow import SLOW, Chains, annotation, blanc_links
@@ -77,6 +77,12 @@ def test_published_cases(
         counts = scores.counts[measure]
         assert float(counts.recall.value or 0) == pytest.approx(recall, abs=1e-12), measure
         assert float(counts.precision.value or 0) == pytest.approx(precision, abs=1e-12), measure
+
+
+def score_pair(
+    key: Annotation, response: Annotation, *, singletons: bool = True, overlap: bool = False
+) -> Scores:
+    return score([key], [response], singletons=singletons, overlap=overlap)
 
 
 def random_chains(rng: random.Random, letters: str) -> Chains:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caspr.errors import InputError
-from caspr.measures.compare import against_gold, compare
-from caspr.report.explained import Report, explained, report_values
-from caspr.report.lines import markdown_report, text_report
-from caspr.report.page import feedback_page, report_page
+from caspr.measures.comparison import against_gold, compare
+from caspr.report.explained_report import Report, explained
+from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.report_json import report_values
+from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
 
 FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}

@@ -8,8 +8,8 @@ from typing import Any
 
 from caspr.cli.delivery.messages import print_lines, refuse_warnings, warnings_of
 from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, requested
-from caspr.report.summary import summary
-from caspr.report.text import summary_lines
+from caspr.report.summary_json import summary
+from caspr.report.summary_text import summary_lines
 from caspr.result import Result
 from caspr.task.settings import Settings
 from caspr.text.findings import Finding

@@ -14,7 +14,7 @@ from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
 from caspr.formats.conll import crossing_findings
-from caspr.report.summary import infeasible_summary, summary
+from caspr.report.summary_json import infeasible_summary, summary
 from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, read_settings, without_search

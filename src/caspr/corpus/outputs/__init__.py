@@ -1,1 +1,1 @@
-"""From outcomes to files: golds, tables and pages, put in place without losing anybody's edits."""
+"""From outcomes to files: golds, tables and pages, written without losing changes made by hand."""

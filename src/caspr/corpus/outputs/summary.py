@@ -1,4 +1,4 @@
-"""The summary of a corpus: a table for spreadsheets, JSON for programs; written row by row."""
+"""The summary of a corpus, `summary.csv` for spreadsheets and `summary.json` for programs, row by row."""
 
 import csv
 import io

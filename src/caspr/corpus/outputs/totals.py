@@ -1,4 +1,4 @@
-"""Totals: what came of all documents together, counted as they come."""
+"""Totals over all documents of a corpus, added up outcome by outcome."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -12,7 +12,7 @@ class Totals:
     """Sums over documents."""
 
     documents: int = 0
-    """Documents there is an outcome for."""
+    """Documents with an outcome."""
     taken_over: int = 0
     """Those among them that an earlier run had done."""
     proven: int = 0
@@ -20,13 +20,13 @@ class Totals:
     gaps: int = 0
     """Written with a gap between value and bound."""
     failed: int = 0
-    """Without a result, for a reason that is told."""
+    """Without a result; the reason is in the summary."""
     left_out: int = 0
     """Not adjudicated, because only one annotator has them."""
     value: int = 0
-    """What all results cost."""
+    """The cost of all results."""
     bound: int = 0
-    """No results cost less than this."""
+    """The proven lower bound of that cost."""
     omitted: int = 0
     """The cost of links that are not used."""
     used: int = 0
@@ -38,7 +38,7 @@ class Totals:
     megabytes: float = 0.0
     """The most memory that a document took."""
     warnings: int = 0
-    """Findings that somebody should look at."""
+    """Findings that are warnings."""
     agreements: int = 0
     """Documents whose agreement is defined."""
     agreement: float = 0.0

@@ -1,7 +1,7 @@
-"""The journal: what is done already, with the hash of what it was made from.
+"""The journal of a corpus: the documents that are done, each with a hash of what its files were made from.
 
-It is a database in the output folder. An entry is made when a document's files are in place, so that a run
-that was stopped anywhere goes on where it was. Only one run at a time has the journal.
+It is an SQLite database in the output folder. A document is entered when its files are on the disk, so that a
+stopped run can be resumed without loss. A run locks the journal, so that there is only one at a time.
 """
 
 import json
@@ -15,8 +15,9 @@ from typing import Any
 from caspr.errors import InputError, OutputError
 
 NAME = ".caspr-journal.sqlite"
-"""What the journal is called in the output folder."""
-_SECONDS = 0.5
+"""The file name of the journal in the output folder."""
+_COMMIT_INTERVAL = 0.5
+"""Seconds between two commits."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entry (
     document TEXT PRIMARY KEY, fingerprint TEXT, run INTEGER NOT NULL, rows TEXT NOT NULL, files TEXT NOT NULL
@@ -26,10 +27,10 @@ CREATE TABLE IF NOT EXISTS entry (
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """What came of one document."""
+    """What the journal says about one document."""
 
     fingerprint: str | None
-    """The hash of what it was made from; `None` if it failed."""
+    """The hash of its inputs, options and version of CaspR; `None` if it failed."""
     files: Mapping[str, str]
     """The files that were written, with the hash of each."""
 
@@ -38,13 +39,13 @@ class Journal:
     """The journal of one output folder, for one run."""
 
     def __init__(self, folder: Path) -> None:
-        """Open or begin the journal, and lock it."""
+        """Open or create the journal, and lock it."""
         self._path = folder / NAME
         try:
             self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._database.execute("PRAGMA journal_mode = WAL")
-            # An entry may get lost with the power, never without: its document is then done again.
+            # An entry can get lost in a power failure, and only then: its document is then done again.
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLE)
             self.broken_off = bool(self._database.execute("PRAGMA user_version").fetchone()[0])
@@ -53,18 +54,18 @@ class Journal:
             self._database.execute("BEGIN IMMEDIATE")
             last = self._database.execute("SELECT max(run) FROM entry").fetchone()[0]
         except sqlite3.Error as error:
-            raise InputError(self._explained(error)) from error
+            raise InputError(self._message(error)) from error
         self.run = 1 + (last or 0)
         self._committed = time.monotonic()
 
-    def commit_now_and_then(self) -> None:
-        """Commit what is older than half a second: what is lost with this process is done again."""
-        if time.monotonic() - self._committed > _SECONDS:
+    def commit_if_due(self) -> None:
+        """Commit if the last commit was half a second ago; what this process loses is done again."""
+        if time.monotonic() - self._committed > _COMMIT_INTERVAL:
             self._change("COMMIT")
             self._change("BEGIN IMMEDIATE")
             self._committed = time.monotonic()
 
-    def _explained(self, error: sqlite3.Error) -> str:
+    def _message(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
             return f"{self._path.parent}: found another run at work there, expected none: wait for it to end"
         if "open" in str(error) or "readonly" in str(error):
@@ -78,7 +79,7 @@ class Journal:
             raise OutputError(f"{self._path}: cannot write: {error}") from error
 
     def entry(self, document: str) -> JournalEntry | None:
-        """Return what is known about a document."""
+        """Return the entry of a document, if it has one."""
         row = self._database.execute(
             "SELECT fingerprint, files FROM entry WHERE document = ?", (document,)
         ).fetchone()
@@ -91,15 +92,15 @@ class Journal:
         rows: tuple[Mapping[str, Any], ...],
         files: Mapping[str, str],
     ) -> None:
-        """Keep what came of a document in this run."""
+        """Enter the outcome of a document in this run."""
         values = (document, fingerprint, self.run, json.dumps(rows, ensure_ascii=False), json.dumps(files))
         self._change("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)", values)
-        self.commit_now_and_then()
+        self.commit_if_due()
 
     def confirm(self, document: str) -> tuple[Mapping[str, Any], ...]:
-        """Take a document over from an earlier run, and return its rows."""
+        """Take a document over from an earlier run, and return its rows of the summary."""
         self._change("UPDATE entry SET run = ? WHERE document = ?", (self.run, document))
-        self.commit_now_and_then()
+        self.commit_if_due()
         row = self._database.execute("SELECT rows FROM entry WHERE document = ?", (document,)).fetchone()
         return tuple(json.loads(row[0]))
 
@@ -117,7 +118,7 @@ class Journal:
             yield from json.loads(files)
 
     def close(self) -> None:
-        """Close the journal, so that another run can have it."""
+        """Close the journal and release its lock."""
         try:
             if self._database.in_transaction:
                 self._change("COMMIT")

@@ -1,58 +1,65 @@
 """Worker processes on this machine: long-lived, each supervised by itself: one death harms no other."""
 
+import queue
 import time
 from collections.abc import Generator, Iterator, Sequence
-from multiprocessing.connection import wait
 
 from caspr.corpus.job import Job, JobOutcome
-from caspr.corpus.run.supervision import WorkerProcess, end
+from caspr.corpus.run.worker_process import Answers, WorkerProcess, kill_workers
 
-_GLANCE = 0.5
-"""Seconds without an outcome after which the caller is told so."""
+_INTERVAL = 0.5
+"""Seconds without an outcome after which `None` is yielded."""
 
 
 def perform_here(jobs: Iterator[Job], processes: int) -> Generator[JobOutcome | None, None, None]:
     """Do all jobs in some processes and yield outcomes as they come; jobs are asked for one by one.
 
-    Now and then `None` is yielded, so that the caller can do what it has put off. However the iteration ends,
-    no process is left.
+    After half a second without an outcome `None` is yielded, so that the caller can do other work. However
+    the iteration ends, no process is left.
     """
+    answers: Answers = queue.SimpleQueue()
     workers: list[WorkerProcess] = []
     try:
         while len(workers) < processes and (job := next(jobs, None)) is not None:
-            workers.append(WorkerProcess())
+            workers.append(WorkerProcess(answers))
             workers[-1].give(job)
-        # The next job is prepared while all workers are busy, and a worker goes on before its outcome is
+        # The next job is prepared while all workers are busy, and a worker gets it before its outcome is
         # passed on: neither reading nor writing keeps it waiting.
         following = next(jobs, None)
         while any(worker.job is not None for worker in workers):
-            found = list(_outcomes(workers))
-            if not found:
+            outcomes = list(_outcomes(workers, answers))
+            if not outcomes:
                 yield None
-            for place, outcome in found:
+            for worker, outcome in outcomes:
                 if outcome.spent:
-                    workers[place].kill()
+                    worker.kill()
                 if following is not None:
-                    workers[place] = WorkerProcess() if outcome.spent else workers[place]
+                    place = workers.index(worker)
+                    workers[place] = WorkerProcess(answers) if outcome.spent else worker
                     workers[place].give(following)
                 yield outcome
                 following = next(jobs, None)
         for worker in workers:
             worker.stop()
     finally:
-        end([worker for worker in workers if not worker.ended])
+        kill_workers([worker for worker in workers if not worker.ended])
 
 
-def _outcomes(workers: Sequence[WorkerProcess]) -> Iterator[tuple[int, JobOutcome]]:
-    """Wait a while for answers, ends or deadlines, and yield each outcome with the place of its worker."""
-    busy = [(place, worker) for place, worker in enumerate(workers) if worker.job is not None]
-    nearest = min(worker.deadline for _, worker in busy) - time.monotonic()
-    ready = set(wait([worker.fileno() for _, worker in busy], min(_GLANCE, max(0.0, nearest))))
-    for place, worker in busy:
-        outcome = None
-        if worker.fileno() in ready:
-            outcome = worker.collect()
-        elif worker.deadline <= time.monotonic():
-            outcome = worker.give_up()
-        if outcome is not None:
-            yield place, outcome
+def _outcomes(
+    workers: Sequence[WorkerProcess], answers: Answers
+) -> Iterator[tuple[WorkerProcess, JobOutcome]]:
+    """Wait a while for an answer or a deadline; yield every outcome that there is then, with its worker."""
+    nearest = min(worker.deadline for worker in workers) - time.monotonic()
+    try:
+        found = [answers.get(timeout=min(_INTERVAL, max(0.0, nearest)))]
+        while not answers.empty():
+            found.append(answers.get())
+    except queue.Empty:
+        found = []
+    for worker, answer in found:
+        # A worker without job was killed after its deadline; what it answered comes too late.
+        if worker.job is not None:
+            yield worker, worker.outcome(answer)
+    for worker in workers:
+        if worker.deadline <= time.monotonic():
+            yield worker, worker.give_up()

@@ -1,13 +1,14 @@
-"""Temporary folders that do not heap up, however a process ends.
+"""Temporary folders that do not accumulate, however a process ends.
 
     TMPDIR/caspr-xxxxxxxx/owner    a locked file that names the machine
     TMPDIR/caspr-xxxxxxxx/files    what is in use
 
-1. Who makes a folder holds the lock of its `owner` file, and removes the folder on the way out at the latest.
-2. A process that is killed cannot do that, but its lock goes with it. So whoever makes a folder first removes
-   those of the same machine whose lock nobody holds.
-3. The lock is held before the file is called `owner`, and the file is the last that is removed: no folder in
-   use is ever taken for one left behind, and none left behind is overlooked.
+1. The process that makes a folder holds the lock of its `owner` file, and removes the folder at exit at the
+   latest.
+2. A process that is killed cannot do that, but the kernel releases its lock. So each process, before it
+   makes a folder, removes those of the same machine whose lock is free.
+3. The lock is held before the file gets the name `owner`, and this file is removed last: no folder in use is
+   ever removed by another process, and no abandoned one is overlooked.
 """
 
 import fcntl
@@ -28,7 +29,7 @@ class Workspace:
     """A temporary folder of this process."""
 
     def __init__(self) -> None:
-        """Make the folder, and remove those that killed processes left."""
+        """Make the folder, and remove those of killed processes."""
         _sweep(Path(tempfile.gettempdir()))
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._finish = weakref.finalize(self, _remove, folder, _claim(folder))
@@ -37,19 +38,19 @@ class Workspace:
 
     @property
     def path(self) -> Path:
-        """Where files can be put."""
+        """The folder for the files."""
         return self._folder / _FILES
 
     def close(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder with all its files."""
         self._finish()
 
 
 def _claim(folder: Path) -> int:
-    """Say that a new folder is in use, until the descriptor that is returned gets closed."""
+    """Lock a new folder until the returned descriptor is closed."""
     unnamed = folder / "new"
     descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    # A file system without locks has folders without owner, which nobody sweeps.
+    # On a file system without locks, folders have no owner and are never swept.
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.write(descriptor, platform.node().encode())
@@ -70,7 +71,7 @@ def _remove(folder: Path, descriptor: int) -> None:
 
 
 def _sweep(place: Path) -> None:
-    """Remove the folders of processes that are gone; what cannot be removed is left."""
+    """Remove the folders of processes that are gone; errors are ignored."""
     for owner in place.glob(f"{_PREFIX}*/{_OWNER}"):
         with suppress(OSError):
             descriptor = os.open(owner, os.O_RDWR | os.O_NOFOLLOW)
@@ -81,10 +82,10 @@ def _sweep(place: Path) -> None:
 
 
 def _is_abandoned(descriptor: int) -> bool:
-    """Tell whether a folder is of this user and machine, and of a process that is gone."""
+    """Return whether a folder is of this user and machine, and of a process that is gone."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
-    told = os.read(descriptor, 1000)
-    return os.fstat(descriptor).st_uid == os.getuid() and told == platform.node().encode()
+    machine = os.read(descriptor, 1000)
+    return os.fstat(descriptor).st_uid == os.getuid() and machine == platform.node().encode()

@@ -1,8 +1,8 @@
 """Read answer sets: the text of atoms becomes a partition.
 
 In both encodings a chain is a connected component of the chosen links `clink/2`. For MM that is its
-definition; CM could give two unconnected groups one number, which is never cheaper than two numbers, and
-reading the links takes them apart.
+definition; CM can give two unconnected groups one number, which is never cheaper than two numbers, and
+reading the links separates them.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
+from caspr.text.grouping import Groups
 
 _LINK = re.compile(r"clink\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
@@ -21,16 +22,14 @@ def partition_of_links(atoms: str) -> Partition:
     >>> partition_of_links("clink(mid(1,1),mid(4,4)) clink(mid(4,4),mid(6,6))")
     ((Span(start=1, end=1), Span(start=4, end=4), Span(start=6, end=6)),)
     """
-    chains: dict[Span, set[Span]] = {}
+    chains: Groups[Span] = Groups()
     for found in _LINK.finditer(atoms):
-        start1, end1, start2, end2 = map(int, found.groups())
-        first, second = Span(start1, end1), Span(start2, end2)
-        one, other = chains.setdefault(first, {first}), chains.setdefault(second, {second})
-        if one is not other:
-            small, large = sorted((one, other), key=len)
-            large |= small
-            chains.update(dict.fromkeys(small, large))
-    return canonical({id(chain): chain for chain in chains.values()}.values())
+        start, end, other_start, other_end = map(int, found.groups())
+        one, other = Span(start, end), Span(other_start, other_end)
+        chains.add(one)
+        chains.add(other)
+        chains.join(one, other)
+    return canonical(chains.lists())
 
 
 def partition_of_results(atoms: str) -> Partition:

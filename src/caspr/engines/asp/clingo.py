@@ -1,8 +1,8 @@
 """Clingo through its Python API.
 
-Without limits it runs in this process. Grounding cannot be interrupted there, so a run with a limit, or
-one that must answer Ctrl-C at once, happens in a child process that runs this same module and prints the
-events as JSON lines.
+Without limits it runs in this process. Grounding cannot be interrupted there, so a run with a limit, or one
+that must be interruptible by Ctrl-C, takes place in a child process, which runs this same module and prints
+the events as JSON lines.
 """
 
 import json
@@ -42,8 +42,8 @@ def arguments(run: Run) -> list[str]:
     return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0"]
 
 
-def in_process(run: Run, ended: Callable[[], bool] = lambda: False) -> Iterator[Event]:
-    """Ground and solve here, until done or `ended` says so."""
+def in_process(run: Run, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+    """Ground and solve in this process, until done or cancelled."""
     import clingo
 
     bounds: list[int] = []
@@ -58,7 +58,7 @@ def in_process(run: Run, ended: Callable[[], bool] = lambda: False) -> Iterator[
             handle.resume()
             while not handle.wait(0.1):
                 yield from _drain(bounds)
-                if ended():
+                if cancelled():
                     handle.cancel()
             yield from _drain(bounds)
             model = handle.model()
@@ -73,8 +73,8 @@ def in_process(run: Run, ended: Callable[[], bool] = lambda: False) -> Iterator[
         yield End.EXHAUSTED
 
 
-def _statistics(told: dict[str, Any]) -> Statistics:
-    solvers = told["solving"]["solvers"]
+def _statistics(reported: dict[str, Any]) -> Statistics:
+    solvers = reported["solving"]["solvers"]
     return Statistics(choices=int(solvers["choices"]), conflicts=int(solvers["conflicts"]))
 
 

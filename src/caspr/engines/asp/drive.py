@@ -1,11 +1,11 @@
 """Drive an ASP solver: one pass for the optimum, a second one for all optima.
 
-A *backend* runs a program and yields events: answer sets, lower bounds, and how it ended. The second pass
-lists all answer sets that cost no more than the proven optimum, each partition once.
+A *backend* runs a program and yields events: answer sets, lower bounds, and how the run ended. The second
+pass lists all answer sets that cost no more than the proven optimum, each partition once.
 
-The encoding CM assumes a limit on the number of chains. Where more chains are possible its bound holds
-only for solutions within that limit, so it is not reported as a bound, and a finding says so. Where
-decisions leave no solution within the limit, the limit is raised.
+The encoding CM assumes a limit on the number of chains. Where more chains are possible its bound holds only
+for solutions within that limit, so it is not reported as a bound, and a finding says so. Where decisions
+leave no solution within the limit, the limit is raised.
 """
 
 import time
@@ -54,7 +54,7 @@ Event = Answer | Bound | Statistics | End
 
 @dataclass(frozen=True)
 class Run:
-    """What a backend is to do with a program."""
+    """A program, and what a backend does with it."""
 
     program: str
     """The whole program, facts included."""
@@ -84,7 +84,7 @@ def solve_with(
 
 
 class _Search:
-    """The state of one search: what was found and proven so far."""
+    """The state of one search: the best solution and bound so far."""
 
     def __init__(
         self, backend: Backend, encoding: str, instance: Instance, limits: Limits, progress: Progress
@@ -106,12 +106,12 @@ class _Search:
 
     @property
     def limited(self) -> bool:
-        """Whether a solution with more chains than the encoding can say is possible."""
+        """Whether solutions with more chains than the encoding can express are possible."""
         return self.chains_at_most < most_chains(self.instance)
 
     def optimise(self) -> Solution:
-        """Run the first pass, again with more chains while nothing fits."""
-        self._tell()
+        """Run the first pass; raise the limit of chains and run it again while no solution is within it."""
+        self._report_progress()
         while True:
             exhausted = self._first_pass()
             if self.best is None and exhausted:
@@ -124,7 +124,7 @@ class _Search:
             return self._solution()
 
     def _first_pass(self) -> bool:
-        """Follow a run and tell whether it searched the whole space."""
+        """Follow a run and return whether it searched the whole space."""
         if self.limits.seconds == 0:
             self.stop = Stop.TIME
             return False
@@ -140,13 +140,13 @@ class _Search:
                     self.statistics |= event
                 case End():
                     end = event
-            self._tell()
+            self._report_progress()
         if end is None and self.stop is None:
             raise EngineError("the solver ended without saying whether it searched everything")
         return end is End.EXHAUSTED
 
     def _events(self, run: Run) -> Iterator[Event]:
-        """Pass a run's events on; an interrupt or a limit ends them and is remembered."""
+        """Yield the events of a run; an interrupt or a limit ends them and sets `stop`."""
         left = None
         if self.limits.seconds is not None:
             left = max(0.0, self.limits.seconds - (time.monotonic() - self.started))
@@ -168,8 +168,8 @@ class _Search:
         if self.value is None or value < self.value:
             self.best, self.value = partition, value
 
-    def _tell(self) -> None:
-        """Tell the listener the best value and bound, which there are before the solver's first."""
+    def _report_progress(self) -> None:
+        """Call `progress` with the best value and bound; both are known before the solver's first answer."""
         value = self.value
         if value is None and self.fallback is not None:
             value = price(self.instance, self.fallback).total
@@ -179,7 +179,7 @@ class _Search:
         return f"chainlimit_is({self.chains_at_most})." if self.encoding == "cm" else ""
 
     def _solution(self) -> Solution:
-        """Turn what is known into a solution; without any answer set, take the baseline."""
+        """Return the best solution found; the baseline if there was no answer set or it is better."""
         statistics = replace(self.statistics, value=self.value, bound=self.bound)
         if self.stop and self.fallback is not None:
             self._offer(self.fallback)
@@ -226,7 +226,7 @@ class _Search:
         return replace(solution, partitions=kept, complete=complete, stop=self.stop)
 
     def _collect(self, partition: Partition, optima: set[Partition], value: int) -> None:
-        """Keep a listed partition, unless CM joined chains that do not hang together."""
+        """Add a listed partition to the optima, unless CM put unconnected groups into one chain."""
         broken = any(violations(self.instance, partition))
         if not broken and price(self.instance, partition).total == value:
             optima.add(partition)

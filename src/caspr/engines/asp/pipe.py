@@ -1,10 +1,10 @@
 """Pipes of processes: gringo grounds, clasp or wasp solves.
 
-Both gringo and clasp are in clingo's wheel, so the first pipe needs nothing else. A gringo of its own is
-preferred where there is one: that of the wheel writes every few bytes by themselves, and takes several
-times as long. WASP is a program of its own. It reads gringo's older smodels format, but not the line that
-announces incremental programs in today's output; a filter drops it. WASP cannot list all optima of one
-partition once, so they are asked for one by one, each time forbidding those already known.
+Both gringo and clasp are in clingo's wheel, so the first pipe needs no other program. A `gringo` on PATH is
+preferred: that of the wheel writes its output unbuffered, and takes several times as long. WASP is a
+separate program. It reads gringo's older smodels format, but not the line that announces incremental
+programs in today's output; a filter drops it. WASP cannot list each optimal partition once, so the optima
+are computed one by one, each time forbidding those already known.
 """
 
 import re
@@ -68,19 +68,19 @@ def _gringo(output: str) -> list[str]:
 
 @cache
 def grounder_version() -> str | None:
-    """Return the version of the `gringo` on PATH, if there is one that knows today's language."""
+    """Return the version of the `gringo` on PATH; `None` if there is none, or one too old."""
     program = shutil.which("gringo")
     if program is None:
         return None
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", told)
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", printed)
     if found is None or (int(found[2]), int(found[3])) < _LEAST_GRINGO:
         return None
     return found[1]
 
 
 def _within_limits(lines: Iterable[str], read: Callable[[Iterable[str]], Iterator[Event]]) -> Iterator[Event]:
-    """Turn lines into events, and the limits of the pipe into ends."""
+    """Yield the events that a reader finds in lines; a limit or an interrupt becomes the last event."""
     try:
         yield from read(lines)
     except TimeOutError:
@@ -165,7 +165,7 @@ def _read_wasp(lines: Iterable[str]) -> Iterator[Event]:
 
 
 def _wasp_optima(program: str, limits: Limits, cost: int) -> Iterator[Event]:
-    """Ask for one optimum after the other, each time forbidding the known ones, until it costs more."""
+    """Compute one optimum after the other, each time forbidding the known ones, until it costs more."""
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     while True:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())

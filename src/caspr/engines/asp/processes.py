@@ -1,18 +1,16 @@
-"""Run a pipe of programs within limits, line by line, and leave nothing behind.
+"""Run a pipe of programs within limits, line by line, and leave no process running.
 
-Every program is the leader of its own session, so that Ctrl-C reaches only us and we can kill it with all
-its children. Memory is limited by the kernel (`ulimit -v`); as a last resort against orphans, processor
-time is limited as well when there is a time limit.
+Every program leads a session of its own, so that Ctrl-C reaches only this process, which ends the programs
+and their descendants itself (`caspr.process_tree`). Memory is limited by the kernel (`ulimit -v`); as a
+last resort against orphans, processor time is limited as well when there is a time limit.
 """
 
 import contextlib
-import ctypes
 import os
 import queue
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -20,23 +18,24 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from caspr.errors import EngineError
+from caspr.process_tree import ProcessTrees, death_with_parent
 from caspr.task.limits import Limits
 
 _KILLED = frozenset({33, 134, 137, 139})
 """Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "allocate memory", "shared librar", "ImportError", "mmap")
-"""What programs complain of when they get no memory, also while they are being loaded."""
+"""Words in the messages of programs that get no memory, also while they are being loaded."""
 _GRACE = 1.0
 """Seconds between asking a program to end and killing it."""
 
 
 class _Program(subprocess.Popen[str]):
-    """A program that remembers the processor seconds it took, once it was waited for."""
+    """A program with the processor seconds that it took, known once it was waited for."""
 
     seconds = 0.0
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end; what our ended children took in all grows by what this one took."""
+        """Wait for the end; the processor time of all ended children grows by that of this one."""
         before = _seconds_of_children()
         try:
             return super().wait(timeout)
@@ -70,17 +69,18 @@ def run_pipe(
     Raise `TimeOutError` or `OutOfMemoryError` at a limit, and `EngineError` if the last program ends with a
     code that is not among `success`. At the time limit, and at Ctrl-C, the programs are asked to end, and
     what they still print is yielded first. However the iteration ends, all processes are gone afterwards,
-    and `ended` was told the processor seconds each took.
+    and `ended` was called with the processor seconds each took.
     """
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     processes: list[_Program] = []
+    trees = ProcessTrees(processes)
     with _temporary(text) as source, _temporary() as errors:
         try:
-            _start(commands, limits, source, errors, processes)
-            yield from _lines(processes, deadline)
+            output = _start(commands, limits, source, errors, processes)
+            yield from _lines(output, trees, deadline)
             codes = [process.wait() for process in processes]
         finally:
-            _end(processes)
+            _end(processes, trees)
             ended([process.seconds for process in processes])
         errors.seek(0)
         _judge(commands, codes, success, errors.read(), limits)
@@ -104,8 +104,9 @@ def _start(
     source: IO[str],
     errors: IO[str],
     processes: list[_Program],
-) -> None:
-    stream: IO[str] | None = source
+) -> IO[str]:
+    """Start the programs, each reading what the one before prints; return the output of the last."""
+    stream = source
     for command in commands:
         try:
             process = _Program(
@@ -115,32 +116,20 @@ def _start(
                 stderr=errors,
                 encoding="utf-8",
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=death_with_parent(),
             )
         except OSError as error:
             raise EngineError(f"cannot start {command[0]}: {error.strerror}") from error
         processes.append(process)
-        if stream is not None and stream is not source:
+        if stream is not source:
             stream.close()
+        assert process.stdout is not None
         stream = process.stdout
-
-
-def _c_library() -> ctypes.CDLL | None:
-    return ctypes.CDLL(None) if sys.platform == "linux" else None
-
-
-_LIBC = _c_library()
-_PR_SET_PDEATHSIG = 1
-
-
-def _die_with_parent() -> None:
-    """Have Linux kill a program when we are killed, so that no solver outlives us."""
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    return stream
 
 
 def _limiter(limits: Limits) -> list[str]:
-    """Return the words to put before a command so that the kernel limits it."""
+    """Return the prefix of a command line with which the kernel limits the command."""
     script = ""
     if limits.megabytes is not None:
         script += f"ulimit -v {limits.megabytes * 1024} || exit 99; "
@@ -149,15 +138,14 @@ def _limiter(limits: Limits) -> list[str]:
     return ["/bin/sh", "-c", script + 'exec "$@"', "sh"] if script and os.name == "posix" else []
 
 
-def _lines(processes: Sequence[_Program], deadline: float | None) -> Iterator[str]:
+def _lines(output: IO[str], trees: ProcessTrees, deadline: float | None) -> Iterator[str]:
     """Yield lines as they come; a thread reads, so that waiting can end at the deadline or by Ctrl-C."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_pump, args=(processes[-1].stdout, lines), daemon=True).start()
+    threading.Thread(target=_pump, args=(output, lines), daemon=True).start()
     try:
         yield from _until(deadline, lines)
     except (TimeOutError, KeyboardInterrupt):
-        for process in processes:
-            _signal(process, signal.SIGTERM)
+        trees.terminate()
         with contextlib.suppress(TimeOutError):
             yield from _until(time.monotonic() + _GRACE, lines)
         raise
@@ -185,17 +173,17 @@ def _pump(stream: IO[str], lines: "queue.SimpleQueue[str | None]") -> None:
     lines.put(None)
 
 
-def _end(processes: Sequence[_Program]) -> None:
-    """Ask whatever still runs to end, then kill it with all its children."""
+def _end(processes: Sequence[_Program], trees: ProcessTrees) -> None:
+    """Ask whatever still runs to end, then kill it with all its descendants."""
     running = [process for process in processes if not _has_ended(process)]
-    for process in running:
-        _signal(process, signal.SIGTERM)
-    give_up = time.monotonic() + _GRACE
+    if running:
+        trees.terminate()
+    deadline = time.monotonic() + _GRACE
     for process in running:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, give_up - time.monotonic()))
+            process.wait(max(0.0, deadline - time.monotonic()))
+    trees.kill()
     for process in processes:
-        _signal(process, signal.SIGKILL)
         process.wait()
 
 
@@ -205,11 +193,6 @@ def _has_ended(process: _Program) -> bool:
     return process.returncode is not None
 
 
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
-
-
 def _judge(
     commands: Sequence[Sequence[str]],
     codes: Sequence[int],
@@ -217,7 +200,7 @@ def _judge(
     complaint: str,
     limits: Limits,
 ) -> None:
-    """Tell a memory limit from a failure, once all programs have ended by themselves."""
+    """Raise the limit or the failure that the exit codes stand for; all programs have ended by themselves."""
     failed = [
         index for index, code in enumerate(codes) if code and (index < len(codes) - 1 or code not in success)
     ]
@@ -226,7 +209,7 @@ def _judge(
     if limits.megabytes is not None and (out_of_memory or crashed):
         raise OutOfMemoryError
     if any(codes[index] in (-signal.SIGKILL, 137) for index in failed):
-        # Nobody but the kernel, short of memory, kills solvers.
+        # Only the kernel, short of memory, kills solvers.
         raise OutOfMemoryError
     if limits.seconds is not None and any(code in (-signal.SIGXCPU, 152) for code in codes):
         raise TimeOutError

@@ -19,7 +19,7 @@ FIGURES = {
 
 
 LEAST_CHAIN_LIMIT = 10
-"""CM's limit in small documents, where 6/5 of very few chains says nothing."""
+"""CM's limit in small documents, where 6/5 of very few chains would be too few."""
 
 
 def program(instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "") -> str:

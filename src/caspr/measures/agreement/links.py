@@ -21,7 +21,7 @@ from caspr.task.votes import Signature, count_votes, shared
 from caspr.text.document import Annotation, Span
 
 Alike = tuple[Signature, frozenset[int]]
-"""What decides every pair of a mention: the chains it is in, and who marked it."""
+"""What the values of all pairs of a mention depend on: the chains it is in, and who marked it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def tally_links(annotations: Sequence[Annotation], conventions: Conventions) -> 
 
 
 def _linked(classes: Counter[Alike]) -> Counter[tuple[int, int]]:
-    """Count the pairs that somebody linked."""
+    """Count the pairs that some annotator linked."""
     holders: dict[tuple[int, int], list[int]] = defaultdict(list)
     known = list(classes)
     for number, (signature, _) in enumerate(known):

@@ -6,8 +6,8 @@ Krippendorff's alpha is 1 - Do / De. With n values in units that have at least t
     De = 1/(n(n-1)) * sum over all ordered pairs of the n values of d.
 
 De goes over millions of pairs, but almost all of them are disjoint sets at distance 1. The mentions that
-have the same set make one *class*; only classes that share a mention are looked at, and all their pairs
-are counted at once. What is counted are `Shape`s, so one tally serves every distance, and tallies of
+have the same set make one *class*; only classes that share a mention are compared, and all their pairs
+are counted together. What is counted are `Shape`s, so one tally serves every distance, and tallies of
 documents can be added: sets of different documents are disjoint.
 
 Conventions: a set holds the mention itself or not (`own`); a mention that an annotator did not mark is

@@ -40,7 +40,7 @@ TITLES = {
     "lea": "LEA",
     "conll": "CoNLL",
 }
-"""How the measures are written."""
+"""The names of the measures in tables."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,6 @@ def score(
         documents.append((annotation.document.title, Scores(counts)))
     findings = (*_missing(right, given), *_different_words(right, given))
     return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings)
-
-
-def score_pair(
-    key: Annotation, response: Annotation, *, singletons: bool = True, overlap: bool = False
-) -> Scores:
-    """Score one annotation of a document against another."""
-    return score([key], [response], singletons=singletons, overlap=overlap)
 
 
 def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:

@@ -9,7 +9,7 @@ A span that the response gives more than once is treated as the reference scorer
 2. of a span that is in the key, the first stays and the others are removed;
 3. of a span that is not in the key, all stay, and each makes its chain longer.
 
-In the key a repeated span is an error: nothing could tell which chain is meant.
+In the key a repeated span is an error: it is not known which chain is meant.
 
 On request, mentions match by *overlap*: after all equal spans, a key mention and a response mention that are
 still free and share tokens match, those with more tokens in common first, then in text order.

@@ -13,11 +13,12 @@ compares floating point numbers; the sum of the map it chose is then taken exact
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from caspr.measures.scores.alignment import Alignment
 from caspr.measures.scores.counts import RecallPrecision, ratio
+from caspr.text.grouping import Groups
 
 Similarities = Mapping[tuple[int, int], Fraction]
 """The similarity of each key chain with each response chain that shares a mention with it."""
@@ -45,27 +46,17 @@ def _best(alignment: Alignment, phi: Callable[[int, int, int], Fraction]) -> Fra
     return sum((_assign(part) for part in _parts(similar)), Fraction(0))
 
 
-def _parts(similar: Similarities) -> Iterator[Similarities]:
-    """Split edges into those that hang together."""
-    at_key: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    at_response: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for edge in similar:
-        at_key[edge[0]].append(edge)
-        at_response[edge[1]].append(edge)
-    seen: set[tuple[int, int]] = set()
-    for start in similar:
-        if start in seen:
-            continue
-        part, todo = [], [start]
-        seen.add(start)
-        while todo:
-            edge = todo.pop()
-            part.append(edge)
-            for near in (*at_key.pop(edge[0], ()), *at_response.pop(edge[1], ())):
-                if near not in seen:
-                    seen.add(near)
-                    todo.append(near)
-        yield {edge: similar[edge] for edge in part}
+def _parts(similar: Similarities) -> list[dict[tuple[int, int], Fraction]]:
+    """Return the similarities of each connected component of the graph of overlaps."""
+    chains: Groups[tuple[str, int]] = Groups()
+    for right, given in similar:
+        chains.add(("key", right))
+        chains.add(("response", given))
+        chains.join(("key", right), ("response", given))
+    parts: dict[tuple[str, int], dict[tuple[int, int], Fraction]] = defaultdict(dict)
+    for edge, value in similar.items():
+        parts[chains.first(("key", edge[0]))][edge] = value
+    return list(parts.values())
 
 
 def _assign(similar: Similarities) -> Fraction:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from caspr.formats.containers.zip import make_archive
 from caspr.formats.registry import FORMATS, render
-from caspr.measures.compare import against_gold, compare
-from caspr.report.explained import explained
-from caspr.report.page import report_page
+from caspr.measures.comparison import against_gold, compare
+from caspr.report.explained_report import explained
+from caspr.report.html_pages import report_page
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession
 from caspr.text.document import Document

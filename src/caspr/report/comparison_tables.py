@@ -24,7 +24,7 @@ KINDS = {
 
 
 def decimal(number: Fraction | None) -> str:
-    """Write a number to three places, or a dash where it is undefined.
+    """Format a number with three decimals, or a dash where it is undefined.
 
     >>> decimal(Fraction(20, 29)), decimal(None)
     ('0.690', '-')
@@ -33,7 +33,7 @@ def decimal(number: Fraction | None) -> str:
 
 
 def comparison_lines(comparison: Comparison, matrices: Sequence[str] = ("conll",)) -> Iterator[str]:
-    """Yield a summary, what each annotator has in common with the rest, and some matrices."""
+    """Yield a summary, the agreement of each annotator with the others, and some matrices."""
     yield f"{comparison.title}: {len(comparison.annotators)} annotators"
     for kind, number in comparison.alpha.items():
         yield f"  {KINDS[kind]:<30}{decimal(number):>8}"

@@ -1,28 +1,24 @@
-"""Explained results: all that a report tells about a document, whatever the format."""
+"""The content of a report, whatever its format: results with the explanation of every dispute."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Explanation
-from caspr.measures.comparison import Comparison, Rates, Standings
+from caspr.measures.comparison import Comparison, Standings
 from caspr.report.shared_ids import Column, shared_ids
-from caspr.report.summary import document_summary
-from caspr.report.tables import comparison_values, exact
 from caspr.result import Certainty, Result
 from caspr.task.price.pricing import classes_of, pairs_of
-from caspr.text.document import Span
 from caspr.text.links import count_links
 
 
 @dataclass(frozen=True)
 class LinkShare:
-    """What became of one annotator's links."""
+    """How many of one annotator's links are in the result."""
 
     annotator: str
-    """Who gave them."""
+    """The annotator."""
     given: int
     """How many links the annotator gave."""
     kept: int
@@ -42,12 +38,12 @@ class ExplainedDocument:
     columns: tuple[Column, ...]
     """The shared chain ids of every annotator, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
-    """What became of each annotator's links."""
+    """How many of each annotator's links are in the result."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that is reported about an adjudication."""
+    """The content of a report on some adjudicated documents."""
 
     documents: tuple[ExplainedDocument, ...]
     """Every document."""
@@ -58,7 +54,7 @@ class Report:
 
     @cached_property
     def certain(self) -> bool:
-        """Whether anything is known about how sure decisions are."""
+        """Whether the certainty of any dispute is known."""
         return any(
             dispute.certainty.always is not None
             for document in self.documents
@@ -92,7 +88,7 @@ def explain(result: Result) -> ExplainedDocument:
 
 
 def link_shares(result: Result) -> list[LinkShare]:
-    """Count what became of each annotator's links."""
+    """Count how many of each annotator's links are in the result, and how many were added."""
     kept = [0] * result.instance.votes.annotators
     total = 0
     for chain in result.gold.chains:
@@ -106,64 +102,13 @@ def link_shares(result: Result) -> list[LinkShare]:
     ]
 
 
-def report_values(report: Report) -> dict[str, Any]:
-    """Return the whole report as JSON values."""
-    return {
-        "documents": [_document_values(document) for document in report.documents],
-        "agreement": comparison_values(report.comparison),
-        "against_gold": {
-            name: {measure: _rates(rates) for measure, rates in measures.items()}
-            for name, measures in report.standings.items()
-        },
-    }
-
-
-def _document_values(document: ExplainedDocument) -> dict[str, Any]:
-    summary = document_summary(document.result)
-    del summary["seconds"]
-    return {
-        **summary,
-        "chain_list": [
-            {"id": chain.id, "mentions": [_mention(document.result, span) for span in chain.mentions]}
-            for chain in document.result.chains
-        ],
-        "links": [
-            {"annotator": s.annotator, "given": s.given, "kept": s.kept, "added": s.added}
-            for s in document.shares
-        ],
-        "conflicts": [
-            dispute_values(document.result, dispute, explanation)
-            for dispute, explanation in document.disputes
-        ],
-    }
-
-
-def dispute_values(result: Result, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:
-    """Return one dispute as JSON values."""
-    return {
-        "first": [_mention(result, span) for span in dispute.first],
-        "second": [_mention(result, span) for span in dispute.second],
-        "links": dispute.links,
-        "for": list(dispute.supporters),
-        "against": list(dispute.opponents),
-        "decided": decided(dispute),
-        "chains": list(dispute.chains),
-        "reason": str(explanation.reason),
-        "why": explanation.sentence,
-        "in_every_optimum": dispute.certainty.always,
-        "price_of_flipping": dispute.certainty.flip,
-        "price_is_exact": dispute.certainty.exact,
-        "flipping_is_possible": dispute.certainty.possible,
-    }
-
-
 def decided(dispute: Dispute) -> str:
-    """Say what was decided."""
+    """Return what was decided, in words."""
     return "linked" if dispute.linked else "not linked"
 
 
 def price(certainty: Certainty) -> str:
-    """Say what deciding otherwise costs, where that is known.
+    """Return the price of deciding otherwise in words; empty where it is not known.
 
     >>> price(Certainty(flip=3)), price(Certainty(flip=3, exact=False)), price(Certainty(possible=False))
     ('3', 'at least 3', 'impossible')
@@ -173,11 +118,3 @@ def price(certainty: Certainty) -> str:
     if certainty.flip is None:
         return ""
     return f"{certainty.flip:,}" if certainty.exact else f"at least {certainty.flip:,}"
-
-
-def _mention(result: Result, span: Span) -> dict[str, Any]:
-    return {"start": span.start, "end": span.end, "text": result.document.text(span)}
-
-
-def _rates(rates: Rates) -> dict[str, Any]:
-    return {kind: exact(number) for kind, number in zip(rates._fields, rates, strict=True)}

@@ -10,7 +10,7 @@ from caspr.text.findings import times
 
 
 def summary_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines that tell what came of each document, and of all together if there are several."""
+    """Yield the summary of each document, and the totals if there are several."""
     for result in results:
         yield from document_lines(result)
     if len(results) > 1:
@@ -35,7 +35,7 @@ def document_lines(result: Result) -> Iterator[str]:
 
 
 def outcome(result: Result) -> str:
-    """Say what a result costs, by kind, and whether that is proven to be least."""
+    """Return the cost of a result, by kind, and whether it is proven optimal, in words."""
     if result.status is Status.OPTIMAL:
         found = f"proven optimal, cost {result.value:,}"
     else:
@@ -45,7 +45,7 @@ def outcome(result: Result) -> str:
 
 
 def _ties(result: Result) -> str:
-    """Say how many solutions cost the same, as far as that was asked for and found out."""
+    """Return how many solutions cost the same, in words, as far as that was asked for and is known."""
     solution, listed = result.solution, len(result.golds)
     if solution.complete:
         return f"; {listed:,} optimal solutions" if listed > 1 else "; the only optimal solution"
@@ -57,14 +57,14 @@ def _ties(result: Result) -> str:
 
 
 def rounded(count: int) -> str:
-    """Write a number that may be very large, rounded down.
+    """Format a number that may be very large, rounded down.
 
     >>> rounded(171360), rounded(10**40 * 6 // 7), rounded(10**9000 - 1)
     ('171,360', '8.5 x 10^39', '9.9 x 10^8999')
     """
     if count < 10**15:
         return f"{count:,}"
-    # Python does not write out numbers of thousands of digits.
+    # Python refuses to convert numbers of thousands of digits to text.
     exponent = int(log10(count))
     exponent += (count >= 10 ** (exponent + 1)) - (count < 10**exponent)
     first, second = divmod(count // 10 ** (exponent - 1), 10)

@@ -1,6 +1,6 @@
 """Reports for the terminal and for Markdown: the summary, every dispute, and the tables.
 
-Tokens may hold anything; characters that a terminal or Markdown would act upon are shown, not obeyed.
+Tokens may contain any characters; those with an effect on a terminal or in Markdown are escaped.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
-from caspr.report.explained import ExplainedDocument, Report, decided, price
-from caspr.report.tables import KINDS, comparison_lines, decimal
-from caspr.report.text import outcome
+from caspr.report.comparison_tables import KINDS, comparison_lines, decimal
+from caspr.report.explained_report import ExplainedDocument, Report, decided, price
+from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.text.document import Span
 from caspr.text.findings import times
@@ -23,7 +23,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&$])")
 
 
 def markdown(text: str) -> str:
-    r"""Write text so that Markdown shows it as it is.
+    r"""Escape text so that Markdown shows it unchanged.
 
     >>> markdown("<b>*a*|b")
     '\\<b\\>\\*a\\*\\|b'
@@ -89,7 +89,7 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
 
 
 def sides(document: ExplainedDocument, dispute: Dispute) -> str:
-    """Name the mentions of a dispute."""
+    """Return the mentions of a dispute in words."""
     if dispute.second:
         between = f"{_group(document, dispute.first)} and {_group(document, dispute.second)}"
     else:
@@ -134,8 +134,8 @@ def _votes(dispute: Dispute) -> str:
 
 
 def _sure(certainty: Certainty) -> str:
-    told = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
+    always = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
     cost = price(certainty)
     if not certainty.possible:
-        return f"{told}; nothing else is possible"
-    return f"{told}; deciding otherwise costs {cost} more" if cost else told
+        return f"{always}; nothing else is possible"
+    return f"{always}; deciding otherwise costs {cost} more" if cost else always

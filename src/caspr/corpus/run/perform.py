@@ -1,11 +1,10 @@
-"""Do one job: read, adjudicate, render. Whatever is wrong with a document becomes its outcome."""
+"""Perform one job: read, adjudicate, render. Any error of a document becomes its outcome."""
 
 import json
-import resource
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from caspr import __version__
@@ -14,13 +13,14 @@ from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
+from caspr.corpus.run.memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
-from caspr.measures.compare import against_gold, compare
+from caspr.measures.comparison import against_gold, compare
 from caspr.proof.certificate import certify_results
-from caspr.report.explained import explained
-from caspr.report.page import feedback_page, report_page
-from caspr.report.summary import document_summary
+from caspr.report.explained_report import explained
+from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.summary_json import document_summary
 from caspr.result import Result
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, Severity, times, warning
@@ -30,7 +30,7 @@ ALPHA = "passonneau"
 
 
 def perform(job: Job) -> JobOutcome:
-    """Do a job; never raise."""
+    """Perform a job; never raise."""
     try:
         if job.version != __version__:
             raise InputError(f"found CaspR {__version__} on this worker, expected {job.version}")
@@ -39,16 +39,21 @@ def perform(job: Job) -> JobOutcome:
     except CasprError as error:
         return failure(job.document, str(error))
     except MemoryError:
-        limit = job.options.settings.limits.megabytes
-        reason = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
-        return failure(job.document, reason, spent=True)
+        return out_of_memory(job)
     except Exception as error:
         return failure(job.document, f"internal error: {type(error).__name__}: {error}", spent=True)
 
 
+def out_of_memory(job: Job) -> JobOutcome:
+    """Make the outcome of a job that needed more memory than there is, or than its limit."""
+    limit = job.options.settings.limits.megabytes
+    reason = "out of memory" if limit is None else f"out of memory: limit {limit} MB"
+    return failure(job.document, reason, spent=True)
+
+
 def _outcome(job: Job) -> JobOutcome:
-    _reset_peak()
-    children = _children_peak()
+    reset_peak()
+    children = children_peak_megabytes()
     files = annotations(job)
     if len(files) < 2:
         return _left_out(job, files)
@@ -60,7 +65,7 @@ def _outcome(job: Job) -> JobOutcome:
         _refuse_warnings([*findings, *(finding for result in results for finding in result.findings)])
     main, golds = gold_content(job, results)
     written = {**golds, **dict(_pages(job, results)), **proofs}
-    megabytes = max(_peak(), peak if (peak := _children_peak()) > children else 0.0)
+    megabytes = max(peak_megabytes(), peak if (peak := children_peak_megabytes()) > children else 0.0)
     rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
     return JobOutcome(job.document, rows, written)
 
@@ -90,7 +95,7 @@ def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
 
 
 def _twice(job: Job) -> Iterator[Finding]:
-    """Name files that are not read, because an annotator has the document in another one."""
+    """Yield a warning for each file that is not read: the annotator has the document in another, too."""
     for source in job.sources:
         own = PurePosixPath(source.path).with_suffix("")
         for other in map(PurePosixPath, source.companions):
@@ -136,7 +141,7 @@ def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
 
 
 def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[Finding, ...]]:
-    """Make the certificate file, if it is wanted, and say for which documents there is no proof."""
+    """Return the certificate file, if it is wanted, and a finding for each document without a proof."""
     if not job.options.certificate:
         return {}, ()
     data, findings = certify_results(results, [job.options.settings] * len(results))
@@ -153,24 +158,3 @@ def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]
             if one.annotator == annotator
         )
         yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)
-
-
-def _reset_peak() -> None:
-    """Forget the peak of earlier documents, where the system can."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
-
-
-def _peak() -> float:
-    """Return the most memory this process had since the last reset, in megabytes."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def _children_peak() -> float:
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

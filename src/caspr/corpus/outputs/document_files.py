@@ -1,4 +1,4 @@
-"""Outputs: put a document's files in place, and never lose what somebody changed in them by hand."""
+"""The files of one document in the output folder: write them, and keep files changed by hand as backups."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,52 +14,56 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class Placed(NamedTuple):
-    """The files of one document."""
+class DocumentFiles(NamedTuple):
+    """The files of one document, written."""
 
     hashes: Mapping[str, str]
     """The hash of each, by path below the output folder."""
-    kept: tuple[Path, ...] = ()
-    """Backups of what was there before and is not as it was left."""
+    backups: tuple[Path, ...] = ()
+    """Copies of earlier files that were changed since they were written."""
 
 
-def put(folder: Path, files: Mapping[str, str | bytes], earlier: Mapping[str, str]) -> Placed:
+def write_document_files(
+    folder: Path, files: Mapping[str, str | bytes], earlier: Mapping[str, str]
+) -> DocumentFiles:
     """Write the files of one document.
 
-    `earlier` has the hashes of what was written before. A file that is not as it was left is kept as a
-    backup, and so are all files of a document for which there are none now.
+    `earlier` has the hashes of the files that the last run wrote. A file whose hash is another one now is
+    kept as a backup, and so are all files of a document for which there are none any more.
     """
     hashes = {name: digest(_encoded(content)) for name, content in files.items()}
-    kept, changed = [], {}
+    backups, changed = [], {}
     for name, content in files.items():
-        there = _there(folder / name)
-        if there is not None and there not in (hashes[name], earlier.get(name)):
-            kept.append(back_up(folder / name))
-        if there != hashes[name]:
-            _make(folder / name)
+        present = _hash_of(folder / name)
+        if present is not None and present not in (hashes[name], earlier.get(name)):
+            backups.append(back_up(folder / name))
+        if present != hashes[name]:
+            _make_folder(folder / name)
             changed[folder / name] = content
     write_all(changed)
     for name in sorted(earlier.keys() - files.keys()):
-        there = _there(folder / name)
-        if there is not None:
-            if not files or there != earlier[name]:
-                kept.append(back_up(folder / name))
+        present = _hash_of(folder / name)
+        if present is not None:
+            if not files or present != earlier[name]:
+                backups.append(back_up(folder / name))
             _remove(folder / name)
-    return Placed(hashes, tuple(kept))
+    return DocumentFiles(hashes, tuple(backups))
 
 
 def _encoded(content: str | bytes) -> bytes:
     return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
 
-def _there(path: Path) -> str | None:
+def _hash_of(path: Path) -> str | None:
+    """Return the hash of a file, or `None` if there is no such file."""
     try:
         return digest(path.read_bytes())
     except OSError:
         return None
 
 
-def _make(path: Path) -> None:
+def _make_folder(path: Path) -> None:
+    """Make the folder of a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

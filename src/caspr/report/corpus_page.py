@@ -1,9 +1,9 @@
-"""The overview of a corpus: one page with the totals and a row for each document, made piece by piece."""
+"""The overview of a corpus: one HTML page with the totals and a row for each document, yielded in parts."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from caspr.report.page import rendered
+from caspr.report.html_pages import rendered
 
 LABELS = {
     "documents": "documents",
@@ -23,6 +23,6 @@ LABELS = {
 
 
 def overview_page(rows: Iterable[Mapping[str, Any]], totals: Mapping[str, Any], title: str) -> Iterator[str]:
-    """Yield the page; every row has the columns of the summary, and `report`, where its report is."""
+    """Yield the page; every row has the columns of the summary, and in `report` the path of its report."""
     shown = [(label, totals[name]) for name, label in LABELS.items()]
     yield from rendered("corpus.html", title, script="", rows=rows, totals=shown)

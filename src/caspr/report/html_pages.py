@@ -1,7 +1,7 @@
-"""Pages: a report, or an annotator's feedback, as one HTML file that fetches nothing and runs nothing else.
+"""HTML pages: a report, or an annotator's feedback, as one file that loads nothing from elsewhere.
 
-The page's own style and script are named by their hashes in its content security policy, which allows
-nothing besides: whatever is in tokens or names could not run even if it were not escaped, which it is.
+The content security policy of a page allows only its own style and script, by their hashes: text of tokens or
+names could not run even if it were not escaped, which it is.
 """
 
 import base64
@@ -18,12 +18,12 @@ from urllib.parse import quote
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.measures.comparison import Rates
+from caspr.report.comparison_tables import KINDS, decimal
 from caspr.report.differences import Difference, DifferenceKind, differences
-from caspr.report.explained import ExplainedDocument, Report, decided, price
+from caspr.report.explained_report import ExplainedDocument, Report, decided, price
 from caspr.report.passages import passages
 from caspr.report.plots import cost_plot, place_plot, share_plot
-from caspr.report.tables import KINDS, decimal
-from caspr.report.text import outcome
+from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Document, Span
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 ROWS = 200
-"""How many rows of a table are laid out at once."""
+"""How many rows of a table are in one foldable part, so that a browser lays out only those that are open."""
 CONTEXT = 12
-"""How many tokens are shown before and behind a difference."""
+"""How many tokens are shown before and after a difference."""
 COLOURS = 12
 """How many colours there are for chains."""
 MEASURES = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll")
@@ -50,7 +50,7 @@ LABELS = {
 """What each kind of difference is called."""
 
 Disputes = Sequence[tuple[Dispute, Explanation]]
-"""Disputes and why they were decided as they were."""
+"""Disputes, each with the reason of its decision."""
 
 
 def report_page(report: Report, title: str) -> str:
@@ -69,7 +69,7 @@ def report_page(report: Report, title: str) -> str:
 def feedback_page(
     annotator: str, standing: dict[str, Rates], pairs: Iterable[tuple[Annotation, Annotation]]
 ) -> str:
-    """Return what one annotator can learn, from pairs of their annotation and the gold standard."""
+    """Return where one annotator differs from the gold standard, given pairs of both."""
     parts = [
         (gold.document, [(one, passage(gold.document, one)) for one in differences(annotation, gold)])
         for annotation, gold in pairs
@@ -86,7 +86,7 @@ def feedback_page(
 
 
 def passage(document: Document, difference: Difference) -> list[tuple[str, str]]:
-    """Return the text around a difference in stretches, each with how it is marked."""
+    """Return the text around a difference in stretches, each with `gold`, `yours` or nothing as its mark."""
     spans = [span for span in (difference.yours, difference.gold) if span is not None]
     first = max(1, min(span.start for span in spans) - CONTEXT)
     last = min(len(document.tokens), max(span.end for span in spans) + CONTEXT)
@@ -186,7 +186,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
 
 
 def where(span: Span) -> str:
-    """Say which tokens a mention has.
+    """Return the token numbers of a mention, for display.
 
     >>> where(Span(4, 4)), where(Span(4, 6))
     ('4', '4–6')

@@ -1,4 +1,4 @@
-"""Pages: nothing hostile survives, nothing is fetched, mentions nest; also looked at with a real browser."""
+"""Pages: nothing hostile survives, nothing is fetched, mentions nest; also in a real browser."""
 
 import re
 import shutil

@@ -14,7 +14,7 @@ LARGEST = 2**63 - 1
 
 
 def summary(results: Sequence[Result], findings: Iterable[Finding] = ()) -> dict[str, Any]:
-    """Return everything about results that can be said in JSON values.
+    """Return the summary of some results as JSON values.
 
     `findings` are those that belong to no single document.
     """
@@ -50,7 +50,7 @@ def document_summary(result: Result) -> dict[str, Any]:
 
 
 def _optimal_solutions(result: Result) -> dict[str, Any]:
-    """Say how many optimal solutions there are, as far as that was asked for and found out."""
+    """Return how many optimal solutions there are, as far as that was asked for and is known."""
     listed = len(result.golds) if result.status is Status.OPTIMAL else 0
     count = listed if result.solution.complete else result.solution.count
     at_least = min(max(listed, result.solution.at_least), LARGEST)

@@ -1,0 +1,73 @@
+"""Write the files of many documents concurrently; a document is written when its files are on the disk.
+
+Waiting for the disk (fsync) takes longer than adjudicating a small document. Several threads wait at the
+same time, so that the file system can combine their requests, while the workers continue. The number of
+documents that are being written is limited.
+
+A document whose file cannot be written, because a folder is in its place for example, has failed. An error
+that would affect all documents, such as a full disk, ends the run.
+"""
+
+import errno
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from caspr.corpus.job import JobOutcome, failure
+from caspr.corpus.outputs.document_files import DocumentFiles, write_document_files
+from caspr.errors import OutputError
+
+_THREADS = 16
+_MOST = 64
+"""How many documents may be pending."""
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+"""Errors of the disk, and not of one file."""
+
+Written = tuple[JobOutcome, DocumentFiles]
+"""An outcome whose files are on the disk."""
+
+
+class ConcurrentWriter:
+    """Threads that write to one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="caspr-writer")
+        self._pending: set[Future[Written]] = set()
+
+    def put(self, outcome: JobOutcome, earlier: Mapping[str, str]) -> None:
+        """Begin to write a document."""
+        self._pending.add(self._threads.submit(_write, self._folder, outcome, earlier))
+
+    def written(self) -> Iterator[Written]:
+        """Yield the documents that are written by now; wait for one if too many are pending."""
+        done = {task for task in self._pending if task.done()}
+        if not done and len(self._pending) >= _MOST:
+            done = wait(self._pending, return_when=FIRST_COMPLETED).done
+        yield from self._results(done)
+
+    def finish(self) -> Iterator[Written]:
+        """Wait for all pending documents, and yield them."""
+        while self._pending:
+            yield from self._results(wait(self._pending, return_when=FIRST_COMPLETED).done)
+
+    def stop(self) -> Iterator[Written]:
+        """Finish the documents that threads have begun, cancel the others; yield those that are written."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        yield from self._results(
+            {task for task in self._pending if not task.cancelled() and not task.exception()}
+        )
+
+    def _results(self, done: set[Future[Written]]) -> Iterator[Written]:
+        for task in done:
+            self._pending.discard(task)
+            yield task.result()
+
+
+def _write(folder: Path, outcome: JobOutcome, earlier: Mapping[str, str]) -> Written:
+    try:
+        return outcome, write_document_files(folder, outcome.files, earlier)
+    except OutputError as error:
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _DISK_ERRORS:
+            raise
+        return failure(outcome.document, str(error)), DocumentFiles(dict(earlier))

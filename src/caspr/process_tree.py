@@ -1,0 +1,139 @@
+"""Processes of the operating system, ended together with everything that they started.
+
+A program may start others, put them into sessions of their own, and end before them. Each of the three ways
+to find them misses some:
+
+    descendants   by parent (psutil), in whatever session, but only while every process in between is alive
+    group         the POSIX process group of a program that was started in a session of its own, even after
+                  the program has ended, but not what has left the group
+    mark          an environment variable of a random value, which all of them inherit unless they clear their
+                  environment; every process of the machine is searched
+
+`ProcessTrees` combines them. It lies beside `caspr.files` at the bottom of the import layers, because the ASP
+engines and the corpus both end processes, and engines cannot import the corpus. psutil is imported where a
+tree is ended, so that a run which ends no processes does not load it.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from subprocess import Popen
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psutil import Process
+
+_PR_SET_PDEATHSIG = 1
+_PATIENCE = 5.0
+"""Seconds until marked processes that were killed are expected to be gone."""
+_PAUSE = 0.01
+"""Seconds between two searches for marked processes."""
+
+
+class ProcessTrees:
+    """Programs that this process has started, and all that those have started."""
+
+    def __init__(self, roots: Collection[Popen[Any]], marks: Collection[str] = ()) -> None:
+        """Take the programs, and the marks `NAME=value` in the environments of some of them."""
+        self._roots = roots
+        self._marks = marks
+        self._found: set[Process] = set()
+
+    def terminate(self) -> None:
+        """Ask all processes to end, where the platform can ask; remember those found for `kill`."""
+        self._look()
+        for root in self._roots:
+            _signal_group(root.pid, signal.SIGTERM)
+        for process in self._found:
+            if not self._is_in_group(process):
+                _attempt(process.terminate)
+
+    def kill(self) -> None:
+        """Kill all processes, also those that an earlier `terminate` found; the caller waits for the roots.
+
+        Marked processes are gone on return, unless the system takes longer than some seconds for it: what was
+        started during a search is found by the next one.
+        """
+        self._look()
+        if hasattr(signal, "SIGKILL"):
+            for root in self._roots:
+                _signal_group(root.pid, signal.SIGKILL)
+        for process in self._found:
+            _attempt(process.kill)
+        deadline = time.monotonic() + _PATIENCE
+        while self._marks and time.monotonic() < deadline:
+            marked = list(_marked(self._marks))
+            if not marked:
+                return
+            for process in marked:
+                _attempt(process.kill)
+            time.sleep(_PAUSE)
+
+    def _look(self) -> None:
+        """Find descendants; the pid of a program that was waited for may belong to another by now."""
+        running = [root.pid for root in self._roots if root.returncode is None]
+        if not running:
+            return
+        from psutil import Error, Process
+
+        for pid in running:
+            with contextlib.suppress(Error):
+                process = Process(pid)
+                self._found |= {process, *process.children(recursive=True)}
+
+    def _is_in_group(self, process: "Process") -> bool:
+        """Return whether a process gets the signals to the group of a root; clasp expects only one."""
+        if hasattr(os, "getpgid"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                return os.getpgid(process.pid) in {root.pid for root in self._roots}
+        return False
+
+
+def _attempt(change: Callable[[], None]) -> None:
+    """Change a process that may be gone, or another user's."""
+    from psutil import Error
+
+    with contextlib.suppress(Error, OSError):
+        change()
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    """Signal a process group by the pid of its leader, where there are groups."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, number)
+
+
+def _marked(marks: Collection[str]) -> "Iterator[Process]":
+    """Yield the living processes that inherited one of the marks."""
+    from psutil import Error, Process, pids
+
+    wanted = {tuple(mark.split("=", 1)) for mark in marks}
+    for pid in pids():
+        with contextlib.suppress(Error, OSError):
+            process = Process(pid)
+            if not wanted.isdisjoint(process.environ().items()):
+                yield process
+
+
+def kill_descendants() -> None:
+    """Kill all that this process has started, as far as it is found by parent."""
+    from psutil import Process
+
+    for process in Process().children(recursive=True):
+        _attempt(process.kill)
+
+
+def death_with_parent() -> Callable[[], object] | None:
+    """Return a function that has Linux kill the calling process when its parent dies; `None` elsewhere.
+
+    It may be called between fork and exec (`preexec_fn`): everything is looked up beforehand.
+    """
+    if sys.platform != "linux":
+        return None
+    return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
