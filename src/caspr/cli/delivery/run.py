@@ -172,9 +172,9 @@ def certificate_text(
     """Make the certificate file, if one is asked for, and say for which documents there is none."""
     if path is None:
         return {}, ()
-    from caspr.proof.certificate import certify_results
+    from caspr.proof.prove import prove_results
 
-    data, findings = certify_results(results, settings)
+    data, findings = prove_results(results, settings)
     return {path: json.dumps(data, separators=(",", ":")) + "\n"}, findings
 
 

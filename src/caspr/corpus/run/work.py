@@ -17,7 +17,7 @@ from caspr.corpus.outputs.names import file_name
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
 from caspr.measures.compare import against_gold, compare
-from caspr.proof.certificate import certify_results
+from caspr.proof.prove import prove_results
 from caspr.report.explained import explained
 from caspr.report.page import feedback_page, report_page
 from caspr.report.summary import document_summary
@@ -139,7 +139,7 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
     """Make the certificate file, if it is wanted, and say for which documents there is no proof."""
     if not job.options.certificate:
         return {}, ()
-    data, findings = certify_results(results, [job.options.settings] * len(results))
+    data, findings = prove_results(results, [job.options.settings] * len(results))
     text = json.dumps(data, separators=(",", ":")) + "\n"
     return {f"{CERTIFICATES}/{file_name(job.document)}.json": text}, findings
 
