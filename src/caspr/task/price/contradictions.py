@@ -5,7 +5,7 @@ Decisions can be respected if and only if
     (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
         or holds a mention that a closed token or a statement rules out;
     (2) no group holds a mention and one inside it (while that rule is on);
-    (3) every mention that is a group alone finds company: see `company`.
+    (3) every mention that is a group alone finds a partner: see `partners`.
 
 Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
 them are well defined; one is found by splitting (QuickXplain; Junker 2004).
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.instance import Instance
-from caspr.task.price.partners import Chains, find_company
+from caspr.task.price.partners import Chains, find_partners
 from caspr.task.votes import Votes, count_votes
 from caspr.text.document import Document, Span
 from caspr.text.links import nested_pairs
@@ -69,7 +69,7 @@ def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Stat
 
 
 def _suspects(instance: Instance, decisions: Decisions, votes: Votes) -> list[Item]:
-    """Return decisions that cannot hold together, few and telling ones where a glance shows them."""
+    """Return decisions that cannot hold together, only those about one group where these suffice."""
     everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
     for group in decisions.groups:
         if any(_faults(instance, decisions, group)):
@@ -86,15 +86,15 @@ def _suspects(instance: Instance, decisions: Decisions, votes: Votes) -> list[It
 
 
 def feasible(instance: Instance, decisions: Decisions, votes: Votes) -> bool:
-    """Tell whether any solution of an instance respects some decisions."""
+    """Return whether any solution of an instance respects some decisions."""
     return arrangement(instance, decisions, votes) is not None
 
 
 def arrangement(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
-    """Return chains that hold all groups, lone mentions with company; `None` if there are none."""
+    """Return chains that hold all groups, lone mentions with partners; `None` if there are none."""
     if any(True for group in decisions.groups for _ in _faults(instance, decisions, group)):
         return None
-    return find_company(instance, decisions, votes)
+    return find_partners(instance, decisions, votes)
 
 
 def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:

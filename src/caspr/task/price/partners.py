@@ -1,4 +1,4 @@
-"""Company for mentions that must be in a chain and were not told with whom.
+"""Partners for mentions that must be in a chain, while no decision says with which other mention.
 
 A group of two or more enforced mentions is linked by its decisions and needs nothing else. A mention that
 is a group alone needs at least one more mention in its chain, one that an annotator linked it with: a
@@ -6,10 +6,11 @@ mention that is not enforced, another lone mention, or a whole group. Whatever s
 two ids, be apart or (while that rule is on) nested; and where pairs without a vote are forbidden, each
 pair across must have one.
 
-If every lone mention finds a mention of its own that is not enforced, all is well, and that is a bipartite
-matching. Only where it fails, ways are tried one by one: of every solution, a lone mention's chain holds
-some mention linked with it, so joining it with each of these in turn tries everything. What shares no
-choice is tried on its own. Nobody needs company where mentions may stay alone.
+If every lone mention finds a mention of its own that is not enforced, these pairs are chains that respect
+everything; to find them is a bipartite matching. Only where there is none, all choices are searched: in every
+solution the chain of a lone mention holds a mention that is linked with it, so joining it with each of
+these in turn misses no solution. Lone mentions whose choices lie in different chains do not influence
+each other and are searched separately. No partner is needed where mentions may stay alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +26,8 @@ Choices = Mapping[Span, Sequence[Span]]
 """For each lone mention, the mentions it could be with, in text order."""
 
 
-def find_company(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
-    """Return the groups as chains, lone mentions with company; `None` if some cannot have any."""
+def find_partners(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
+    """Return the groups as chains, lone mentions with partners; `None` if some cannot have any."""
     chains = [group.mentions for group in decisions.groups]
     if instance.singletons is Singletons.VOTE or not decisions.lone:
         return chains
@@ -47,7 +48,7 @@ def find_company(instance: Instance, decisions: Decisions, votes: Votes) -> Chai
     matched = _match(free)
     if matched is not None:
         return [(*chain, matched[chain[0]]) if chain[0] in matched else chain for chain in chains]
-    return _tried(instance, decisions, votes, choices)
+    return _search(instance, decisions, votes, choices)
 
 
 def _match(choices: Choices) -> Mapping[Span, Span] | None:
@@ -83,7 +84,7 @@ def _flip(mention: Span, end: Span, path: Mapping[Span, Span], taken: dict[Span,
         end = held[owner]
 
 
-def _tried(instance: Instance, decisions: Decisions, votes: Votes, choices: Choices) -> Chains | None:
+def _search(instance: Instance, decisions: Decisions, votes: Votes, choices: Choices) -> Chains | None:
     chain_of = {mention: group.mentions for group in decisions.groups for mention in group.mentions}
     for lone in _independent(choices, chain_of):
         trial = _Trial(instance, decisions, votes, choices, dict(chain_of))
@@ -110,7 +111,7 @@ def _independent(choices: Choices, chain_of: Mapping[Span, tuple[Span, ...]]) ->
 
 @dataclass
 class _Trial:
-    """One way of giving company, changed and taken back as ways are tried."""
+    """Chains in which some lone mentions have partners, changed and restored as choices are tried."""
 
     instance: Instance
     decisions: Decisions
@@ -119,13 +120,13 @@ class _Trial:
     chain_of: dict[Span, tuple[Span, ...]] = field(default_factory=dict)
 
     def settle(self, lone: Iterable[Span]) -> bool:
-        """Give company to all lone mentions, those with the fewest ways first."""
+        """Find partners for all lone mentions, those with the fewest choices first."""
         alone = [mention for mention in lone if len(self.chain_of[mention]) == 1]
         if not alone:
             return True
-        ways = {mention: self._ways(mention) for mention in alone}
-        mention = min(alone, key=lambda mention: len(ways[mention]))
-        for other in ways[mention]:
+        joinable = {mention: self._joinable(mention) for mention in alone}
+        mention = min(alone, key=lambda mention: len(joinable[mention]))
+        for other in joinable[mention]:
             joined = tuple(sorted((mention, *other)))
             before = {span: self.chain_of.get(span) for span in joined}
             self.chain_of.update(dict.fromkeys(joined, joined))
@@ -138,7 +139,7 @@ class _Trial:
                     self.chain_of[span] = chain
         return False
 
-    def _ways(self, mention: Span) -> list[tuple[Span, ...]]:
+    def _joinable(self, mention: Span) -> list[tuple[Span, ...]]:
         """Return the chains that a mention could join, a mention that is in none being one."""
         chains = dict.fromkeys(self.chain_of.get(other, (other,)) for other in self.choices[mention])
         return [chain for chain in chains if all(self._fits(mention, other) for other in chain)]

@@ -42,8 +42,8 @@ Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
 def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
     """Compute what a partition costs, by kind.
 
-    The partition must be connected by links and, where invent is forbidden, free of invented pairs;
-    `violations` tells.
+    The partition must be connected by links and, where invent is forbidden, free of invented pairs:
+    `violations` checks that.
     """
     priced = priced or price_chain
     chains = [priced(instance, chain) for chain in partition]
@@ -95,7 +95,7 @@ def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
 
 
 class Connection:
-    """Which classes of a chain hang together; one not yet joined counts as all its single mentions."""
+    """Which classes of a chain are connected; one not yet joined counts as all its single mentions."""
 
     def __init__(self, classes: Counter[Class]) -> None:
         self.sizes = classes
@@ -119,13 +119,13 @@ class Connection:
 
     @property
     def parts(self) -> int:
-        """The number of pieces the chain is in."""
+        """The number of connected components of the chain."""
         alone = sum(size for name, size in self.sizes.items() if name not in self.component)
         return len(set(self.component.values())) + alone
 
 
 def pairwise_bound(instance: Instance) -> int:
-    """Return a cost no solution can go below: every linked pair at the cheaper of its two fates.
+    """Return a cost no solution can go below: every linked pair at the cheaper of apart and together.
 
     >>> from caspr.text.document import Annotation, Chain, Document
     >>> document = Document("d", ("a", "b", "c"))
