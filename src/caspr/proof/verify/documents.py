@@ -1,7 +1,7 @@
 """Verify every document of a certificate file.
 
-Annotations do not say which settings and decisions somebody chose: these are taken from the file, and
-whoever prints a verdict prints them too.
+Annotations do not say for which settings and decisions the chains are meant to be optimal: these are taken
+from the file, so a verdict must name them.
 """
 
 import textwrap
