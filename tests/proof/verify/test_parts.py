@@ -7,14 +7,11 @@ import pytest
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.objectives import Objective
-from caspr.text.document import Annotation, Chain
 from tests.proof.verify.forging import (
-    LEAF,
     Forgery,
     Plain,
     by_cases,
     case,
-    forgery,
     optimum,
     part,
     proof,
@@ -22,8 +19,6 @@ from tests.proof.verify.forging import (
     refused,
     task,
 )
-
-__all__ = ["forgery"]
 
 TRIPLE = task([[1, 2, 3]], objective="u")
 """One annotator, one chain: it costs nothing, or 6 if all three mentions are apart."""
@@ -145,12 +140,8 @@ def test_a_conflict_that_is_none(forgery: Forgery) -> None:
 
 
 def test_nested_mentions_are_a_conflict_unless_they_are_allowed(forgery: Forgery) -> None:
-    document = TRIPLE.annotations[0].document
-    one = Annotation.of("a", document, [Chain.of("1", [(2, 2), (1, 3)])])
-    nodes = {"nodes": [[[2, 2]], [[1, 3]]], "proof": LEAF}
-    without: Plain = {"conflicts": [], "parts": [nodes]}
-    with_conflict: Plain = {"conflicts": [[[2, 2], [1, 3]]], "parts": [nodes]}
-    strict = replace(TRIPLE, annotations=(one,))
+    strict = task([[2, (1, 3)]], objective="u")
+    without, with_conflict = proof(part([2], [(1, 3)])), proof(part([2], [(1, 3)]), conflicts=[[2, (1, 3)]])
     assert proves_the_optimum(strict, with_conflict) and optimum(strict) == 2
     loose = replace(strict, allow_nested=True)
     assert proves_the_optimum(loose, without) and optimum(loose) == 0

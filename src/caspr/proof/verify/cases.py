@@ -3,14 +3,15 @@
 A *piece* is a bundle of one enforced mention, which must not stay alone, or some but not all mentions of a
 bundle. Its chain holds more than the piece and is connected by used links, so some used link leads from the
 piece to another mention. There must be a case for every mention that this can be, worked out from the
-annotations and not taken from the proof, and all these mentions must be in the part, so that nothing outside
-of it matters. In its case the mention's bundle joins the piece's, and the link is charged: a link that
-is cheaper left unused costs what using it costs more.
+annotations and not taken from the proof, and all these mentions must be in the part. In its case the
+mention's bundle joins the piece's, and the link is charged: a link that is cheaper left unused costs what
+using it costs more.
 
 *One case for several.* Let two mentions have one signature, be in no bundle, and let no rule or decision
 distinguish them. Swapping them turns a solution in which the piece is linked with one into a solution of the
-same cost in which it is linked with the other, so one case covers both. A case may also name several mentions
-of the piece's own bundle: it assumes no more than their bundle already does, and charges the cheapest link.
+same cost in which it is linked with the other, so one case covers both. Both are in the part: so swaps in
+different parts do not disturb each other. A case may also name several mentions of the piece's own bundle:
+it assumes no more than the bundle already does, and charges the cheapest link.
 
 *No link is charged twice.* Once a link is charged, the piece and the mentions of its case are glued, and
 every later piece holds all or nothing of what is glued. So a link charged before is inside or outside of a
@@ -38,7 +39,7 @@ def bound_by_cases(
     for case in part["cases"]:
         others = frozenset(read_spans(case["with"]))
         require(others <= scope - piece, "a case is about a mention outside its part")
-        require(others <= bundle or len(others) == 1, "a case is about several mentions")
+        require(bundle.issuperset(others) or len(others) == 1, "a case is about several mentions")
         costs = [facts.extra(one, other) for one in piece for other in others]
         links = [cost for cost in costs if cost is not None]
         require(bool(links), "a case is about mentions that nobody linked")

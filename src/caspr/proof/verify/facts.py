@@ -43,7 +43,7 @@ class Facts:
 
     @cached_property
     def distinguished(self) -> Mentions:
-        """The mentions that a rule or a decision may distinguish from others of their signature.
+        """The mentions that a pair kept apart may distinguish from others of their signature.
 
         Where pairs without a vote are forbidden, they are so for all mentions of one signature: such a
         pair distinguishes nobody, nested or not.
@@ -53,7 +53,7 @@ class Facts:
         allowed = instance.objective.invent is not None
         telling = (pair for pair in nested if allowed or instance.votes.evidence(*pair))
         pairs = (*telling, *instance.decisions.apart)
-        return frozenset(span for pair in pairs for span in pair) | instance.decisions.group_of.keys()
+        return frozenset(span for pair in pairs for span in pair)
 
 
 @dataclass(frozen=True)
