@@ -93,10 +93,11 @@ def test_a_certifier_says_what_certify_says_while_decisions_change(
 def test_a_certifier_refuses_what_certify_refuses(solution: Solution) -> None:
     certifier = Certifier()
     certifier.certify(INSTANCE, solution)
-    for change in ({"value": 5, "bound": 5}, {"partitions": (((Span(1, 3), Span(2, 2)),),)}):
+    nested = ((Span(1, 3), Span(2, 2)),)
+    for wrong in (replace(solution, value=5, bound=5), replace(solution, partitions=(nested,))):
         for _ in range(2):
             with pytest.raises(EngineError):
-                certifier.certify(INSTANCE, replace(solution, **change))  # type: ignore[arg-type]
+                certifier.certify(INSTANCE, wrong)
 
 
 def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +105,12 @@ def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pyte
 
     def spied(name: str) -> Callable[..., object]:
         real = getattr(module, name)
-        return lambda *given: looked.append(name) or real(*given)
+
+        def spy(*given: object) -> object:
+            looked.append(name)
+            return real(*given)
+
+        return spy
 
     for name in ("price_chain", "chain_faults"):
         monkeypatch.setattr(module, name, spied(name))

@@ -1,5 +1,7 @@
 """Forged proofs by cases: each is stopped by one check, most would prove too large a value without it."""
 
+from typing import Any
+
 import pytest
 
 from caspr.errors import EngineError
@@ -59,7 +61,7 @@ def test_a_case_that_is_missing(forgery: Forgery) -> None:
 
 
 @pytest.mark.parametrize("decided", [{"apart": [4, 9]}, {"apart": [2, 9]}, {"exists": [1, 4]}], ids=str)
-def test_mentions_that_a_decision_distinguishes_need_their_own_cases(decided: dict[str, list[int]]) -> None:
+def test_mentions_that_a_decision_distinguishes_need_their_own_cases(decided: dict[str, Any]) -> None:
     instance = task([[1, 2, 4]], [], [], [], **{"exists": [1], **decided})
     assert refused(instance, proof(WITH_TWO), "the case of (4, 4) is missing")
 

@@ -18,23 +18,27 @@ from dataclasses import dataclass, field
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance, Singletons
-from caspr.task.votes import Votes
 from caspr.text.document import Span
+from caspr.text.grouping import Groups
 
 Chains = list[tuple[Span, ...]]
 Choices = Mapping[Span, Sequence[Span]]
 """For each lone mention, the mentions it could be with, in text order."""
 
 
-def find_partners(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
-    """Return the groups as chains, lone mentions with partners; `None` if some cannot have any."""
+def find_partners(instance: Instance, decisions: Decisions) -> Chains | None:
+    """Return the groups as chains, lone mentions with partners; `None` if some cannot have any.
+
+    `decisions` are those of the instance or a part of them. Where decisions are votes, these link the
+    mentions of a group with each other, so they never link a lone mention with another.
+    """
     chains = [group.mentions for group in decisions.groups]
-    if instance.singletons is Singletons.VOTE or not decisions.lone:
+    if instance.singletons is Singletons.VOTE:
         return chains
     choices = {
         mention: [
             other
-            for other in votes.neighbours(mention)
+            for other in instance.votes.neighbours(mention)
             if not decisions.rules_out(other)
             and not decisions.separates(mention, other)
             and (instance.allow_nested or not mention.nests_with(other))
@@ -48,7 +52,7 @@ def find_partners(instance: Instance, decisions: Decisions, votes: Votes) -> Cha
     matched = _match(free)
     if matched is not None:
         return [(*chain, matched[chain[0]]) if chain[0] in matched else chain for chain in chains]
-    return _search(instance, decisions, votes, choices)
+    return _search(instance, decisions, choices)
 
 
 def _match(choices: Choices) -> Mapping[Span, Span] | None:
@@ -56,38 +60,44 @@ def _match(choices: Choices) -> Mapping[Span, Span] | None:
     taken: dict[Span, Span] = {}
     for mention in choices:
         path: dict[Span, Span] = {}
-        frontier, end = [mention], None
-        while frontier and end is None:
-            current = frontier.pop()
-            for other in choices[current]:
-                if other in path:
-                    continue
-                path[other] = current
-                if other not in taken:
-                    end = other
-                    break
-                frontier.append(taken[other])
+        end = _free_end(mention, choices, taken, path)
         if end is None:
             return None
         _flip(mention, end, path, taken)
     return {mention: other for other, mention in sorted(taken.items())}
 
 
+def _free_end(
+    mention: Span, choices: Choices, taken: Mapping[Span, Span], path: dict[Span, Span]
+) -> Span | None:
+    """Search a choice that is not taken, from mention to choice to the mention that has taken it.
+
+    `path` gets, for every choice that was reached, the mention it was reached from.
+    """
+    reached = [mention]
+    for current in reached:
+        for other in choices[current]:
+            if other not in path:
+                path[other] = current
+                if other not in taken:
+                    return other
+                reached.append(taken[other])
+    return None
+
+
 def _flip(mention: Span, end: Span, path: Mapping[Span, Span], taken: dict[Span, Span]) -> None:
     """Shift partners along an augmenting path from its free end back to the mention it started at."""
     held = {owner: other for other, owner in taken.items()}
-    while True:
-        owner = path[end]
+    while (owner := path[end]) != mention:
         taken[end] = owner
-        if owner == mention:
-            return
         end = held[owner]
+    taken[end] = mention
 
 
-def _search(instance: Instance, decisions: Decisions, votes: Votes, choices: Choices) -> Chains | None:
+def _search(instance: Instance, decisions: Decisions, choices: Choices) -> Chains | None:
     chain_of = {mention: group.mentions for group in decisions.groups for mention in group.mentions}
     for lone in _independent(choices, chain_of):
-        trial = _Trial(instance, decisions, votes, choices, dict(chain_of))
+        trial = _Trial(instance, decisions, choices, dict(chain_of))
         if not trial.settle(lone):
             return None
         chain_of = trial.chain_of
@@ -96,17 +106,14 @@ def _search(instance: Instance, decisions: Decisions, votes: Votes, choices: Cho
 
 def _independent(choices: Choices, chain_of: Mapping[Span, tuple[Span, ...]]) -> list[list[Span]]:
     """Split the lone mentions into those that compete for the same choices, fewest choices first."""
-    owner: dict[Span, Span] = {}
-    parts: dict[Span, list[Span]] = {}
-    for mention in sorted(choices, key=lambda mention: len(choices[mention])):
-        wanted = {chain_of.get(other, (other,))[0] for other in choices[mention]} | {mention}
-        met = {owner[other] for other in wanted if other in owner}
-        parts[mention] = [one for name in met for one in parts.pop(name)] + [mention]
-        for other in wanted:
-            owner[other] = mention
-        if met:
-            owner.update({other: mention for other, name in owner.items() if name in met})
-    return sorted(parts.values(), key=len)
+    groups = Groups(sorted(choices, key=lambda mention: len(choices[mention])))
+    for mention, others in choices.items():
+        for other in others:
+            first = chain_of.get(other, (other,))[0]
+            groups.add(first)
+            groups.join(mention, first)
+    parts = ([mention for mention in group if mention in choices] for group in groups.lists())
+    return sorted(parts, key=len)
 
 
 @dataclass
@@ -115,7 +122,6 @@ class _Trial:
 
     instance: Instance
     decisions: Decisions
-    votes: Votes
     choices: Choices
     chain_of: dict[Span, tuple[Span, ...]] = field(default_factory=dict)
 
@@ -149,4 +155,5 @@ class _Trial:
             return False
         if not self.instance.allow_nested and mention.nests_with(other):
             return False
-        return self.instance.objective.invent is not None or self.votes.evidence(mention, other) > 0
+        linked = self.instance.votes.evidence(mention, other) > 0
+        return linked or self.instance.objective.invent is not None
