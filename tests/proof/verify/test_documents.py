@@ -1,4 +1,4 @@
-"""Certificate files are verified document by document, with the decisions of a review file if there is one."""
+"""Certificate files are verified document by document, under decisions that a review file must have too."""
 
 import json
 from dataclasses import replace
