@@ -8,7 +8,7 @@ import pytest
 
 from caspr.adjudication import adjudicate_document
 from caspr.formats import read_all
-from caspr.proof.certificate import certify_results
+from caspr.proof.prove import prove_results
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.settings import Settings
 from caspr.text.document import Chain
@@ -70,7 +70,7 @@ def forge(path: Path, decisions: Decisions, settings: Settings) -> dict[str, Any
     """Write a flawless certificate of the song, under decisions that are in no annotator's file."""
     annotations = tuple(annotation for (annotation,) in read_all([Path(file) for file in SONG]))
     result = adjudicate_document(annotations, decisions, settings)
-    data, _ = certify_results([result], [settings])
+    data, _ = prove_results([result], [settings])
     path.write_text(json.dumps(data))
     return data
 

@@ -13,7 +13,6 @@ from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.contradictions import feasible
 from caspr.task.solution import Solution, Status
-from caspr.task.votes import count_votes
 from caspr.text.document import Chain
 from tests.engines.asp.wasp import with_wasp
 from tests.instances import annotation, random_instance
@@ -135,4 +134,4 @@ def test_contradictions_are_exactly_the_infeasible_instances(seed: int) -> None:
     for _ in range(150):
         instance = random_instance(rng, mentions=6, decisions=True, odd=True)
         solvable = brute.solve(instance, Limits()).status is not Status.INFEASIBLE
-        assert feasible(instance, instance.decisions, count_votes(instance.annotations)) == solvable
+        assert feasible(instance, instance.decisions) == solvable

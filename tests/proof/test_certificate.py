@@ -1,124 +1,136 @@
-"""Certificates verify from the annotations alone; tampered ones are refused."""
+"""A certificate file is read as it was written, and everything else is refused with what was found."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from caspr.engines.native import solve
-from caspr.engines.native.prove import certificate
-from caspr.errors import EngineError
-from caspr.proof.verify import verify
-from caspr.task.limits import Limits
-from caspr.task.solution import Status
-from tests.engines.native.random_instances import random_instance
-from tests.engines.native.test_limits import noisy
+from caspr.errors import EngineError, InputError
+from caspr.proof.certificate import Certificate, read_certificate, read_entries, read_key, write_certificates
+from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.settings import Settings
+from caspr.text.document import Chain
+
+TOKENS = 9
+DECISIONS = Decisions.of(
+    [Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(4, 4)])],
+    [8],
+    [
+        Statement.of(StatementKind.ENFORCED, [(5, 5)], "x"),
+        Statement.of(StatementKind.TOGETHER, [(7, 7), (9, 9), (2, 2)]),
+        Statement.of(StatementKind.TOGETHER, [(7, 7), (9, 9)]),
+        Statement.of(StatementKind.EXISTS, [(7, 7)]),
+        Statement.of(StatementKind.ABSENT, [(1, 9)]),
+        Statement.of(StatementKind.APART, [(5, 5), (7, 7)]),
+    ],
+)
 
 
-def made(objective: str) -> dict[str, Any]:
-    instance = noisy(objective, mentions=30)
-    written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
-    assert written is not None
-    plain: dict[str, Any] = json.loads(json.dumps(written))
+def written(decisions: Decisions = DECISIONS) -> dict[str, Any]:
+    file = write_certificates([Certificate(("song", None), Settings(), decisions, {"value": 3})])
+    plain: dict[str, Any] = json.loads(json.dumps(file))
     return plain
 
 
-@pytest.mark.parametrize("objective", ["u", "v", "ua", "va"])
-def test_a_certificate_proves_the_value(objective: str) -> None:
-    instance = noisy(objective, mentions=30)
-    assert verify(made(objective), instance) == solve(instance, Limits()).value
+def test_what_is_written_is_read() -> None:
+    (entry,) = read_entries(written())
+    assert read_key(entry, 1) == ("song", None)
+    assert read_certificate(entry, ("song", None), TOKENS) == Certificate(
+        ("song", None), Settings(), DECISIONS, {"value": 3}
+    )
 
 
-@pytest.mark.parametrize("block", range(5))
-def test_every_optimum_has_a_certificate_that_verifies(block: int) -> None:
-    by_cases = 0
-    for seed in range(block * 200, block * 200 + 200):
-        instance = random_instance(seed, mentions=9)
-        solution = solve(instance, Limits())
-        if solution.status is Status.OPTIMAL:
-            written = certificate(instance, solution, Limits())
-            assert written is not None, seed
-            by_cases += any("cases" in part for part in written["parts"])
-            assert verify(json.loads(json.dumps(written)), instance) == solution.value, seed
-    assert by_cases > 0
-
-
-def cheaper(plain: dict[str, Any]) -> None:
-    plain["value"] -= 1
-
-
-def fewer_chains(plain: dict[str, Any]) -> None:
-    plain["chains"].pop()
-
-
-def missing_part(plain: dict[str, Any]) -> None:
-    plain["parts"].pop()
-
-
-def negative_multiplier(plain: dict[str, Any]) -> None:
-    proof = plain["parts"][-1]["proof"]
-    while "pair" in proof:
-        proof = proof["together"]
-    proof["stars"].append([-1 << 20, 0, 1, 2])
-
-
-def not_a_star(plain: dict[str, Any]) -> None:
-    plain["parts"][-1]["proof"] = {"shift": 0, "stars": [[10**6, 0, 1]]}
-
-
-def one_side_only(plain: dict[str, Any]) -> None:
-    plain["parts"][-1]["proof"] = {"pair": [0, 1], "together": {"shift": 0, "stars": []}}
-
-
-def invented_conflict(plain: dict[str, Any]) -> None:
-    plain["conflicts"].append([[1, 1], [2, 2]])
-
-
-def false_twins(plain: dict[str, Any]) -> None:
-    nodes = plain["parts"][-1]["nodes"]
-    nodes[0] += nodes.pop()
-
-
-def dropped_node(plain: dict[str, Any]) -> None:
-    plain["parts"][-1]["nodes"].pop()
-
-
-def no_multipliers(plain: dict[str, Any]) -> None:
-    plain["parts"][-1]["proof"] = {"shift": 0, "stars": []}
-
-
-def not_numbers(plain: dict[str, Any]) -> None:
-    plain["parts"] = "all"
+def test_statements_may_be_missing() -> None:
+    entry = written(Decisions())["documents"][0]
+    del entry["decisions"]["statements"]
+    assert read_certificate(entry, ("song", None), TOKENS).decisions == Decisions()
 
 
 @pytest.mark.parametrize(
-    "tamper",
+    ("data", "found"),
     [
-        cheaper,
-        fewer_chains,
-        missing_part,
-        negative_multiplier,
-        not_a_star,
-        one_side_only,
-        invented_conflict,
-        false_twins,
-        dropped_node,
-        no_multipliers,
-        not_numbers,
+        ([1], "something else"),
+        ("caspr-certificate", "something else"),
+        ({"documents": [1]}, "something else"),
+        ({"caspr-certificate": 2, "documents": [1]}, "something else"),
+        ({"caspr-certificate": 1}, "no documents"),
+        ({"caspr-certificate": 1, "documents": []}, "no documents"),
+        ({"caspr-certificate": 1, "documents": None}, "no documents"),
+        ({"caspr-certificate": 1, "documents": 5}, "5 as documents"),
+        ({"caspr-certificate": 1, "documents": {"name": "song"}}, "{'name': 'song'} as documents"),
     ],
 )
-def test_a_tampered_certificate_is_refused(tamper: Callable[[dict[str, Any]], None]) -> None:
-    instance, plain = noisy("u", mentions=30), made("u")
-    tamper(plain)
-    with pytest.raises(EngineError):
-        verify(plain, instance)
+def test_other_files_are_refused(data: object, found: str) -> None:
+    with pytest.raises(InputError, match=f"found {found}"):
+        read_entries(data)
 
 
-def test_parts_that_are_not_independent_are_refused() -> None:
-    instance, plain = noisy("u", mentions=30), made("u")
-    nodes = plain["parts"][-1]["nodes"]
-    empty = {"shift": 0, "stars": []}
-    plain["parts"][-1:] = [{"nodes": [node], "proof": empty} for node in nodes]
-    with pytest.raises(EngineError):
-        verify(plain, instance)
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        (5, "document 2: malformed"),
+        ({"name": "song"}, "document 2: malformed"),
+        ({"name": 5, "part": None}, r"found \(5, None\) as name and part of document 2"),
+        ({"name": "song", "part": 5}, r"found \('song', 5\) as name and part"),
+        ({"name": [], "part": "1"}, r"found \(\[\], '1'\) as name and part"),
+    ],
+)
+def test_an_entry_names_its_document(entry: object, found: str) -> None:
+    with pytest.raises(EngineError, match=found):
+        read_key(entry, 2)
+    assert read_key({"name": "song", "part": "000"}, 1) == ("song", "000")
+
+
+def statement(kind: object, mentions: object, chain: object = "") -> dict[str, object]:
+    return {"statements": [{"kind": kind, "mentions": mentions, "chain": chain}]}
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"closed": [0]}, "0 as a token of 1 to 9"),
+        ({"closed": [10]}, "10 as a token of 1 to 9"),
+        ({"closed": [1.0]}, "1.0 as a token"),
+        ({"closed": [True]}, "True as a token"),
+        ({"closed": ["1"]}, "'1' as a token"),
+        ({"closed": None}, "TypeError"),
+        ({"chains": {"1": []}}, "as mentions"),
+        ({"chains": {"1": [[2, 1]]}}, r"\[\[2, 1\]\] as mentions"),
+        ({"chains": {"1": [[1, 1], [2, 1]]}}, "as mentions"),
+        ({"chains": {"1": [[1, 10]]}}, "10 as a token"),
+        ({"chains": {"1": [[1]]}}, "not enough values"),
+        ({"chains": {"a\nb": [[1, 1]]}}, "as the id of a chain"),
+        ({"chains": {"": [[1, 1]]}}, "as the id of a chain"),
+        (statement("enforced", [[1, 1]], 5), "5 as the id of a chain"),
+        (statement("enforced", [[1, 1]], "a b"), "'a b' as the id of a chain"),
+        (statement("enforced", []), "as mentions"),
+        (statement("exists", []), "as mentions"),
+        (statement("together", [[1, 1]]), "as mentions"),
+        (statement("together", [[1, 1], [1, 1]]), "as mentions"),
+        (statement("apart", [[1, 1]]), "as mentions"),
+        (statement("apart", [[1, 1], [2, 2], [3, 3]]), "more than two mentions apart"),
+        (statement("doubtful", [[1, 1]]), "is not a valid StatementKind"),
+    ],
+    ids=str,
+)
+def test_decisions_that_cannot_be_are_refused(change: dict[str, object], found: str) -> None:
+    entry = written(Decisions())["documents"][0]
+    entry["decisions"].update(change)
+    with pytest.raises(EngineError, match=found):
+        read_certificate(entry, ("song", None), TOKENS)
+
+
+def test_the_first_and_the_last_token_are_tokens() -> None:
+    entry = written(Decisions())["documents"][0]
+    entry["decisions"].update({"closed": [1, TOKENS], "chains": {"1": [[1, TOKENS]]}})
+    assert read_certificate(entry, ("song", None), TOKENS).decisions.closed == {1, TOKENS}
+
+
+def test_settings_that_are_none_are_refused() -> None:
+    entry = written()["documents"][0]
+    entry["settings"] = {"objective": "w"}
+    with pytest.raises(InputError, match="certificate: "):
+        read_certificate(entry, ("song", None), TOKENS)
+    del entry["settings"]
+    with pytest.raises(EngineError, match="malformed"):
+        read_certificate(entry, ("song", None), TOKENS)

@@ -1,18 +1,20 @@
 """Certification refuses every solution that is not what it says."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from caspr.engines import brute
 from caspr.errors import EngineError
-from caspr.proof.certify import certify
+from caspr.proof import certify as module
+from caspr.proof.certify import Certifier, certify
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.price.rules import violations
-from caspr.task.solution import Solution, Status
+from caspr.task.price.pricing import price
+from caspr.task.solution import INFEASIBLE, Solution, Status, found
 from caspr.text.document import Chain, Span
 from tests.instances import paper_annotations
 
@@ -29,20 +31,42 @@ def test_a_true_solution_passes(solution: Solution) -> None:
     assert (costs.omitted, costs.used, costs.invented) == (6, 0, 0)
 
 
+OTHER = (((Span(1, 3), Span(6, 6)),),)
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "complaint"),
     [
-        {"value": 5, "bound": 5},
-        {"bound": 7},
-        {"bound": 5},
-        {"status": Status.FEASIBLE},
-        {"partitions": (((Span(1, 3), Span(6, 6)),),)},
-        {"partitions": (((Span(1, 3), Span(2, 2)),),)},
+        ({"value": 5, "bound": 5}, "says its solution costs 5, it costs 6"),
+        ({"value": 7, "bound": 7}, "says its solution costs 7, it costs 6"),
+        ({"bound": 7}, "value 6, bound 7 and optimal do not fit"),
+        ({"bound": 7, "status": Status.FEASIBLE}, "value 6, bound 7 and feasible do not fit"),
+        ({"bound": 5}, "value 6, bound 5 and optimal do not fit"),
+        ({"status": Status.FEASIBLE}, "value 6, bound 6 and feasible do not fit"),
+        ({"partitions": OTHER}, "says its solution costs 6, it costs 10"),
+        ({"partitions": (((Span(1, 3), Span(2, 2)),),)}, "breaks a rule: chain 1 has"),
     ],
 )
-def test_a_false_solution_is_refused(solution: Solution, change: dict[str, object]) -> None:
-    with pytest.raises(EngineError):
+def test_a_false_solution_is_refused(solution: Solution, change: dict[str, object], complaint: str) -> None:
+    with pytest.raises(EngineError, match=complaint):
         certify(INSTANCE, replace(solution, **change))  # type: ignore[arg-type]
+
+
+def test_a_solution_that_breaks_a_rule_is_refused_whatever_it_costs() -> None:
+    nested = ((Span(1, 3), Span(2, 2)),)
+    loose = replace(INSTANCE, allow_nested=True, objective=OBJECTIVES["ua"])
+    cost = price(loose, nested).total
+    with pytest.raises(EngineError, match="inside"):
+        certify(replace(loose, allow_nested=False), found(cost, 0, [nested]))
+
+
+def test_a_bound_below_the_value_is_no_fault_of_a_solution_that_is_not_optimal(solution: Solution) -> None:
+    assert certify(INSTANCE, replace(solution, bound=5, status=Status.FEASIBLE))
+
+
+def test_nothing_is_claimed_of_an_infeasible_task() -> None:
+    assert certify(INSTANCE, INFEASIBLE) == ()
+    assert certify(INSTANCE, replace(INFEASIBLE, bound=3)) == ()
 
 
 def test_the_same_solution_twice_is_refused(solution: Solution) -> None:
@@ -50,21 +74,53 @@ def test_the_same_solution_twice_is_refused(solution: Solution) -> None:
         certify(INSTANCE, replace(solution, partitions=solution.partitions * 2))
 
 
-@pytest.mark.parametrize(
-    ("partition", "complaint"),
-    [
-        (((Span(1, 3),),), "fewer than two"),
-        (((Span(1, 3), Span(9, 9)),), "nobody linked"),
-        (((Span(1, 3), Span(5, 5)), (Span(5, 5), Span(6, 6))), "share"),
-        (((Span(1, 3), Span(2, 2)),), "inside"),
-        (((Span(5, 5), Span(6, 6)),), "nobody linked"),
-        (((Span(1, 3), Span(5, 5)),), "enforced and in no chain"),
-        (((Span(1, 3), Span(5, 5)), (Span(4, 4), Span(2, 2))), "not in one chain"),
-    ],
-)
-def test_every_rule_is_checked(partition: tuple[tuple[Span, ...], ...], complaint: str) -> None:
-    decisions = Decisions.of([Chain.of("1", [(1, 3), (4, 4)])]) if "enforced" in complaint else Decisions()
-    if "one chain" in complaint:
-        decisions = Decisions.of([Chain.of("1", [(1, 3), (4, 4)])])
-    broken = list(violations(replace(INSTANCE, decisions=decisions), partition))
-    assert any(complaint in sentence for sentence in broken), broken
+CHAIN = Decisions.of([Chain.of("1", [(1, 3), (4, 4)])])
+
+
+@pytest.mark.parametrize("forced_votes", [False, True])
+@pytest.mark.parametrize("objective", ["ua", "va"])
+def test_a_certifier_says_what_certify_says_while_decisions_change(
+    objective: str, forced_votes: bool
+) -> None:
+    certifier = Certifier()
+    instance = Instance(paper_annotations(), OBJECTIVES[objective], forced_votes=forced_votes)
+    for decisions in (Decisions(), CHAIN, Decisions(), CHAIN):
+        decided = replace(instance, decisions=decisions)
+        answer = brute.solve(decided, Limits(solutions=100))
+        assert certifier.certify(decided, answer) == certify(decided, answer)
+
+
+def test_a_certifier_refuses_what_certify_refuses(solution: Solution) -> None:
+    certifier = Certifier()
+    certifier.certify(INSTANCE, solution)
+    nested = ((Span(1, 3), Span(2, 2)),)
+    for wrong in (replace(solution, value=5, bound=5), replace(solution, partitions=(nested,))):
+        for _ in range(2):
+            with pytest.raises(EngineError):
+                certifier.certify(INSTANCE, wrong)
+
+
+def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def spied(name: str) -> Callable[..., object]:
+        real = getattr(module, name)
+
+        def spy(*given: object) -> object:
+            looked.append(name)
+            return real(*given)
+
+        return spy
+
+    for name in ("price_chain", "chain_faults"):
+        monkeypatch.setattr(module, name, spied(name))
+    certifier = Certifier()
+    certifier.certify(INSTANCE, solution)
+    chains = len(solution.partitions[0])
+    assert sorted(looked) == ["chain_faults"] * chains + ["price_chain"] * chains
+    certifier.certify(INSTANCE, solution)
+    assert len(looked) == 2 * chains
+    certifier.certify(
+        replace(INSTANCE, decisions=CHAIN), brute.solve(replace(INSTANCE, decisions=CHAIN), Limits())
+    )
+    assert len(looked) > 2 * chains

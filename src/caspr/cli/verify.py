@@ -10,7 +10,7 @@ from caspr.cli.terminal.options import FILES
 from caspr.files import read_text
 from caspr.formats import read_all, review_file
 from caspr.formats.containers.json import parse_value
-from caspr.proof.certificate import Verified, shown, verify_documents
+from caspr.proof.verify.documents import Verified, one_line, verify_documents
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation
@@ -65,7 +65,7 @@ def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:
         return
     yield f"{result.title}: verified only under {number} that the certificate names, {sentence}"
     for line in decided[:_LISTED]:
-        yield f"  {shown(line)}"
+        yield f"  {one_line(line)}"
     if len(decided) > _LISTED:
         yield f"  and {len(decided) - _LISTED:,} more"
 

@@ -10,7 +10,6 @@ from caspr.task.price.contradictions import arrangement
 from caspr.task.price.pricing import price
 from caspr.task.price.rules import violations
 from caspr.task.solution import Partition, canonical
-from caspr.task.votes import count_votes
 from caspr.text.document import Span
 
 FALLBACK = "nothing better was found than the chains of one annotator, made to fit rules and decisions"
@@ -32,7 +31,7 @@ def baseline(instance: Instance) -> Partition | None:
 
 def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
     """Return the chains the decisions demand: groups, with company for lone mentions."""
-    found = arrangement(instance, instance.decisions, count_votes(instance.annotations))
+    found = arrangement(instance, instance.decisions)
     return None if found is None else [list(chain) for chain in found if len(chain) > 1]
 
 

@@ -1,1 +1,1 @@
-"""Trust: certify every answer, write proofs of optimality, verify them without a solver."""
+"""Trust: certify every answer, prove optimality in certificates, verify these without a solver."""

@@ -1,110 +1,71 @@
-"""Certificate files: proofs of optimality for the documents of a run, and their verification.
+"""The certificate file: for each document a proof, and the settings and decisions under which it holds.
 
-A certificate file names, for each document, the settings and decisions under which its chains are optimal,
-and holds the proof that `caspr.proof.verify` checks against the annotations without any solver. Annotations
-do not say whether somebody decided or chose what the file names: whoever shows a verdict shows that, too.
+    {"caspr-certificate": 1, "documents": [
+        {"name": "song", "part": null, "settings": {...}, "decisions": {...}, "certificate": {...}}]}
+
+Three words, three ideas: `caspr.proof.certify` checks what an engine answers; a *certificate* is what this
+file holds; `caspr.proof.verify` checks a certificate without any engine. `caspr.proof.prove` makes one.
 """
 
 import reprlib
-import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from caspr.errors import EngineError, InputError
-from caspr.proof.verify import MALFORMED, verify
-from caspr.result import Result
+from caspr.proof.verify.reading import MALFORMED, Proof
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.limits import Limits
 from caspr.task.settings import Settings, read_settings, write_settings
-from caspr.text.document import Annotation, Chain
-from caspr.text.findings import Finding, times, warning
+from caspr.text.document import Chain
 from caspr.text.ids import is_id
-from caspr.text.printable import printable
 
 VERSION = 1
 Key = tuple[str, str | None]
 """The name and part of a document."""
 
 
-def certify_results(
-    results: Sequence[Result], settings: Sequence[Settings]
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """Make a certificate for each result; a document for which there is none gets a warning."""
-    from caspr.engines.native.prove import certificate
-
-    documents, findings = [], []
-    for result, chosen in zip(results, settings, strict=True):
-        limits = Limits(chosen.limits.seconds, chosen.limits.megabytes)
-        proof = certificate(result.instance, result.solution, limits)
-        title = result.document.title
-        if proof is None:
-            message = f"no certificate for document '{title}': not proven optimal, or no time for a proof"
-            findings.append(warning("no-certificate", message, where=title))
-            continue
-        documents.append(
-            {
-                "name": result.document.name,
-                "part": result.document.part,
-                "settings": write_settings(chosen),
-                "decisions": _write_decisions(result.instance.decisions),
-                "certificate": proof,
-            }
-        )
-    return {"caspr-certificate": VERSION, "documents": documents}, tuple(findings)
-
-
 @dataclass(frozen=True)
-class Verified:
-    """What a certificate proves of one document: under these settings and decisions nothing costs less."""
+class Certificate:
+    """A proof that some chains of one document are optimal, and what it holds under."""
 
-    title: str
-    """The name of the document."""
-    value: int
-    """What the chains of the certificate cost, and no other chains less."""
+    key: Key
+    """The name and part of the document."""
     settings: Settings
-    """The settings that the certificate names."""
+    """The settings under which the chains are optimal."""
     decisions: Decisions
-    """The decisions that the certificate names."""
+    """The decisions under which they are."""
+    proof: Proof
+    """What `caspr.proof.verify` checks."""
 
 
-def verify_documents(
-    data: Any, documents: Iterable[tuple[Sequence[Annotation], Decisions | None]]
-) -> Iterator[Verified]:
-    """Check every document of a certificate file and yield what is proven of it.
+def write_certificates(certificates: Iterable[Certificate]) -> dict[str, Any]:
+    """Write certificates as the content of a file, to be written as JSON."""
+    documents = [
+        {
+            "name": one.key[0],
+            "part": one.key[1],
+            "settings": write_settings(one.settings),
+            "decisions": _write_decisions(one.decisions),
+            "certificate": one.proof,
+        }
+        for one in certificates
+    ]
+    return {"caspr-certificate": VERSION, "documents": documents}
 
-    Each document's annotations come with its decisions, which must be those of the certificate, or with
-    `None` where nothing is known about decisions. Raise `EngineError` or `InputError` at the first document
-    that does not prove what it says.
-    """
+
+def read_entries(data: Any) -> list[Any]:
+    """Return what a file has for each document, unread; at least one."""
     if not isinstance(data, dict) or data.get("caspr-certificate") != VERSION:
         raise InputError("certificate: found something else, expected a file that --certificate wrote")
     entries = data.get("documents")
     if not isinstance(entries, list) or not entries:
         found = "no documents" if entries in (None, []) else f"{reprlib.repr(entries)} as documents"
         raise InputError(f"certificate: found {found}, expected a list of at least one, each with its proof")
-    known = {annotations[0].document.key: (annotations, given) for annotations, given in documents}
-    for number, entry in enumerate(entries, 1):
-        annotations, given = known[_read_key(entry, number, known)]
-        title = annotations[0].document.title
-        try:
-            verified = _verified(entry, tuple(annotations), given)
-        except (EngineError, InputError) as error:
-            raise type(error)(f"document '{title}': {error}") from error
-        yield verified
+    return entries
 
 
-def shown(line: str) -> str:
-    r"""Show what a certificate decides: on one line, not too much of it, nothing that steers a terminal.
-
-    >>> print(shown("(1, 3) in chain \x1b[2K"))
-    (1, 3) in chain \x1b[2K
-    """
-    return textwrap.shorten(printable(line), 110, placeholder=" ...")
-
-
-def _read_key(entry: Any, number: int, known: Collection[Key]) -> Key:
-    """Read which document an entry is about, one that the annotators have."""
+def read_key(entry: Any, number: int) -> Key:
+    """Read which document an entry is about; it is the file's `number`th."""
     try:
         name, part = entry["name"], entry["part"]
     except MALFORMED as error:
@@ -112,45 +73,19 @@ def _read_key(entry: Any, number: int, known: Collection[Key]) -> Key:
     if not isinstance(name, str) or not isinstance(part, str | None):
         found = f"{reprlib.repr((name, part))} as name and part of document {number}"
         raise EngineError(f"certificate: found {found}, expected two texts, or a text and null")
-    if (name, part) not in known:
-        raise InputError(f"certificate: found document {name!r}, expected one that the annotators have")
     return name, part
 
 
-def _verified(entry: Any, annotations: tuple[Annotation, ...], given: Decisions | None) -> Verified:
-    document = annotations[0].document
+def read_certificate(entry: Any, key: Key, tokens: int) -> Certificate:
+    """Read the entry of a document that has so many tokens. The proof is not looked at."""
     try:
         settings = read_settings(entry["settings"])
-        decisions = _read_decisions(entry["decisions"], len(document.tokens))
-        proof = entry["certificate"]
+        decisions = _read_decisions(entry["decisions"], tokens)
+        return Certificate(key, settings, decisions, entry["certificate"])
     except InputError as error:
         raise InputError(f"certificate: {error}") from error
     except MALFORMED as error:
         raise EngineError(f"certificate: malformed ({error!r})") from error
-    if given is not None:
-        _refuse_others(decisions, given)
-    value = verify(proof, settings.instance(annotations, decisions))
-    return Verified(document.title, value, settings, decisions)
-
-
-def _refuse_others(named: Decisions, given: Decisions) -> None:
-    """Refuse decisions that are not the given ones; the order of statements does not matter."""
-    one, other = (
-        (decisions.chains, decisions.closed, frozenset(decisions.statements)) for decisions in (named, given)
-    )
-    if one == other:
-        return
-    ours, theirs = dict.fromkeys(named.in_words()), dict.fromkeys(given.in_words())
-    differences = [
-        f"only the {where} has '{shown(line)}'"
-        for where, more, less in (("certificate", ours, theirs), ("review file", theirs, ours))
-        for line in more
-        if line not in less
-    ]
-    raise InputError(
-        f"certificate: found {times(len(differences), 'decision')} in which it differs from the review file, "
-        f"expected the same decisions in both: {differences[0]}"
-    )
 
 
 def _write_decisions(decisions: Decisions) -> dict[str, Any]:

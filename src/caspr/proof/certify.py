@@ -1,4 +1,9 @@
-"""Certify: check whatever an engine says, before anything is written. No engine is believed."""
+"""Certify: check everything an engine answers, before anything is written. No engine is believed.
+
+Each partition breaks no rule and costs the value, both recomputed from the votes; value, bound and status
+agree. Certifying cannot check that the bound is right: that takes a proof (`caspr.proof.prove`), which
+`caspr.proof.verify` checks.
+"""
 
 from dataclasses import dataclass, field
 
@@ -40,10 +45,10 @@ def certify(
 
 @dataclass
 class Certifier:
-    """Certifies one solution after another while decisions come and go.
+    """Certifies one solution after another while decisions change; annotations, objective and rules do not.
 
     What a chain costs and breaks by itself follows from the votes, its mentions and which of them are in
-    one enforced group. While the votes stay, a chain met before is not looked at again.
+    one enforced group. While the votes stay the same, a chain that was checked before is not checked again.
     """
 
     _faults: dict[object, tuple[str, ...]] = field(default_factory=dict)

@@ -116,7 +116,7 @@ class Decisions:
         return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, tuple(statements))
 
     def __bool__(self) -> bool:
-        """Tell whether anything is enforced."""
+        """Return whether anything is enforced."""
         return bool(self.closed or self.statements)
 
     def in_words(self) -> tuple[str, ...]:
@@ -197,19 +197,19 @@ class Decisions:
         return tuple(sorted(pair for pair in self.apart if self.joins(*pair)))
 
     def rules_out(self, mention: Span) -> bool:
-        """Tell whether a closed token or a statement forbids a mention."""
+        """Return whether a closed token or a statement forbids a mention."""
         if mention in self.absent:
             return True
         touches = mention.start in self.closed or mention.end in self.closed
         return touches and mention not in self.permitted
 
     def joins(self, first: Span, second: Span) -> bool:
-        """Tell whether two mentions were enforced into one chain."""
+        """Return whether two mentions were enforced into one chain."""
         group = self.group_of.get(first)
         return group is not None and group is self.group_of.get(second)
 
     def separates(self, first: Span, second: Span) -> bool:
-        """Tell whether two mentions were enforced into different chains, or kept apart."""
+        """Return whether two mentions were enforced into different chains, or kept apart."""
         if self.apart and (min(first, second), max(first, second)) in self.apart:
             return True
         one, other = self.group_of.get(first), self.group_of.get(second)

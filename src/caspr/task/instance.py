@@ -96,12 +96,12 @@ class Instance:
         return {span: group.mentions[0] for span, group in self.decisions.group_of.items()}
 
     def is_free(self, first: Span, second: Span) -> bool:
-        """Tell whether the link of a pair is enforced and exempt from all costs."""
+        """Return whether the link of a pair is enforced and exempt from all costs."""
         group = self.free_groups.get(first)
         return group is not None and group == self.free_groups.get(second)
 
     def is_forbidden(self, first: Span, second: Span) -> bool:
-        """Tell whether a rule or a decision keeps two distinct mentions out of one chain."""
+        """Return whether a rule or a decision keeps two distinct mentions out of one chain."""
         if not self.allow_nested and first.nests_with(second):
             return True
         if self.decisions.separates(first, second):

@@ -1,4 +1,4 @@
-"""Notes: what an adjudicator wants remembered beside decisions."""
+"""Notes: what an adjudicator writes down beside decisions."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from caspr.text.document import Span
 
 @dataclass(frozen=True)
 class Note:
-    """What somebody wants remembered; it changes no result."""
+    """A remark of the adjudicator; it changes no result."""
 
     text: str
     """Any text, of several lines if need be."""

@@ -49,7 +49,7 @@ class Objective:
                 )
 
     def prefers_use(self, evidence: int, annotators: int) -> bool:
-        """Tell whether a link inside a chain is used rather than left unused; ties are used.
+        """Return whether a link inside a chain is used rather than left unused; ties are used.
 
         >>> OBJECTIVES["va"].prefers_use(1, 6), OBJECTIVES["va"].prefers_use(2, 6)
         (False, True)

@@ -56,7 +56,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What an answer set solver told of its own work; `None` where it did not."""
+    """What an answer set solver reported of its own work; `None` where it did not."""
 
     grounding: float | None = None
     """Processor seconds for grounding."""
@@ -70,9 +70,9 @@ class Statistics:
     """The solver's own lower bound; that of CM holds only within its limit of chains."""
 
     def __or__(self, later: "Statistics") -> "Statistics":
-        """Return these, with what is told later in place of what was told before."""
-        told = {name: number for name, number in asdict(later).items() if number is not None}
-        return replace(self, **told)
+        """Return these numbers, replaced by later ones where there are any."""
+        known = {name: number for name, number in asdict(later).items() if number is not None}
+        return replace(self, **known)
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ class Solution:
     stop: Stop | None = None
     """What ended the search early, if anything did."""
     findings: tuple[Finding, ...] = ()
-    """What the engine wants said, such as a limit of its own."""
+    """Findings of the engine, such as a limit of its own."""
     count: int | None = None
     """How many optimal solutions there are, also where not all are listed; `None` if not known."""
     at_least: int = 0
     """There are at least so many optimal solutions, also where it is not known how many; 0 if unproven."""
     statistics: Statistics | None = None
-    """What an answer set solver told of its work; `None` from other engines."""
+    """What an answer set solver reported of its work; `None` from other engines."""
 
     def __repr__(self) -> str:
         """Summarise the solution in one line, whatever its size."""

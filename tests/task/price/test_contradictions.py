@@ -1,15 +1,15 @@
 """Contradictory decisions are refused with a minimal set of cells."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from caspr.errors import ContradictionError
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.price.contradictions import feasible, minimal_subset, refuse_contradictions
-from caspr.task.votes import count_votes
-from caspr.text.document import Chain
+from caspr.text.document import Annotation, Chain, Document
 from tests.instances import annotation, paper_annotations, random_instance
 
 
@@ -66,16 +66,15 @@ def test_the_blamed_cells_are_minimal() -> None:
     seen = 0
     for _ in range(1500):
         instance = random_instance(rng, mentions=6, decisions=True, odd=True)
-        votes = count_votes(instance.annotations)
-        if feasible(instance, instance.decisions, votes):
+        if feasible(instance, instance.decisions):
             continue
         seen += 1
         error = clash(instance)
         cells, statements = set(error.tokens), set(error.statements)
         kept = instance.decisions.restricted_to
-        assert not feasible(instance, kept(cells, statements), votes)
-        assert all(feasible(instance, kept(cells - {cell}, statements), votes) for cell in cells)
-        assert all(feasible(instance, kept(cells, statements - {one}), votes) for one in statements)
+        assert not feasible(instance, kept(cells, statements))
+        assert all(feasible(instance, kept(cells - {cell}, statements)) for cell in cells)
+        assert all(feasible(instance, kept(cells, statements - {one})) for one in statements)
     assert seen > 50
 
 
@@ -88,3 +87,108 @@ def test_minimal_subset_asks_few_questions_of_many_items() -> None:
 
     assert minimal_subset(range(1000), holds) == [17, 901]
     assert len(asked) < 60
+
+
+def say(kind: StatementKind, *mentions: tuple[int, int], chain: str = "") -> Statement:
+    return Statement.of(kind, mentions, chain)
+
+
+def decided(*statements: Statement, chains: tuple[Chain, ...] = (), empty: tuple[int, ...] = ()) -> Instance:
+    return Instance(paper_annotations(), decisions=Decisions.of(chains, empty, statements))
+
+
+ONE, TWO = Chain.of("1", [(1, 3), (5, 5)]), Chain.of("2", [(2, 2), (4, 4)])
+FIVE_EXISTS, FIVE_ABSENT = say(StatementKind.EXISTS, (5, 5)), say(StatementKind.ABSENT, (5, 5))
+TORN = say(StatementKind.TOGETHER, (5, 5), (6, 6)), say(StatementKind.APART, (5, 5), (6, 6))
+ALONE = "mention (1, 1) must be in a chain, but no annotator linked it with a mention that is still allowed"
+
+
+@pytest.mark.parametrize(
+    ("instance", "tokens", "statements", "reason"),
+    [
+        (
+            decided(say(StatementKind.TOGETHER, (5, 5), (4, 4)), chains=(ONE, Chain.of("2", [(4, 4)]))),
+            (4, 5),
+            1,
+            "what is decided to be together is enforced in chains 1 and 2",
+        ),
+        (decided(FIVE_EXISTS, FIVE_ABSENT), (), 2, "mention (5, 5) is enforced and ruled out"),
+        (decided(FIVE_EXISTS, empty=(4, 5)), (5,), 1, "mention (5, 5) is enforced and ruled out"),
+        (decided(*TORN), (), 2, "mentions (5, 5) and (6, 6) are decided to be together and apart"),
+        (
+            decided(say(StatementKind.TOGETHER, (1, 3), (2, 2))),
+            (),
+            1,
+            "a chain would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+        ),
+        (
+            decided(say(StatementKind.TOGETHER, (1, 3), (2, 2)), chains=(Chain.of("7", [(1, 3)]),)),
+            (),
+            1,
+            "a chain would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+        ),
+        (
+            decided(chains=(Chain.of("7", [(1, 3), (2, 2)]),)),
+            (1, 2, 3),
+            0,
+            "chain 7 would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+        ),
+        (decided(say(StatementKind.EXISTS, (1, 1)), empty=(4, 6)), (4,), 1, ALONE),
+    ],
+    ids=str,
+)
+def test_reasons(instance: Instance, tokens: tuple[int, ...], statements: int, reason: str) -> None:
+    error = clash(instance)
+    assert (error.reason, error.tokens, len(error.statements)) == (reason, tokens, statements)
+
+
+def test_a_group_that_cannot_be_is_blamed_before_mentions_without_a_partner() -> None:
+    lone = say(StatementKind.EXISTS, (1, 1)), say(StatementKind.ABSENT, (4, 4))
+    sound = say(StatementKind.TOGETHER, (1, 3), (6, 6))
+    for statements in ((*lone, *TORN), (*TORN, *lone), (sound, *lone, *TORN)):
+        assert set(clash(decided(*statements)).statements) == set(TORN)
+
+
+def test_apart_concerns_only_the_group_that_holds_both() -> None:
+    error = clash(decided(say(StatementKind.TOGETHER, (1, 3), (4, 4)), *TORN))
+    assert error.statements == TORN
+    assert "(5, 5) and (6, 6)" in error.reason
+
+
+def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
+    chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
+    assert clash(decided(chains=chains)).reason == "mention (6, 6) is enforced in chains 1 and 2"
+
+
+def test_messages_say_where_what_and_what_to_do() -> None:
+    chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
+    assert str(clash(decided(chains=chains))) == (
+        "doc, token 6: found enforced cells that cannot hold together: "
+        "mention (6, 6) is enforced in chains 1 and 2 (cells at doc, token 6); "
+        "expected decisions that allow a solution: change one of these cells"
+    )
+    assert str(clash(decided(FIVE_EXISTS, FIVE_ABSENT))) == (
+        "doc: found decisions that cannot hold together: mention (5, 5) is enforced and ruled out "
+        "(decided: (5, 5) in some chain; decided: (5, 5) absent); "
+        "expected decisions that allow a solution: change one of these"
+    )
+    both = "(cells at doc, token 5; decided: (5, 5) in some chain)"
+    assert both in str(clash(decided(FIVE_EXISTS, empty=(5,))))
+
+
+def test_messages_name_the_file_where_there_is_one() -> None:
+    document = Document("doc", ("w",) * 6, source="doc.conll")
+    annotations = tuple(Annotation.of(one.annotator, document, one.chains) for one in paper_annotations())
+    error = clash(replace(decided(FIVE_EXISTS, FIVE_ABSENT), annotations=annotations))
+    assert str(error).startswith("doc.conll: found decisions")
+
+
+def test_decisions_that_are_votes_contradict_each_other_like_others() -> None:
+    chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
+    assert clash(replace(decided(chains=chains), forced_votes=True)).tokens == (6,)
+
+
+def test_a_single_item_can_be_a_contradiction() -> None:
+    assert minimal_subset([4], lambda chosen: not chosen) == [4]
+    assert minimal_subset([4, 5, 6], lambda chosen: 5 not in chosen) == [5]
+    assert minimal_subset([4, 5, 6], lambda chosen: len(chosen) < 3) == [4, 5, 6]

@@ -1,15 +1,18 @@
 """Prices against the definition: every choice of used links, tried one by one."""
 
 import random
+from collections import Counter
 from itertools import chain as flatten
 from itertools import combinations
 
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import pairwise_bound, price
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.price.pricing import Class, Connection, pairs_of, pairwise_bound, price
 from caspr.task.price.rules import violations
-from caspr.task.solution import Partition, canonical
-from caspr.text.document import Span
-from tests.instances import random_instance
+from caspr.task.solution import Costs, Partition, canonical
+from caspr.text.document import Chain, Span
+from tests.instances import annotation, random_instance
 
 
 def naive_price(instance: Instance, partition: Partition) -> int | None:
@@ -67,3 +70,84 @@ def test_price_is_the_cheapest_choice_of_used_links() -> None:
             assert pairwise_bound(instance) <= expected
             compared += 1
     assert compared > 500
+
+
+def naive_bound(instance: Instance) -> int:
+    """Add up, pair by pair, the cheaper of apart and together, as far as decisions leave a choice."""
+    votes, objective, decisions = instance.votes, instance.objective, instance.decisions
+    total = 0
+    for first, second in combinations(votes.signatures, 2):
+        k = votes.evidence(first, second)
+        omit, use = objective.omit * k, objective.use * (votes.annotators - k)
+        if decisions.rules_out(first) or decisions.rules_out(second):
+            total += omit
+        elif k and not instance.is_free(first, second):
+            total += min(omit, use)
+    return total
+
+
+def test_the_pairwise_bound_is_what_pairs_cost_at_least() -> None:
+    rng = random.Random(6)
+    for _ in range(300):
+        instance = random_instance(rng, mentions=6, decisions=rng.random() < 0.7, odd=True)
+        assert pairwise_bound(instance) == naive_bound(instance)
+
+
+def test_the_pairwise_bound_with_mentions_of_all_kinds() -> None:
+    """Under V of 4 annotators a link of one costs 2 apart, 3 together; of two 4 apart, 2 together."""
+    chain = [(token, token) for token in range(1, 7)]
+    annotators = (
+        annotation("a", [chain]),
+        annotation("b", [chain[:4]]),
+        annotation("c", []),
+        annotation("d", []),
+    )
+    undecided = Instance(annotators)
+    assert pairwise_bound(undecided) == naive_bound(undecided) == 6 * 2 + 9 * 2
+    absent = Statement.of(StatementKind.ABSENT, [(1, 1)])
+    decisions = Decisions.of([Chain.of("1", [(2, 2), (5, 5)])], (), [absent])
+    decided = Instance(annotators, decisions=decisions)
+    assert pairwise_bound(decided) == naive_bound(decided) == 34
+
+
+def test_chains_are_priced_by_the_function_that_is_given() -> None:
+    instance = Instance((annotation("a", [[(1, 1), (2, 2)]]),))
+    partition = canonical([[Span(1, 1), Span(2, 2)]])
+    assert price(instance, partition, lambda *_: (0, Costs(used=7))) == Costs(omitted=2, used=7)
+
+
+def test_a_mention_has_no_pair_with_itself() -> None:
+    one, two = (frozenset({(0, 1)}), None), (frozenset({(0, 1), (1, 1)}), Span(1, 1))
+    counted = {(pairs.first, pairs.second): pairs.number for pairs in pairs_of(Counter({one: 1, two: 3}))}
+    assert counted == {(one, two): 3, (two, two): 3}
+    assert list(pairs_of(Counter({one: 1}))) == []
+
+
+def test_connecting_classes_counts_the_links_that_were_needed() -> None:
+    names: list[Class] = [(frozenset({(0, number)}), None) for number in range(5)]
+    one, two, three, four, five = names
+    joined = Connection(Counter({one: 2, two: 3, three: 1, four: 1, five: 4}))
+    assert joined.parts == 11
+    assert joined.connect(one, two) == 4
+    assert joined.connect(three, four) == 1
+    assert joined.connect(two, one) == joined.connect(one, one) == joined.connect(four, three) == 0
+    assert joined.parts == 6
+    assert joined.connect(two, four) == 1
+    assert joined.connect(one, three) == joined.connect(three, two) == 0
+    assert joined.parts == 5
+    assert joined.connect(five, five) == 3
+    assert joined.parts == 2
+    assert joined.connect(five, one) == 1
+    assert joined.parts == 1
+    assert joined.connect(five, one) == 0
+
+
+def test_components_that_unused_links_connect() -> None:
+    """Two pairs with strong links, connected by links of one vote each: one of them is used."""
+    annotators = [annotation(f"a{n}", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]]) for n in range(6)]
+    bridge = annotation("b", [[(1, 1), (3, 3)], [(2, 2), (4, 4)]])
+    partition = canonical([[Span(token, token) for token in range(1, 5)]])
+    for objective in (*OBJECTIVES.values(), Objective(1, 3, 1)):
+        instance = Instance((*annotators, bridge), objective)
+        if objective.invent is not None:
+            assert price(instance, partition).total == naive_price(instance, partition)

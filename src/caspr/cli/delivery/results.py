@@ -64,9 +64,9 @@ class Reporting:
         texts: dict[str, Files] = {}
         unproven: tuple[Finding, ...] = ()
         if self.certificate is not None:
-            from caspr.proof.certificate import certify_results
+            from caspr.proof.prove import prove_results
 
-            data, unproven = certify_results(results, settings)
+            data, unproven = prove_results(results, settings)
             texts["--certificate"] = {self.certificate: json.dumps(data, separators=(",", ":")) + "\n"}
         if self.report is not None or self.feedback is not None:
             from caspr.cli.delivery.reports import feedback_texts, format_of, report_text

@@ -17,7 +17,7 @@ from caspr.corpus.run.memory import children_peak_megabytes, peak_megabytes, res
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
 from caspr.measures.comparison import against_gold, compare
-from caspr.proof.certificate import certify_results
+from caspr.proof.prove import prove_results
 from caspr.report.explained_report import explained
 from caspr.report.html_pages import feedback_page, report_page
 from caspr.report.summary_json import document_summary
@@ -144,7 +144,7 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
     """Return the certificate file, if it is wanted, and a finding for each document without a proof."""
     if not job.options.certificate:
         return {}, ()
-    data, findings = certify_results(results, [job.options.settings] * len(results))
+    data, findings = prove_results(results, [job.options.settings] * len(results))
     text = json.dumps(data, separators=(",", ":")) + "\n"
     return {f"{CERTIFICATES}/{file_name(job.document)}.json": text}, findings
 

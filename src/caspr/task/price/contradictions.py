@@ -5,7 +5,7 @@ Decisions can be respected if and only if
     (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
         or holds a mention that a closed token or a statement rules out;
     (2) no group holds a mention and one inside it (while that rule is on);
-    (3) every mention that is a group alone finds company: see `company`.
+    (3) every mention that is a group alone finds a partner: see `partners`.
 
 Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
 them are well defined; one is found by splitting (QuickXplain; Junker 2004).
@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.instance import Instance
-from caspr.task.price.partners import Chains, find_company
-from caspr.task.votes import Votes, count_votes
+from caspr.task.price.partners import Chains, find_partners
 from caspr.text.document import Document, Span
 from caspr.text.links import nested_pairs
 
@@ -28,15 +27,12 @@ Item = int | Statement
 def refuse_contradictions(instance: Instance) -> None:
     """Raise `ContradictionError` with minimal decisions to blame if the decisions cannot be respected."""
     decisions = instance.decisions
-    if not decisions:
+    if feasible(instance, decisions):
         return
-    votes = count_votes(instance.annotations) if instance.forced_votes else instance.votes
-    if feasible(instance, decisions, votes):
-        return
-    items = _suspects(instance, decisions, votes)
+    items = _suspects(instance, decisions)
     blamed = minimal_subset(
         range(len(items)),
-        lambda chosen: feasible(instance, _only(decisions, [items[number] for number in chosen]), votes),
+        lambda chosen: feasible(instance, _only(decisions, [items[number] for number in chosen])),
     )
     raise _explained(instance, [items[number] for number in blamed])
 
@@ -68,33 +64,35 @@ def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Stat
     return "; ".join([*parts, *(f"decided: {statement}" for statement in statements)])
 
 
-def _suspects(instance: Instance, decisions: Decisions, votes: Votes) -> list[Item]:
-    """Return decisions that cannot hold together, few and telling ones where a glance shows them."""
+def _suspects(instance: Instance, decisions: Decisions) -> list[Item]:
+    """Return decisions that cannot hold together, only those about one group where these suffice.
+
+    They do where the group by itself cannot be in one chain: the cells and statements about its mentions
+    make the same group again, with the same fault.
+    """
     everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
     for group in decisions.groups:
         if any(_faults(instance, decisions, group)):
             inside = set(group.mentions)
             tokens = {token for mention in inside for token in mention}
-            few = [
+            return [
                 item
                 for item in everything
                 if (item in tokens if isinstance(item, int) else not inside.isdisjoint(item.mentions))
             ]
-            if not feasible(instance, _only(decisions, few), votes):
-                return few
     return everything
 
 
-def feasible(instance: Instance, decisions: Decisions, votes: Votes) -> bool:
-    """Tell whether any solution of an instance respects some decisions."""
-    return arrangement(instance, decisions, votes) is not None
+def feasible(instance: Instance, decisions: Decisions) -> bool:
+    """Return whether any solution of an instance respects some decisions."""
+    return arrangement(instance, decisions) is not None
 
 
-def arrangement(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
-    """Return chains that hold all groups, lone mentions with company; `None` if there are none."""
-    if any(True for group in decisions.groups for _ in _faults(instance, decisions, group)):
+def arrangement(instance: Instance, decisions: Decisions) -> Chains | None:
+    """Return chains that hold all groups, lone mentions with partners; `None` if there are none."""
+    if any(fault for group in decisions.groups for fault in _faults(instance, decisions, group)):
         return None
-    return find_company(instance, decisions, votes)
+    return find_partners(instance, decisions)
 
 
 def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:
@@ -137,6 +135,7 @@ def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool])
     """
 
     def explain(background: list[int], changed: bool, suspects: Sequence[int]) -> list[int]:
+        # mutant: equivalent (drop-operand 1), because a background that did not change still holds
         if changed and not holds(background):
             return []
         if len(suspects) == 1:

@@ -1,4 +1,4 @@
-"""Company for mentions that must be in a chain and were not told with whom.
+"""Partners for mentions that must be in a chain, while no decision says with which other mention.
 
 A group of two or more enforced mentions is linked by its decisions and needs nothing else. A mention that
 is a group alone needs at least one more mention in its chain, one that an annotator linked it with: a
@@ -6,10 +6,11 @@ mention that is not enforced, another lone mention, or a whole group. Whatever s
 two ids, be apart or (while that rule is on) nested; and where pairs without a vote are forbidden, each
 pair across must have one.
 
-If every lone mention finds a mention of its own that is not enforced, all is well, and that is a bipartite
-matching. Only where it fails, ways are tried one by one: of every solution, a lone mention's chain holds
-some mention linked with it, so joining it with each of these in turn tries everything. What shares no
-choice is tried on its own. Nobody needs company where mentions may stay alone.
+If every lone mention finds a mention of its own that is not enforced, these pairs are chains that respect
+everything; to find them is a bipartite matching. Only where there is none, all choices are searched: in every
+solution the chain of a lone mention holds a mention that is linked with it, so joining it with each of
+these in turn misses no solution. Lone mentions whose choices lie in different chains do not influence
+each other and are searched separately. No partner is needed where mentions may stay alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,23 +18,27 @@ from dataclasses import dataclass, field
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance, Singletons
-from caspr.task.votes import Votes
 from caspr.text.document import Span
+from caspr.text.grouping import Groups
 
 Chains = list[tuple[Span, ...]]
 Choices = Mapping[Span, Sequence[Span]]
 """For each lone mention, the mentions it could be with, in text order."""
 
 
-def find_company(instance: Instance, decisions: Decisions, votes: Votes) -> Chains | None:
-    """Return the groups as chains, lone mentions with company; `None` if some cannot have any."""
+def find_partners(instance: Instance, decisions: Decisions) -> Chains | None:
+    """Return the groups as chains, lone mentions with partners; `None` if some cannot have any.
+
+    `decisions` are those of the instance or a part of them. Where decisions are votes, these link the
+    mentions of a group with each other, so they never link a lone mention with another.
+    """
     chains = [group.mentions for group in decisions.groups]
-    if instance.singletons is Singletons.VOTE or not decisions.lone:
+    if instance.singletons is Singletons.VOTE:
         return chains
     choices = {
         mention: [
             other
-            for other in votes.neighbours(mention)
+            for other in instance.votes.neighbours(mention)
             if not decisions.rules_out(other)
             and not decisions.separates(mention, other)
             and (instance.allow_nested or not mention.nests_with(other))
@@ -47,7 +52,7 @@ def find_company(instance: Instance, decisions: Decisions, votes: Votes) -> Chai
     matched = _match(free)
     if matched is not None:
         return [(*chain, matched[chain[0]]) if chain[0] in matched else chain for chain in chains]
-    return _tried(instance, decisions, votes, choices)
+    return _search(instance, decisions, choices)
 
 
 def _match(choices: Choices) -> Mapping[Span, Span] | None:
@@ -55,38 +60,44 @@ def _match(choices: Choices) -> Mapping[Span, Span] | None:
     taken: dict[Span, Span] = {}
     for mention in choices:
         path: dict[Span, Span] = {}
-        frontier, end = [mention], None
-        while frontier and end is None:
-            current = frontier.pop()
-            for other in choices[current]:
-                if other in path:
-                    continue
-                path[other] = current
-                if other not in taken:
-                    end = other
-                    break
-                frontier.append(taken[other])
+        end = _free_end(mention, choices, taken, path)
         if end is None:
             return None
         _flip(mention, end, path, taken)
     return {mention: other for other, mention in sorted(taken.items())}
 
 
+def _free_end(
+    mention: Span, choices: Choices, taken: Mapping[Span, Span], path: dict[Span, Span]
+) -> Span | None:
+    """Search a choice that is not taken, from mention to choice to the mention that has taken it.
+
+    `path` gets, for every choice that was reached, the mention it was reached from.
+    """
+    reached = [mention]
+    for current in reached:
+        for other in choices[current]:
+            if other not in path:
+                path[other] = current
+                if other not in taken:
+                    return other
+                reached.append(taken[other])
+    return None
+
+
 def _flip(mention: Span, end: Span, path: Mapping[Span, Span], taken: dict[Span, Span]) -> None:
     """Shift partners along an augmenting path from its free end back to the mention it started at."""
     held = {owner: other for other, owner in taken.items()}
-    while True:
-        owner = path[end]
+    while (owner := path[end]) != mention:
         taken[end] = owner
-        if owner == mention:
-            return
         end = held[owner]
+    taken[end] = mention
 
 
-def _tried(instance: Instance, decisions: Decisions, votes: Votes, choices: Choices) -> Chains | None:
+def _search(instance: Instance, decisions: Decisions, choices: Choices) -> Chains | None:
     chain_of = {mention: group.mentions for group in decisions.groups for mention in group.mentions}
     for lone in _independent(choices, chain_of):
-        trial = _Trial(instance, decisions, votes, choices, dict(chain_of))
+        trial = _Trial(instance, decisions, choices, dict(chain_of))
         if not trial.settle(lone):
             return None
         chain_of = trial.chain_of
@@ -95,37 +106,33 @@ def _tried(instance: Instance, decisions: Decisions, votes: Votes, choices: Choi
 
 def _independent(choices: Choices, chain_of: Mapping[Span, tuple[Span, ...]]) -> list[list[Span]]:
     """Split the lone mentions into those that compete for the same choices, fewest choices first."""
-    owner: dict[Span, Span] = {}
-    parts: dict[Span, list[Span]] = {}
-    for mention in sorted(choices, key=lambda mention: len(choices[mention])):
-        wanted = {chain_of.get(other, (other,))[0] for other in choices[mention]} | {mention}
-        met = {owner[other] for other in wanted if other in owner}
-        parts[mention] = [one for name in met for one in parts.pop(name)] + [mention]
-        for other in wanted:
-            owner[other] = mention
-        if met:
-            owner.update({other: mention for other, name in owner.items() if name in met})
-    return sorted(parts.values(), key=len)
+    groups = Groups(sorted(choices, key=lambda mention: len(choices[mention])))
+    for mention, others in choices.items():
+        for other in others:
+            first = chain_of.get(other, (other,))[0]
+            groups.add(first)
+            groups.join(mention, first)
+    parts = ([mention for mention in group if mention in choices] for group in groups.lists())
+    return sorted(parts, key=len)
 
 
 @dataclass
 class _Trial:
-    """One way of giving company, changed and taken back as ways are tried."""
+    """Chains in which some lone mentions have partners, changed and restored as choices are tried."""
 
     instance: Instance
     decisions: Decisions
-    votes: Votes
     choices: Choices
     chain_of: dict[Span, tuple[Span, ...]] = field(default_factory=dict)
 
     def settle(self, lone: Iterable[Span]) -> bool:
-        """Give company to all lone mentions, those with the fewest ways first."""
+        """Find partners for all lone mentions, those with the fewest choices first."""
         alone = [mention for mention in lone if len(self.chain_of[mention]) == 1]
         if not alone:
             return True
-        ways = {mention: self._ways(mention) for mention in alone}
-        mention = min(alone, key=lambda mention: len(ways[mention]))
-        for other in ways[mention]:
+        joinable = {mention: self._joinable(mention) for mention in alone}
+        mention = min(alone, key=lambda mention: len(joinable[mention]))
+        for other in joinable[mention]:
             joined = tuple(sorted((mention, *other)))
             before = {span: self.chain_of.get(span) for span in joined}
             self.chain_of.update(dict.fromkeys(joined, joined))
@@ -138,7 +145,7 @@ class _Trial:
                     self.chain_of[span] = chain
         return False
 
-    def _ways(self, mention: Span) -> list[tuple[Span, ...]]:
+    def _joinable(self, mention: Span) -> list[tuple[Span, ...]]:
         """Return the chains that a mention could join, a mention that is in none being one."""
         chains = dict.fromkeys(self.chain_of.get(other, (other,)) for other in self.choices[mention])
         return [chain for chain in chains if all(self._fits(mention, other) for other in chain)]
@@ -148,4 +155,5 @@ class _Trial:
             return False
         if not self.instance.allow_nested and mention.nests_with(other):
             return False
-        return self.instance.objective.invent is not None or self.votes.evidence(mention, other) > 0
+        linked = self.instance.votes.evidence(mention, other) > 0
+        return linked or self.instance.objective.invent is not None

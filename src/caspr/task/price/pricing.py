@@ -5,7 +5,9 @@ between two classes are alike, so a chain costs as much work as the square of it
 A pair with enforced link is free. A pair with evidence K is used or left unused, whichever is cheaper; a
 pair without evidence is invented. Used and free links must connect the chain. If the cheapest choice
 does not, the links that connect it at least extra cost are used as well: adding links is a matroid
-question, so taking them by extra cost, cheapest first (Kruskal), is exact.
+question, so taking them by extra cost, cheapest first (Kruskal), is exact. The extra cost of a link,
+use (N - K) - omit K - invent, falls with K: so links with more evidence come first, and pairs without
+evidence, which cannot be used, come last, when a chain that links can connect is connected.
 """
 
 from collections import Counter
@@ -17,6 +19,7 @@ from caspr.task.instance import Instance
 from caspr.task.solution import Costs, Partition
 from caspr.task.votes import Signature, shared
 from caspr.text.document import Span
+from caspr.text.grouping import Groups
 
 Class = tuple[Signature, Span | None]
 """A signature and the enforced group, which together decide every pair."""
@@ -42,8 +45,8 @@ Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
 def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
     """Compute what a partition costs, by kind.
 
-    The partition must be connected by links and, where invent is forbidden, free of invented pairs;
-    `violations` tells.
+    The partition must be connected by links and, where invent is forbidden, free of invented pairs:
+    `violations` checks that.
     """
     priced = priced or price_chain
     chains = [priced(instance, chain) for chain in partition]
@@ -59,7 +62,7 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     used, unused = 0, 0
     kept = 0
     joined = Connection(classes)
-    open_choices: list[tuple[int, Pairs]] = []
+    left_unused: list[Pairs] = []
     for pairs in pairs_of(classes):
         if pairs.free or objective.prefers_use(pairs.evidence, n):
             kept += pairs.number * pairs.evidence
@@ -67,10 +70,8 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
             joined.connect(pairs.first, pairs.second)
         else:
             unused += pairs.number
-            if pairs.evidence:
-                extra = objective.use * (n - pairs.evidence) - objective.omit * pairs.evidence
-                open_choices.append((extra, pairs))
-    for _, pairs in sorted(open_choices, key=lambda choice: choice[0]):
+            left_unused.append(pairs)
+    for pairs in sorted(left_unused, key=lambda pairs: -pairs.evidence):
         added = joined.connect(pairs.first, pairs.second)
         kept += added * pairs.evidence
         used += added * (n - pairs.evidence)
@@ -95,37 +96,34 @@ def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
 
 
 class Connection:
-    """Which classes of a chain hang together; one not yet joined counts as all its single mentions."""
+    """Which classes of a chain are connected; one not yet joined counts as all its single mentions."""
 
     def __init__(self, classes: Counter[Class]) -> None:
-        self.sizes = classes
-        self.component: dict[Class, int] = {}
+        self.parts = classes.total()
+        """The number of connected components of the chain."""
+        self._sizes = classes
+        self._alone = set(classes)
+        self._joined: Groups[Class] = Groups()
 
     def connect(self, first: Class, second: Class) -> int:
         """Link every mention of one class with every one of the other; return how many links it took."""
-        if first in self.component and self.component[first] == self.component.get(second):
+        # mutant: equivalent (never), because what is in one component takes 1 + 0 - 1 links below, too
+        if self.parts == 1:
             return 0
         sides = {first, second}
-        known = {self.component[side] for side in sides if side in self.component}
-        alone = sum(self.sizes[side] for side in sides if side not in self.component)
-        target = min(known) if known else len(self.component)
+        components = {self._joined.first(side) for side in sides - self._alone}
+        mentions = sum(self._sizes[side] for side in sides & self._alone)
         for side in sides:
-            self.component.setdefault(side, target)
-        if len(known) > 1:
-            for name, component in self.component.items():
-                if component in known:
-                    self.component[name] = target
-        return len(known) + alone - 1
-
-    @property
-    def parts(self) -> int:
-        """The number of pieces the chain is in."""
-        alone = sum(size for name, size in self.sizes.items() if name not in self.component)
-        return len(set(self.component.values())) + alone
+            self._joined.add(side)
+        self._joined.join(first, second)
+        self._alone -= sides
+        links = len(components) + mentions - 1
+        self.parts -= links
+        return links
 
 
 def pairwise_bound(instance: Instance) -> int:
-    """Return a cost no solution can go below: every linked pair at the cheaper of its two fates.
+    """Return a cost no solution can go below: every linked pair at the cheaper of apart and together.
 
     >>> from caspr.text.document import Annotation, Chain, Document
     >>> document = Document("d", ("a", "b", "c"))

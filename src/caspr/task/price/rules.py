@@ -10,7 +10,7 @@ from caspr.text.document import Span
 from caspr.text.links import nested_pairs
 
 Faults = Callable[[Instance, tuple[Span, ...]], Iterable[str]]
-"""Says what is wrong with one chain, whatever the others are."""
+"""Yields what is wrong with one chain, whatever the others are."""
 
 
 def violations(instance: Instance, partition: Partition, faults: Faults | None = None) -> Iterator[str]:
@@ -32,7 +32,7 @@ def violations(instance: Instance, partition: Partition, faults: Faults | None =
 
 
 def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
-    """Say what is wrong with a chain by itself, which follows from its mentions and their free groups."""
+    """Yield what is wrong with a chain by itself, which follows from its mentions and their free groups."""
     if not instance.allow_nested:
         for outer, inner in nested_pairs(chain):
             yield f"has {tuple(inner)} inside {tuple(outer)}"

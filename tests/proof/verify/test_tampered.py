@@ -36,8 +36,8 @@ def plain(partition: Partition) -> list[list[list[int]]]:
     return [[list(mention) for mention in chain] for chain in partition]
 
 
-def told_to_exist(objective: str = "v") -> Instance:
-    """Make a mention exist that would rather stay alone and has two kinds of mentions to be with."""
+def must_exist(objective: str = "v") -> Instance:
+    """Make a mention exist that is cheaper alone and has two kinds of mentions to be with."""
     steady = [[(2, 2), (3, 3)], [(4, 4), (5, 5)]]
     chains = [[[(1, 1), (2, 2), (3, 3)], steady[1]], [[(1, 1), (4, 4)], steady[0]], steady, steady, steady]
     annotations = [annotation(f"a{number}", given) for number, given in enumerate(chains)]
@@ -59,7 +59,7 @@ def cases_of(certificate: Plain) -> Plain:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_an_enforced_mention_that_would_rather_stay_alone(objective: str) -> None:
-    instance = told_to_exist(objective)
+    instance = must_exist(objective)
     assert verify(proven(instance), instance) == brute.solve(instance, Limits()).value
 
 
@@ -73,7 +73,7 @@ def test_links_used_only_to_hold_a_chain_together() -> None:
 
 
 def test_one_of_several_interchangeable_mentions_is_enough() -> None:
-    assert len(cases_of(proven(told_to_exist()))["cases"]) == 2
+    assert len(cases_of(proven(must_exist()))["cases"]) == 2
 
 
 def lower_value(plain: Plain) -> None:
@@ -157,14 +157,14 @@ def too_deep(plain: Plain) -> None:
     ],
 )
 def test_a_tampered_proof_by_cases_is_refused(tamper: Callable[[Plain], None]) -> None:
-    instance = told_to_exist()
+    instance = must_exist()
     changed = proven(instance)
     tamper(changed)
     with pytest.raises(EngineError):
         verify(changed, instance)
 
 
-def test_twins_that_a_decision_tells_apart_are_refused() -> None:
+def test_twins_that_a_decision_keeps_apart_are_refused() -> None:
     document = Document("d", ("w",) * 7)
     one = Annotation.of("a", document, [Chain.of("1", [(token, token) for token in range(1, 8)])])
     apart = Statement.of(StatementKind.APART, [(1, 1), (3, 3)])
@@ -178,7 +178,7 @@ def test_twins_that_a_decision_tells_apart_are_refused() -> None:
 
 
 def test_demands_far_from_each_other_do_not_multiply() -> None:
-    near = [told_to_exist("va").annotations[number].chains for number in range(5)]
+    near = [must_exist("va").annotations[number].chains for number in range(5)]
     document = Document("d", ("w",) * 160)
     annotations = tuple(
         Annotation.of(
@@ -195,14 +195,14 @@ def test_demands_far_from_each_other_do_not_multiply() -> None:
     mentions = [(1 + 8 * copy, 1 + 8 * copy) for copy in range(20)]
     decisions = Decisions.of(statements=[Statement.of(StatementKind.EXISTS, mentions)])
     instance = Instance(annotations, OBJECTIVES["va"], decisions)
-    alone = brute.solve(told_to_exist("va"), Limits(solutions=100))
+    alone = brute.solve(must_exist("va"), Limits(solutions=100))
     solution = solve(instance, Limits(solutions=3))
     assert verify(proven(instance), instance) == solution.value == 20 * alone.value
     assert solution.count == len(alone.partitions) ** 20
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_a_larger_document_with_mentions_told_to_exist(objective: str) -> None:
+def test_a_larger_document_with_mentions_that_must_exist(objective: str) -> None:
     base = noisy(objective, mentions=24, seed=4)
     lonely = Annotation.of(
         "lonely",

@@ -1,0 +1,65 @@
+"""Verify a proof of optimality from the annotations alone: no solver, no floats, no numpy.
+
+A proof names chains and their value, and shows that no chains cost less. `verify` recomputes everything from
+the annotations, in Python's integers, which cannot wrap. The proof is data from a file and may be forged: it
+may make the check fail, but never make it accept a value that is not optimal.
+
+**Gains.** Chains cost `omit` times all votes, minus what the pairs inside chains *gain*. A pair with evidence
+K of N gains `omit K - use (N - K)` if its link is used and `-invent` if not; the larger of the two is its
+*gain* g(K). A pair whose link is enforced and free gains `omit K`. g(0) is at most 0, and from K = 1 on g
+grows with K. So it suffices to bound what the pairs inside chains gain; to count every pair at g, and to
+leave out some rules, can only make the bound weaker, never wrong.
+
+**What is checked, and why it suffices.**
+
+1. The chains break no rule and cost the value (`task.price`). So the value can be reached.
+2. *Conflicts* (`parts`): pairs that the proof says share no chain are kept apart by a decision or by the rule
+   against nested mentions.
+3. *Nodes* (`parts`) are a single mention; a *bundle*, which is all mentions that are assumed to be in one
+   chain (at first those that decisions put there); or *twins*: mentions outside of all bundles and conflicts
+   with equal signatures and g > 0 among themselves. Some best clustering has twins together: of two that are
+   apart, move the one that gains less to the other; it gains there what the other does, may be there
+   because the other may, and g of the two comes on top.
+4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no bundle
+   and has g <= 0 with every other, because its evidence with others is at most that with itself. No pair
+   across parts has g > 0. So the pairs outside of parts gain nothing, and the gains of parts add up.
+5. *Trees* (`tree`): a part's proof is a tree that decides pairs of nodes both ways, with star inequalities
+   and multipliers at its leaves, which bound every clustering by weak duality.
+6. *Cases* (`cases`): the above leaves out that an enforced mention must not stay alone, and that used links
+   connect a chain. Where these rules cost something, a part is proven by cases: a *piece* of a bundle must be
+   linked to something, so there is a case for everything it can be linked to. The part gains at most
+   what the best case does. A case is proven like the whole, with more assumed, on the mentions of the part.
+
+The bound that follows must equal the value. What a proof does not mention (nested pairs without a vote,
+connectedness) is left out of the bound.
+"""
+
+from caspr.errors import EngineError
+from caspr.proof.verify.facts import Assumptions, Facts
+from caspr.proof.verify.parts import bound_gain
+from caspr.proof.verify.reading import MALFORMED, Proof, read_integer, read_spans, require
+from caspr.task.instance import Instance
+from caspr.task.price.pricing import price
+from caspr.task.price.rules import violations
+from caspr.task.solution import canonical
+
+
+def verify(proof: Proof, instance: Instance) -> int:
+    """Check a proof and return the optimal value it proves; raise `EngineError` if it does not."""
+    try:
+        return _verify(proof, instance)
+    except MALFORMED as error:
+        raise EngineError(f"certificate: malformed ({error!r})") from error
+
+
+def _verify(proof: Proof, instance: Instance) -> int:
+    value = read_integer(proof["value"])
+    chains = canonical(read_spans(chain) for chain in proof["chains"])
+    for broken in violations(instance, chains):
+        raise EngineError(f"certificate: {broken}")
+    require(price(instance, chains).total == value, "the chains do not cost the value")
+    facts = Facts(instance)
+    gain = bound_gain(facts, proof, facts.allowed, Assumptions.of(instance.decisions))
+    bound = None if gain is None else instance.objective.omit * instance.votes.total - gain
+    require(bound == value, f"it proves the bound {bound}, not the value {value}")
+    return value

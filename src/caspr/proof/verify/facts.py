@@ -1,0 +1,94 @@
+"""What follows from an instance in every case, and what is assumed in one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from caspr.task.decisions import Decisions
+from caspr.task.instance import Instance
+from caspr.text.document import Span
+from caspr.text.links import nested_pairs
+
+Mentions = frozenset[Span]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An instance, and what follows from it in every case."""
+
+    instance: Instance
+    """Annotations, decisions, objective and rules."""
+
+    @cached_property
+    def gain(self) -> list[int]:
+        """The gain of a pair in one chain by its evidence, at its cheaper choice."""
+        objective, n = self.instance.objective, self.instance.votes.annotators
+        unused = -(objective.invent or 0)
+        used = [objective.omit * k - objective.use * (n - k) for k in range(n + 1)]
+        return [used[k] if objective.prefers_use(k, n) else unused for k in range(n + 1)]
+
+    def extra(self, first: Span, second: Span) -> int | None:
+        """Return what using a link costs beyond the cheaper choice; `None` if it cannot be used."""
+        instance = self.instance
+        if instance.is_free(first, second):
+            return 0
+        k, n = instance.votes.evidence(first, second), instance.votes.annotators
+        used = instance.objective.omit * k - instance.objective.use * (n - k)
+        return self.gain[k] - used if k else None
+
+    @cached_property
+    def allowed(self) -> Mentions:
+        """The mentions that may exist."""
+        return frozenset(self.instance.mentions)
+
+    @cached_property
+    def distinguished(self) -> Mentions:
+        """The mentions that a pair kept apart may distinguish from others of their signature.
+
+        Where pairs without a vote are forbidden, they are so for all mentions of one signature: such a
+        pair distinguishes nobody, nested or not.
+        """
+        instance = self.instance
+        nested = () if instance.allow_nested else nested_pairs(instance.mentions)
+        allowed = instance.objective.invent is not None
+        telling = (pair for pair in nested if allowed or instance.votes.evidence(*pair))
+        pairs = (*telling, *instance.decisions.apart)
+        return frozenset(span for pair in pairs for span in pair)
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What is assumed in a case."""
+
+    bundles: Mapping[Span, Mentions]
+    """For every mention that must be in one chain with others, or in some chain, all of these."""
+    glued: Mapping[Span, Mentions]
+    """For every mention with a link that was charged, the mentions it is glued to, itself included."""
+
+    @classmethod
+    def of(cls, decisions: Decisions) -> "Assumptions":
+        """Assume what decisions enforce; no link is charged yet."""
+        groups = (frozenset(group.mentions) for group in decisions.groups)
+        return cls({mention: group for group in groups for mention in group}, {})
+
+    def linked(self, piece: Mentions, others: Mentions) -> "Assumptions":
+        """Assume that a piece has a used link to one of some others, and that it is charged."""
+        return Assumptions(_united(self.bundles, piece | others), _united(self.glued, piece | others))
+
+    def splits_bundle(self, mentions: Mentions) -> bool:
+        """Return whether some mentions hold a part of a bundle only."""
+        return _splits(self.bundles, mentions)
+
+    def splits_glued(self, mentions: Mentions) -> bool:
+        """Return whether some mentions hold a part only of what is glued."""
+        return _splits(self.glued, mentions)
+
+
+def _united(blocks: Mapping[Span, Mentions], mentions: Mentions) -> Mapping[Span, Mentions]:
+    """Unite some mentions with all that are in a block with one of them."""
+    union = mentions.union(*(blocks[mention] for mention in mentions if mention in blocks))
+    return {**blocks, **dict.fromkeys(union, union)}
+
+
+def _splits(blocks: Mapping[Span, Mentions], mentions: Mentions) -> bool:
+    return any(not blocks[mention] <= mentions for mention in mentions if mention in blocks)

@@ -1,0 +1,130 @@
+"""Check conflicts, nodes and parts, and add up what the parts gain.
+
+See `caspr.proof.verify` for what each check is needed for. Parts are proven by a tree (`tree`) or by cases
+(`cases`), which come back here with more assumed.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations, product
+
+from caspr.proof.verify.cases import bound_by_cases
+from caspr.proof.verify.facts import Assumptions, Facts, Mentions
+from caspr.proof.verify.reading import Proof, read_spans, require
+from caspr.proof.verify.tree import Gains, bound_tree
+from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.votes import Signature, shared
+from caspr.text.document import Span
+
+Node = list[Span]
+"""Mentions that are in one chain: a single one, a bundle or twins."""
+Conflicts = list[tuple[Span, Span]]
+
+
+def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions) -> int | None:
+    """Bound what the mentions in scope gain, part by part; `None` if the assumptions cannot hold."""
+    conflicts = _read_conflicts(facts, proof["conflicts"])
+    parts: list[Mentions] = []
+    gains: list[int | None] = []
+    for part in proof["parts"]:
+        if "cases" in part:
+            mentions = frozenset(read_spans(part["mentions"]))
+            require(not assumed.splits_bundle(mentions), "a part splits mentions that must be together")
+            gain = bound_by_cases(facts, part, mentions, assumed, bound_gain)
+        else:
+            nodes = [read_spans(node) for node in part["nodes"]]
+            mentions = _check_nodes(facts, nodes, conflicts, assumed)
+            gain = _gain_inside(facts, nodes) + bound_tree(_gains(facts, nodes, conflicts), part["proof"])
+        parts.append(mentions)
+        gains.append(gain)
+    _check_parts(facts, parts, scope, assumed)
+    known = [gain for gain in gains if gain is not None]
+    return sum(known) if len(known) == len(gains) else None
+
+
+def _read_conflicts(facts: Facts, given: Sequence[Sequence[Sequence[int]]]) -> Conflicts:
+    """Read pairs that must not share a chain, once a rule or a decision is found that says so."""
+    conflicts: Conflicts = []
+    for first, second in map(read_spans, given):
+        nested = first.nests_with(second) and not facts.instance.allow_nested
+        forbidden = nested or facts.instance.decisions.separates(first, second)
+        require(forbidden, f"{tuple(first)} and {tuple(second)} may share a chain")
+        conflicts.append((first, second))
+    return conflicts
+
+
+def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed: Assumptions) -> Mentions:
+    """Check that the mentions of every node are together in some optimum; return all of them."""
+    signature_of = facts.instance.votes.signature
+    special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    for node in nodes:
+        if node[0] in assumed.bundles:
+            require(set(node) == assumed.bundles[node[0]], "a node splits or extends a bundle")
+        elif len(node) > 1:
+            signature = signature_of(node[0])
+            alike = all(signature_of(mention) == signature for mention in node)
+            require(alike and special.isdisjoint(node), "the mentions of a node are not twins")
+            require(facts.gain[shared(signature, signature)] > 0, "twins of a node do not gain")
+    placed = frozenset(mention for node in nodes for mention in node)
+    require(len(placed) == sum(map(len, nodes)), "a mention is in two nodes")
+    return placed
+
+
+def _check_parts(facts: Facts, parts: list[Mentions], scope: Mentions, assumed: Assumptions) -> None:
+    """Check that parts are disjoint and in scope, and that no pair gains outside of them."""
+    placed = frozenset[Span]().union(*parts)
+    require(len(placed) == sum(map(len, parts)), "a mention is in two parts")
+    require(placed <= scope, "a part has a mention that does not belong there")
+    for mention in scope - placed:
+        signature = facts.instance.votes.signature(mention)
+        dead = mention not in assumed.bundles and facts.gain[shared(signature, signature)] <= 0
+        require(dead, f"{tuple(mention)} is in no part")
+    _check_independence(facts, parts)
+
+
+def _check_independence(facts: Facts, parts: list[Mentions]) -> None:
+    """Check that no pair across parts gains, looking only at pairs that an annotator linked."""
+    holders: dict[tuple[int, int], dict[int, set[Signature]]] = defaultdict(lambda: defaultdict(set))
+    for number, mentions in enumerate(parts):
+        for signature in {facts.instance.votes.signature(mention) for mention in mentions}:
+            for chain in signature:
+                holders[chain][number].add(signature)
+    for signatures in holders.values():
+        for one, other in combinations(signatures.values(), 2):
+            gains = (facts.gain[shared(first, second)] for first, second in product(one, other))
+            require(all(gain <= 0 for gain in gains), "two parts are not independent")
+
+
+def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
+    """Return what the pairs inside nodes gain, which are in one chain whatever the proof decides."""
+    omit = facts.instance.objective.omit
+    return sum(
+        pairs.number * (omit * pairs.evidence if pairs.free else facts.gain[pairs.evidence])
+        for node in nodes
+        for pairs in pairs_of(classes_of(facts.instance, node))
+    )
+
+
+def _gains(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Gains:
+    """Compute the gains between the nodes of a part, leaving out forbidden pairs.
+
+    No pair across nodes is free: enforced links are inside bundles, and bundles inside nodes.
+    """
+    instance = facts.instance
+    where = {mention: number for number, node in enumerate(nodes) for mention in node}
+    forbidden = {frozenset(where.get(span, -1) for span in pair) for pair in conflicts}
+    classes = [classes_of(instance, node) for node in nodes]
+    enforced = instance.decisions.group_of
+    named = [{id for span in node if span in enforced for id in enforced[span].ids} for node in nodes]
+    gains: Gains = {}
+    for one, other in combinations(range(len(nodes)), 2):
+        if len(named[one] | named[other]) > 1 or frozenset((one, other)) in forbidden:
+            continue
+        evidence = [
+            (shared(first[0], second[0]), count * more)
+            for first, count in classes[one].items()
+            for second, more in classes[other].items()
+        ]
+        if instance.objective.invent is not None or all(k for k, _ in evidence):
+            gains[one, other] = sum(facts.gain[k] * count for k, count in evidence)
+    return gains

@@ -1,0 +1,123 @@
+"""Mutants are made, killed and survive as they should, on a toy module with its own tests."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.mutants import ROOT, TESTS, Mutant, Mutator, main, mutants_of, run
+
+TOY = '''"""A toy."""
+
+def checked(number: int | None, names: list[str]) -> int:
+    """Return a number that is positive and has a name."""
+    if number is None or number <= 0:
+        raise ValueError(f"{number or 'nothing'} is not positive")
+    if "one" not in names:
+        names.append("one")
+    # mutant: equivalent (boundary), because the
+    # number is positive here
+    return number if number > 0 and all(names) else min(number, len(names) - 1)
+'''
+TEST = '''"""Tests of the toy; nothing tests that the name is added."""
+import pytest
+from caspr.toy import checked
+
+def test_checked():
+    assert checked(1, ["one"]) == 1
+    assert checked(3, ["one", ""]) == 1
+    assert checked(2, ["", "", "one"]) == 2
+    assert checked(1, ["", "one", "", ""]) == 1
+    for number in (0, None):
+        with pytest.raises(ValueError):
+            checked(number, [])
+'''
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src/caspr").mkdir(parents=True)
+    (tmp_path / "src/caspr/__init__.py").touch()
+    (tmp_path / "src/caspr/toy.py").write_text(TOY)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_toy.py").write_text(TEST)
+    return tmp_path
+
+
+def described(mutant: Mutant) -> tuple[int, str, str]:
+    return mutant.line, mutant.operator, mutant.change
+
+
+def test_every_check_has_its_mutants() -> None:
+    made = Mutator("toy.py", TOY).mutants()
+    assert [described(mutant) for mutant in made] == [
+        (5, "always", "True"),
+        (5, "never", "False"),
+        (5, "drop-operand 1", "((number <= 0))"),
+        (5, "drop-operand 2", "((number is None))"),
+        (5, "negate 1", "((number) is not (None))"),
+        (5, "negate 2", "((number) > (0))"),
+        (5, "boundary", "((number) < (0))"),
+        (6, "delete", "pass"),
+        (7, "always", "True"),
+        (7, "never", "False"),
+        (8, "delete", "pass"),
+        (11, "always", "True"),
+        (11, "never", "False"),
+        (11, "drop-operand 1", "((all(names)))"),
+        (11, "drop-operand 2", "((number > 0))"),
+        (11, "negate", "((number) <= (0))"),
+        (11, "boundary", "((number) >= (0))"),
+        (11, "swap", "any"),
+        (11, "drop-operand 3", "(number)"),
+        (11, "drop-operand 4", "(len(names) - 1)"),
+        (11, "drop-operand 5", "(len(names))"),
+    ]
+    assert [mutant.operator for mutant in made if mutant.equivalent] == ["boundary"]
+    assert all(mutant.text != TOY and mutant.source in TOY for mutant in made)
+
+
+def test_mutants_are_killed_survive_or_are_equivalent(tree: Path) -> None:
+    tests = {"toy.py": ["tests/test_toy.py"]}
+    outcomes = list(run(mutants_of(tree, ["toy.py"]), root=tree, tests=tests, jobs=2))
+    verdicts = {(one.mutant.line, one.mutant.operator): one.verdict for one in outcomes}
+    survivors = {place for place, verdict in verdicts.items() if verdict == "survived"}
+    assert survivors == {(7, "never"), (8, "delete"), (11, "drop-operand 1")}
+    assert verdicts[11, "boundary"] == "equivalent"
+    assert verdicts[5, "boundary"] == verdicts[11, "swap"] == "killed"
+    assert (tree / "src/caspr/toy.py").read_text() == TOY
+
+
+def test_a_mutant_that_hangs_is_killed_and_a_wrong_comment_reported(tree: Path) -> None:
+    toy = tree / "src/caspr/toy.py"
+    toy.write_text(
+        "def checked(number, names):\n"
+        "    # mutant: equivalent (never), because somebody said so\n"
+        "    while names:\n"
+        "        names.pop()\n"
+    )
+    (tree / "tests/test_toy.py").write_text(
+        "from caspr.toy import checked\n"
+        "def test_checked():\n"
+        "    names = [1]\n"
+        "    checked(1, names)\n"
+        "    assert not names\n"
+    )
+    mutants = mutants_of(tree, ["toy.py"])
+    outcomes = run(mutants, root=tree, tests={"toy.py": ["tests/test_toy.py"]}, timeout=5)
+    verdicts = {one.mutant.operator: one.verdict for one in outcomes}
+    assert verdicts == {"never": "wrongly marked", "delete": "killed"}
+
+
+def test_tests_that_fail_without_a_mutant_are_reported(tree: Path) -> None:
+    (tree / "tests/test_toy.py").write_text("def test_nothing():\n    assert False\n")
+    with pytest.raises(SystemExit, match="fail without any mutant"):
+        list(run(mutants_of(tree, ["toy.py"]), root=tree, tests={"toy.py": ["tests/test_toy.py"]}))
+
+
+def test_the_table_names_modules_and_tests_that_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for path, tests in TESTS.items():
+        assert (ROOT / "src/caspr" / path).exists(), path
+        for test in tests:
+            assert (ROOT / test).exists(), test
+    assert main(["--list", "price/rules", "price/pricing"]) == 0
+    assert "mutants of 2 modules" in capsys.readouterr().out

@@ -1,0 +1,100 @@
+"""Certificate files are verified document by document, under decisions that a review file must have too."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from caspr.engines import brute
+from caspr.errors import EngineError, InputError
+from caspr.proof.certify import certify
+from caspr.proof.prove import prove_results
+from caspr.proof.verify.documents import one_line, verify_documents
+from caspr.result import Result
+from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.limits import Limits
+from caspr.task.settings import Settings
+from caspr.task.solution import Status
+from caspr.text.document import Annotation, Document
+from tests.instances import paper_annotations
+
+APART = Statement.of(StatementKind.APART, [(1, 3), (5, 5)])
+ABSENT = Statement.of(StatementKind.ABSENT, [(2, 2)])
+DECIDED = Decisions.of(statements=[APART, ABSENT])
+
+
+def annotations(name: str = "one") -> tuple[Annotation, ...]:
+    document = Document(name, ("w",) * 6)
+    return tuple(Annotation.of(one.annotator, document, one.chains) for one in paper_annotations())
+
+
+def result(name: str = "one", decisions: Decisions | None = None) -> Result:
+    instance = Settings().instance(annotations(name), decisions or Decisions())
+    solution = brute.solve(instance, Limits())
+    return Result(instance, solution, certify(instance, solution)[0], "brute", 0.0)
+
+
+def file(*results: Result) -> Any:
+    data, findings = prove_results(results, [Settings()] * len(results))
+    assert findings == ()
+    return json.loads(json.dumps(data))
+
+
+def test_every_document_is_verified() -> None:
+    one, two = result("one"), result("two", DECIDED)
+    given = [(annotations("two"), None), (annotations("one"), None)]
+    first, second = verify_documents(file(one, two), given)
+    assert (first.title, first.value, first.decisions) == ("one", one.solution.value, Decisions())
+    assert (second.title, second.value, second.decisions) == ("two", two.solution.value, DECIDED)
+    assert first.settings == second.settings == Settings()
+
+
+def test_a_result_that_is_not_proven_gets_a_warning_and_no_certificate() -> None:
+    one, two = result("one"), result("two")
+    unproven = replace(one, solution=replace(one.solution, status=Status.FEASIBLE, bound=0))
+    data, (finding,) = prove_results([unproven, two], [Settings()] * 2)
+    assert finding.code == "no-certificate" and "'one'" in str(finding)
+    assert [entry["name"] for entry in data["documents"]] == ["two"]
+
+
+def test_a_document_that_nobody_annotated_is_refused() -> None:
+    with pytest.raises(InputError, match="found document 'one', expected one that the annotators have"):
+        list(verify_documents(file(result("one")), [(annotations("two"), None)]))
+
+
+def test_an_error_names_its_document_and_comes_after_what_was_verified_before() -> None:
+    data = file(result("one"), result("two"))
+    data["documents"][1]["certificate"]["value"] += 1
+    verified = verify_documents(data, [(annotations("one"), None), (annotations("two"), None)])
+    assert next(verified).title == "one"
+    with pytest.raises(EngineError, match="document 'two': certificate: the chains do not cost the value"):
+        next(verified)
+
+
+def test_decisions_are_those_of_the_review_file_in_any_order() -> None:
+    data = file(result(decisions=DECIDED))
+    turned = Decisions.of(statements=[ABSENT, APART])
+    (verified,) = verify_documents(data, [(annotations(), turned)])
+    assert verified.decisions == DECIDED
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (Decisions(), r"found 2 decisions in which.*only the certificate has '\(1, 3\) and \(5, 5\) apart'"),
+        (Decisions.of(statements=[APART]), r"found 1 decision in which.*only the certificate has '\(2, 2\)"),
+        (
+            Decisions.of((), [4], [APART, ABSENT]),
+            "only the review file has 'nothing starts or ends at token 4'",
+        ),
+    ],
+)
+def test_other_decisions_are_refused(given: Decisions, complaint: str) -> None:
+    with pytest.raises(InputError, match=f"document 'one': certificate: .*{complaint}"):
+        list(verify_documents(file(result(decisions=DECIDED)), [(annotations(), given)]))
+
+
+def test_words_of_a_certificate_are_printed_on_one_short_line() -> None:
+    assert one_line("a\nb \x1b[2K") == "a\\nb \\x1b[2K"
+    assert len(one_line("word " * 100)) <= 110

@@ -1,0 +1,150 @@
+"""The bound of a tree holds for every clustering, is exact where it can be, and no integer is too large."""
+
+from itertools import combinations, product
+from random import Random
+from typing import Any
+
+import pytest
+
+from caspr.errors import EngineError
+from caspr.proof.verify.tree import Gains, bound_tree
+
+TRIANGLE = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
+PATHS = {(0, 1): 4, (0, 2): 4, (1, 2): -6, (2, 3): 4, (1, 3): 4}
+"""A square whose diagonal 1-2 costs; 0-3 is forbidden."""
+
+
+def leaf(*stars: list[int], shift: int = 0) -> dict[str, Any]:
+    return {"shift": shift, "stars": list(stars)}
+
+
+def branch(pair: list[int], together: dict[str, Any], apart: dict[str, Any]) -> dict[str, Any]:
+    return {"pair": pair, "together": together, "apart": apart}
+
+
+def best(gains: Gains, nodes: int) -> int:
+    """Try every clustering; the one of single nodes gains 0."""
+    found = [0]
+    for labels in product(range(nodes), repeat=nodes):
+        inside = [pair for pair in combinations(range(nodes), 2) if labels[pair[0]] == labels[pair[1]]]
+        if all(pair in gains for pair in inside):
+            found.append(sum(gains[pair] for pair in inside))
+    return max(found)
+
+
+def test_without_stars_all_positive_gains_count() -> None:
+    assert bound_tree(TRIANGLE, leaf()) == 4
+    assert bound_tree({(0, 1): 0, (0, 2): -1}, leaf()) == 0
+    assert bound_tree({}, leaf()) == 0
+    assert bound_tree({(0, 1): 0}, leaf([3, 0, 1, 2])) == 3
+
+
+def test_a_star_takes_from_its_rays_and_gives_to_pairs_of_leaves() -> None:
+    assert bound_tree(TRIANGLE, leaf([2, 0, 1, 2])) == 2 == best(TRIANGLE, 3)
+    assert bound_tree(TRIANGLE, leaf([2, 0, 2, 1])) == 2
+    assert bound_tree(TRIANGLE, leaf([0, 0, 1, 2])) == 4
+    assert bound_tree({**TRIANGLE, (1, 2): -1}, leaf([2, 0, 1, 2])) == 3
+    assert bound_tree(TRIANGLE, leaf([2, 2, 0, 1])) == 6
+
+
+def test_a_star_may_name_nodes_that_are_not_there() -> None:
+    assert bound_tree({(0, 1): 2, (0, 2): 2}, leaf([2, 0, 1, 2])) == 2
+    assert bound_tree({(0, 1): 2}, leaf([1, 0, 1, 7])) == 2
+
+
+def test_a_bound_is_a_multiple_of_the_greatest_common_divisor() -> None:
+    gains = {(0, 1): 6, (0, 2): 6, (1, 2): -9}
+    assert bound_tree(gains, leaf([5, 0, 1, 2])) == 6
+    assert bound_tree(gains, leaf([11, 0, 1, 2], shift=1)) == 6
+    assert bound_tree({(0, 1): 5, (0, 2): 6}, leaf([5, 0, 1, 2])) == 6
+    assert bound_tree({(0, 1): 5, (0, 2): 6}, leaf([11, 0, 1, 2], shift=1)) == 6
+
+
+@pytest.mark.parametrize("shift", [0, 1, 60])
+def test_multipliers_are_in_units(shift: int) -> None:
+    assert bound_tree(TRIANGLE, leaf([2 << shift, 0, 1, 2], shift=shift)) == 2
+
+
+@pytest.mark.parametrize("shift", [-1, 61, 10**9])
+def test_absurd_units_are_refused(shift: int) -> None:
+    with pytest.raises(EngineError, match="unit of the multipliers"):
+        bound_tree(TRIANGLE, leaf(shift=shift))
+
+
+@pytest.mark.parametrize("star", [[-1, 0, 1, 2], [-1, 2, 0, 1]])
+def test_a_negative_multiplier_is_refused(star: list[int]) -> None:
+    """With -4 for 2; 0, 1 the bound of the triangle would be 0."""
+    with pytest.raises(EngineError, match="negative"):
+        bound_tree(TRIANGLE, leaf(star))
+
+
+@pytest.mark.parametrize("star", [[2, 0, 1, 1], [2, 1, 0, 1], [1, 0, 1, 2, 1]])
+def test_a_node_twice_is_no_star(star: list[int]) -> None:
+    """With 2 for 0; 1, 1 the bound of a pair that gains 4 would be 2."""
+    with pytest.raises(EngineError, match="not a star"):
+        bound_tree({(0, 1): 4}, leaf(star))
+
+
+@pytest.mark.parametrize("star", [[2.0, 0, 1, 2], [True, 0, 1, 2], ["2", 0, 1, 2], [2, 0.0, 1], [1e999]])
+def test_only_integers_are_read(star: list[Any]) -> None:
+    with pytest.raises(TypeError, match="expected an integer"):
+        bound_tree(TRIANGLE, leaf(star))
+    with pytest.raises(TypeError, match="expected an integer"):
+        bound_tree(TRIANGLE, {"shift": 1.0, "stars": []})
+    with pytest.raises(TypeError, match="expected an integer"):
+        bound_tree(TRIANGLE, branch([0, True], leaf(), leaf()))
+
+
+def test_the_larger_branch_counts() -> None:
+    assert bound_tree(TRIANGLE, branch([0, 1], leaf(), leaf())) == 2
+    assert bound_tree(TRIANGLE, branch([2, 1], leaf(), leaf())) == 4
+    assert bound_tree(TRIANGLE, branch([1, 2], leaf(), leaf([2, 0, 1, 2]))) == 2
+    assert bound_tree({(0, 1): 9, (0, 2): 2}, branch([0, 1], leaf(), leaf())) == 9
+
+
+def test_a_forbidden_pair_is_apart() -> None:
+    assert bound_tree(PATHS, {"pair": [0, 3], "apart": leaf()}) == 16
+    assert bound_tree(PATHS, {"pair": [5, 5], "apart": leaf()}) == 16
+
+
+def test_nodes_that_are_joined_add_their_gains_and_what_either_forbids() -> None:
+    gains = {(0, 1): 3, (0, 2): -5, (0, 3): 2, (1, 2): 100, (1, 3): 4, (2, 3): 10}
+    assert bound_tree(gains, branch([1, 2], leaf(), leaf())) == 100 + 2 + 14
+    assert bound_tree({(0, 1): 3, (1, 2): 100, (1, 3): 4}, branch([1, 2], leaf(), leaf())) == 100
+    assert bound_tree({(0, 2): 3, (1, 2): 100, (2, 3): 4}, branch([1, 2], leaf(), leaf())) == 100
+    assert bound_tree({(0, 3): 7, (1, 2): 100}, branch([1, 2], leaf(), leaf())) == 107
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_every_tree_is_a_bound(seed: int) -> None:
+    random = Random(seed)
+    nodes = random.randint(2, 5)
+    pairs = [pair for pair in combinations(range(nodes), 2) if random.random() < 0.85]
+    gains = {pair: random.choice((1, 2, 5)) * random.randint(-3, 3) for pair in pairs}
+    assert bound_tree(gains, _tree(random, nodes, 3)) >= best(gains, nodes)
+
+
+def _tree(random: Random, nodes: int, depth: int) -> dict[str, Any]:
+    if depth and nodes > 2 and random.random() < 0.7:
+        below = [_tree(random, nodes, depth - 1) for _ in range(2)]
+        return branch(random.sample(range(nodes), 2), *below)
+    shift = random.choice((0, 1, 3))
+    sizes = [random.randint(2, nodes) for _ in range(random.randint(0, 4))]
+    return leaf(*([random.randint(0, 6), *random.sample(range(nodes), size)] for size in sizes), shift=shift)
+
+
+@pytest.mark.parametrize("large", [2**31, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64 + 3, 10**40 + 7])
+@pytest.mark.parametrize("shift", [0, 20, 60])
+def test_gains_beyond_64_bits_neither_wrap_nor_round(large: int, shift: int) -> None:
+    gains = {
+        (0, 1): large,
+        (0, 2): large - 1,
+        (0, 3): large,
+        (1, 2): -large,
+        (1, 3): -large,
+        (2, 3): 1 - large,
+    }
+    star = [(large - 1) << shift, 0, 1, 2, 3]
+    assert bound_tree(gains, leaf(star, shift=shift)) == large + 1
+    assert bound_tree(gains, leaf(shift=shift)) == 3 * large - 1
+    assert bound_tree(gains, branch([0, 1], leaf(), leaf(star, shift=shift))) == large
