@@ -242,7 +242,7 @@ def decisions(plan: Plan) -> Iterator[Row]:
         medians.append(statistics.median(seconds))
         worst = max(worst, *seconds)
     yield Row(
-        "one decision on an act, re-optimised through `Adjudicator`, V",
+        "one decision on an act, re-optimised through `IncrementalSolver`, V",
         "median under 100 ms, worst under 1 s",
         f"medians of the acts {1000 * min(medians):.0f} to {1000 * max(medians):.0f} ms, worst {worst:.2f} s",
     )
@@ -250,13 +250,13 @@ def decisions(plan: Plan) -> Iterator[Row]:
 
 def _decide(files: Sequence[Path], rounds: int) -> list[float]:
     """Enforce one random link after the other and return the seconds each took."""
-    from caspr.engines.native.incremental import Adjudicator
+    from caspr.engines.native.incremental import IncrementalSolver
     from caspr.task.decisions import Decisions
     from caspr.text.document import Chain
 
     [annotations], _ = by_document(read_all(files))
     rng = random.Random(1)
-    adjudicator = Adjudicator(Settings().instance(annotations, Decisions()))
+    adjudicator = IncrementalSolver(Settings().instance(annotations, Decisions()))
     adjudicator.solve()
     chains: list[Chain] = []
     seconds = []

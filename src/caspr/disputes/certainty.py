@@ -24,7 +24,7 @@ def with_certainty(result: Result, seconds: float) -> Result:
     if seconds <= 0 or result.status is not Status.OPTIMAL:
         return result
     from caspr.engines.native import Memory
-    from caspr.engines.native.flip_prices import certainties
+    from caspr.engines.native.flip_prices import flip_prices
 
     give_up = time.monotonic() + seconds
     memory = Memory()
@@ -33,7 +33,7 @@ def with_certainty(result: Result, seconds: float) -> Result:
         left = give_up - time.monotonic()
         if left <= 0:
             break
-        for told in certainties(result.instance, result.solution, [pair], Limits(seconds=left), memory):
+        for told in flip_prices(result.instance, result.solution, [pair], Limits(seconds=left), memory):
             known[pair] = Certainty(
                 always=told.certain if told.certain or told.exact else None,
                 flip=told.price,

@@ -31,12 +31,12 @@ def certify_results(
     results: Sequence[Result], settings: Sequence[Settings]
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Make a certificate for each result; a document for which there is none gets a warning."""
-    from caspr.engines.native.prove import certificate
+    from caspr.engines.native.prove import prove_optimal
 
     documents, findings = [], []
     for result, chosen in zip(results, settings, strict=True):
         limits = Limits(chosen.limits.seconds, chosen.limits.megabytes)
-        proof = certificate(result.instance, result.solution, limits)
+        proof = prove_optimal(result.instance, result.solution, limits)
         title = result.document.title
         if proof is None:
             message = f"no certificate for document '{title}': not proven optimal, or no time for a proof"

@@ -107,7 +107,7 @@ class Queue:
                 return
             pair = question.mentions[0], question.mentions[1]
             limits = Limits(seconds=left, cancelled=cancelled)
-            for told in self.board.adjudicator.certainties(instance, solution, [pair], limits):
+            for told in self.board.adjudicator.flip_prices(instance, solution, [pair], limits):
                 if not cancelled():
                     prices[question.mentions] = told
                     yield question

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
-from caspr.engines.native.incremental import Adjudicator
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.errors import EngineError
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
@@ -92,7 +92,7 @@ class Solver:
         self.annotations = tuple(align(self.annotations))
         self.findings = check(self.annotations, allow_nested=self.settings.allow_nested)
         self._certifier = Certifier()
-        self.adjudicator = Adjudicator(self.settings.instance(self.annotations, Decisions()))
+        self.adjudicator = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
 
     @property
     def document(self) -> Document:

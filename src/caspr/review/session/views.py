@@ -155,7 +155,7 @@ class Viewer:
         instance = self.board.instance(position.decisions)
         allowed = set(instance.mentions)
         todo = {id: pair for id, pair in pairs.items() if allowed.issuperset(pair)}
-        told = self.board.adjudicator.certainties(
+        told = self.board.adjudicator.flip_prices(
             instance, self.board.solution(position), todo.values(), limits
         )
         return {
