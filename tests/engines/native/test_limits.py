@@ -1,10 +1,12 @@
 """Limits and interrupts give the best so far, with a bound; nothing escapes as an exception."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from caspr.engines import brute
 from caspr.engines.native import solve, state
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.incremental import IncrementalSolver
@@ -12,13 +14,16 @@ from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.state import Memory
+from caspr.engines.native.translation import translate
+from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.objectives import OBJECTIVES
+from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES, Objective
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
+from tests.engines.native.random_instances import random_instance
 
 
 def noisy(objective: str, *, mentions: int = 50, seed: int = 1, annotators: int = 4) -> Instance:
@@ -140,3 +145,21 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
     certify(instance, shared)
     assert shared == alone
     assert used == [2]
+
+
+def test_gains_beyond_64_bits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = noisy("ua", mentions=40)
+    monkeypatch.setattr(translate, "LARGEST_MASS", 8 * 40**2)
+    solve(instance, Limits())
+    monkeypatch.setattr(translate, "LARGEST_MASS", 8 * 40**2 - 1)
+    with pytest.raises(EngineError, match=r"found gains of up to .* in a part of 40 mentions"):
+        solve(instance, Limits())
+
+
+def test_the_largest_coefficients_are_solved_as_brute_force_solves_them() -> None:
+    largest = LARGEST_COEFFICIENT
+    for seed in range(40):
+        for costs in ((largest, largest, largest), (largest, 0, largest - 1), (largest - 1, largest, None)):
+            instance = replace(random_instance(seed, mentions=7), objective=Objective(*costs))
+            ours, truth = solve(instance, Limits()), brute.solve(instance, Limits())
+            assert (ours.status, ours.value) == (truth.status, truth.value)

@@ -109,3 +109,18 @@ def test_incumbents_are_valid_and_repeatable(seed: int) -> None:
     labels = start(problem, kicks=5)
     assert problem.value(labels) is not None
     assert np.array_equal(labels, start(problem, kicks=5))
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("seed", range(60))
+def test_only_what_exceeds_the_floor_is_proven(seed: int) -> None:
+    problem = uneven_problem(seed)
+    found = enumerate_optima(problem)
+    assert found is not None
+    for floor in range(found.value - 2, found.value + 3):
+        outcome = search(problem, Watch(), floor=floor)
+        assert outcome.floor == floor
+        assert max(outcome.bound, floor) >= found.value
+        assert not outcome.proven or outcome.value == found.value
+        assert outcome.proven or floor >= found.value
+        assert not (outcome.proven and floor > found.value)

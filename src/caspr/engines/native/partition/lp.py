@@ -225,8 +225,8 @@ def _model(gains: Ints, rows: Rows) -> highspy.HighsLp:
 
 def decided(point: Point, floor: int) -> tuple[Bools, Bools]:
     """Find the pairs that every clustering of value `floor` or more puts together, and apart."""
-    # No reduced gain exceeds 2^62 (`safe_bound`), so a gap beyond that decides nothing either.
-    gap = min(point.scaled - (floor << point.shift), 1 << 62)
+    # The gap is Python's integer, of any size; NumPy compares it exactly with reduced gains of 64 bits.
+    gap = point.scaled - (floor << point.shift)
     together: NDArray[np.bool_] = point.reduced > gap
     apart: NDArray[np.bool_] = -point.reduced > gap
     return together, apart
