@@ -231,7 +231,7 @@ def report(what: str, native: Measure, clingo: Measure | None) -> None:
 
 
 def decisions(plan: Plan) -> Iterator[Row]:
-    """Measure one more decision on an act, re-optimised through the adjudicator."""
+    """Measure one more decision on an act, re-optimised incrementally."""
     if plan.acts is None:
         return
     medians, worst = [], 0.0
@@ -242,7 +242,7 @@ def decisions(plan: Plan) -> Iterator[Row]:
         medians.append(statistics.median(seconds))
         worst = max(worst, *seconds)
     yield Row(
-        "one decision on an act, re-optimised through `Adjudicator`, V",
+        "one decision on an act, re-optimised through `IncrementalSolver`, V",
         "median under 100 ms, worst under 1 s",
         f"medians of the acts {1000 * min(medians):.0f} to {1000 * max(medians):.0f} ms, worst {worst:.2f} s",
     )
@@ -250,14 +250,14 @@ def decisions(plan: Plan) -> Iterator[Row]:
 
 def _decide(files: Sequence[Path], rounds: int) -> list[float]:
     """Enforce one random link after the other and return the seconds each took."""
-    from caspr.engines.native.incremental import Adjudicator
+    from caspr.engines.native.incremental import IncrementalSolver
     from caspr.task.decisions import Decisions
     from caspr.text.document import Chain
 
     [annotations], _ = by_document(read_all(files))
     rng = random.Random(1)
-    adjudicator = Adjudicator(Settings().instance(annotations, Decisions()))
-    adjudicator.solve()
+    solver = IncrementalSolver(Settings().instance(annotations, Decisions()))
+    solver.solve()
     chains: list[Chain] = []
     seconds = []
     for number in range(rounds):
@@ -268,7 +268,7 @@ def _decide(files: Sequence[Path], rounds: int) -> list[float]:
             continue
         chains.append(Chain.of(f"d{number}", pair))
         started = time.monotonic()
-        adjudicator.decide(Decisions.of(chains))
+        solver.decide(Decisions.of(chains))
         seconds.append(time.monotonic() - started)
     return seconds
 

@@ -35,7 +35,7 @@ def through_a_document(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> objec
 
 def through_the_page(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> object:
     solver = Solver(song(), Settings())
-    monkeypatch.setattr(solver.adjudicator, "answer", engine)
+    monkeypatch.setattr(solver.incremental, "answer", engine)
     return solver.solve(())
 
 

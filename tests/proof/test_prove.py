@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from caspr.engines.native import solve
-from caspr.engines.native.prove import certificate
+from caspr.engines.native.prove import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits
@@ -18,7 +18,7 @@ from tests.engines.native.test_limits import noisy
 
 def made(objective: str) -> dict[str, Any]:
     instance = noisy(objective, mentions=30)
-    written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
+    written = prove_optimal(instance, solve(instance, Limits()), Limits(seconds=60))
     assert written is not None
     plain: dict[str, Any] = json.loads(json.dumps(written))
     return plain
@@ -37,7 +37,7 @@ def test_every_optimum_has_a_certificate_that_verifies(block: int) -> None:
         instance = random_instance(seed, mentions=9)
         solution = solve(instance, Limits())
         if solution.status is Status.OPTIMAL:
-            written = certificate(instance, solution, Limits())
+            written = prove_optimal(instance, solution, Limits())
             assert written is not None, seed
             by_cases += any("cases" in part for part in written["parts"])
             assert verify(json.loads(json.dumps(written)), instance) == solution.value, seed

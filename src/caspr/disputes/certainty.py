@@ -23,7 +23,7 @@ def with_certainty(result: Result, seconds: float) -> Result:
     if seconds <= 0 or result.status is not Status.OPTIMAL:
         return result
     from caspr.engines.native import Memory
-    from caspr.engines.native.flip_prices import certainties
+    from caspr.engines.native.flip_prices import flip_prices
 
     deadline = time.monotonic() + seconds
     memory = Memory()
@@ -32,7 +32,7 @@ def with_certainty(result: Result, seconds: float) -> Result:
         left = deadline - time.monotonic()
         if left <= 0:
             break
-        for flip in certainties(result.instance, result.solution, [pair], Limits(seconds=left), memory):
+        for flip in flip_prices(result.instance, result.solution, [pair], Limits(seconds=left), memory):
             known[pair] = Certainty(
                 always=flip.certain if flip.certain or flip.exact else None,
                 flip=flip.price,

@@ -1,6 +1,6 @@
 """Engines: Instance -> Solution. One engine is one module or sub-package; `ENGINES` lists them.
 
-An engine keeps the limits it is given, tells the progress listener of better values and bounds, and
+An engine keeps the limits it is given, reports better values and bounds to the progress callback, and
 returns the best solution it has, never an exception, when time or memory run out.
 """
 
@@ -12,7 +12,7 @@ from caspr.task.limits import Limits, Progress
 from caspr.task.solution import Solution
 
 Engine = Callable[[Instance, Limits, Progress], Solution]
-"""What every engine can do."""
+"""Solves an instance within limits, reporting progress."""
 
 ENCODINGS = ("mm", "cm")
 """The encodings of the ASP engines: mention-mention and chain-mention."""
@@ -55,7 +55,7 @@ ENGINES: dict[str, Callable[[str], Engine]] = {
     "gringo-wasp": _gringo_wasp,
     "brute": _brute,
 }
-"""Every engine by name; each is imported when it is asked for."""
+"""Every engine by name; each is imported when it is chosen."""
 
 AUTO = "native"
 """What `auto` stands for."""

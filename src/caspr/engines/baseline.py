@@ -1,6 +1,6 @@
-"""The baseline: the best single annotation, made to fit rules and decisions. It is there at once.
+"""The baseline: the best single annotation, made to fit rules and decisions. It needs no search.
 
-Engines return it when a limit comes before their first solution, so that a user always gets an answer.
+Engines return it when a limit is reached before their first solution, so that a user always gets an answer.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
 FALLBACK = "nothing better was found than the chains of one annotator, made to fit rules and decisions"
-"""What is said when the baseline is the result."""
+"""The warning when the baseline is the result."""
 
 
 def baseline(instance: Instance) -> Partition | None:
@@ -30,7 +30,7 @@ def baseline(instance: Instance) -> Partition | None:
 
 
 def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
-    """Return the chains the decisions demand: groups, with company for lone mentions."""
+    """Return the chains the decisions demand: groups, with partners for mentions enforced alone."""
     found = arrangement(instance, instance.decisions)
     return None if found is None else [list(chain) for chain in found if len(chain) > 1]
 

@@ -68,7 +68,7 @@ def _partitions(instance: Instance, mentions: tuple[Span, ...]) -> Iterator[list
 
 
 def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
-    """Check that required mentions exist and enforced mentions are together or apart as told."""
+    """Check that required mentions exist and enforced mentions are together or apart as decided."""
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
     if not instance.required <= holder.keys():
         return False

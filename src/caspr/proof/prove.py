@@ -14,13 +14,13 @@ def prove_results(
     results: Sequence[Result], settings: Sequence[Settings]
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Make the certificate file of some results; a document without a proof gets a warning."""
-    from caspr.engines.native.prove import certificate
+    from caspr.engines.native.prove import prove_optimal
 
     certificates, findings = [], []
     for result, chosen in zip(results, settings, strict=True):
         document = result.document
         limits = Limits(chosen.limits.seconds, chosen.limits.megabytes)
-        proof = certificate(result.instance, result.solution, limits)
+        proof = prove_optimal(result.instance, result.solution, limits)
         if proof is not None:
             certificates.append(Certificate(document.key, chosen, result.instance.decisions, proof))
             continue

@@ -1,4 +1,4 @@
-"""Certainties and prices are those that brute force's list of solutions gives."""
+"""Prices are those that brute force's list of solutions gives."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,8 +9,8 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.flip_prices import FlipPrice, certainties
-from caspr.engines.native.incremental import Adjudicator
+from caspr.engines.native.flip_prices import FlipPrice, flip_prices
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
@@ -34,14 +34,14 @@ def instances(seeds: range, mentions: int) -> Iterator[tuple[Instance, Solution]
 
 
 def prices(instance: Instance, solution: Solution) -> Iterator[tuple[FlipPrice, int | None]]:
-    """Yield what is told of every pair of mentions, and the true price of flipping it."""
+    """Yield the price of flipping each pair of mentions, and the true one."""
     every = [(cost, _pairs(partition)) for cost, partition in brute.every_solution(instance)]
     pairs = list(combinations(instance.mentions, 2))
-    for told in certainties(instance, solution, pairs, Limits()):
-        pair = (told.first, told.second)
-        assert told.together == (pair in _pairs(solution.partitions[0]))
-        opposite = [cost for cost, linked in every if (pair in linked) != told.together]
-        yield told, min(opposite) - solution.value if opposite else None
+    for flip in flip_prices(instance, solution, pairs, Limits()):
+        pair = (flip.first, flip.second)
+        assert flip.together == (pair in _pairs(solution.partitions[0]))
+        opposite = [cost for cost, linked in every if (pair in linked) != flip.together]
+        yield flip, min(opposite) - solution.value if opposite else None
 
 
 def _pairs(partition: Partition) -> set[object]:
@@ -52,42 +52,42 @@ def _pairs(partition: Partition) -> set[object]:
 def test_prices_are_those_of_the_best_opposite(block: int) -> None:
     impossible = positive = 0
     for instance, solution in instances(range(block * 30, block * 30 + 30), mentions=7):
-        for told, price in prices(instance, solution):
-            assert told.exact and told.price == price, (instance, told)
-            assert told.certain == (price is None or price > 0)
+        for flip, price in prices(instance, solution):
+            assert flip.exact and flip.price == price, (instance, flip)
+            assert flip.certain == (price is None or price > 0)
             impossible, positive = impossible + (price is None), positive + bool(price)
     assert impossible and positive
 
 
 def test_prices_with_eight_mentions() -> None:
     for instance, solution in instances(range(1000, 1025), mentions=8):
-        for told, price in prices(instance, solution):
-            assert told.exact and told.price == price
+        for flip, price in prices(instance, solution):
+            assert flip.exact and flip.price == price
 
 
 def test_no_time_gives_a_bound_on_the_price() -> None:
     for instance, solution in instances(range(2000, 2060), mentions=7):
         pairs = list(combinations(instance.mentions, 2))
-        hasty = certainties(instance, solution, pairs, Limits(seconds=0))
-        for told, exact in zip(hasty, certainties(instance, solution, pairs, Limits()), strict=True):
-            assert told.together == exact.together
-            if told.exact or told.price is None:
-                assert told.price == exact.price
+        hasty = flip_prices(instance, solution, pairs, Limits(seconds=0))
+        for flip, exact in zip(hasty, flip_prices(instance, solution, pairs, Limits()), strict=True):
+            assert flip.together == exact.together
+            if flip.exact or flip.price is None:
+                assert flip.price == exact.price
             else:
-                assert exact.price is None or 0 <= told.price <= exact.price
-            assert exact.certain or not told.certain
+                assert exact.price is None or 0 <= flip.price <= exact.price
+            assert exact.certain or not flip.certain
 
 
 def test_prices_stay_right_while_decisions_come_and_go() -> None:
     for instance, _ in instances(range(3000, 3030), mentions=6):
-        adjudicator, random = Adjudicator(instance), Random(5)
+        solver, random = IncrementalSolver(instance), Random(5)
         for _ in range(3):
             decisions = (
                 random_decisions(random, list(instance.mentions)) if instance.mentions else Decisions()
             )
-            solution = adjudicator.decide(decisions)
-            now = adjudicator.instance
+            solution = solver.decide(decisions)
+            now = solver.instance
             if solution.status is Status.OPTIMAL:
                 pairs = list(combinations(now.mentions, 2))
-                again = list(adjudicator.certainties(now, solution, pairs, Limits()))
-                assert again == list(certainties(now, solution, pairs, Limits()))
+                again = list(solver.flip_prices(now, solution, pairs, Limits()))
+                assert again == list(flip_prices(now, solution, pairs, Limits()))

@@ -88,7 +88,7 @@ def test_a_search_in_rounds(objective: str) -> None:
         assert solution.stop is Stop.INTERRUPT or solution.status is Status.OPTIMAL
 
 
-def test_bounds_are_told_while_a_component_is_searched() -> None:
+def test_bounds_are_reported_while_a_component_is_searched() -> None:
     listening = Interrupting(1 << 60)
     solution = listening.solve(noisy("ua", mentions=60), Limits())
     assert len({bound for bound in listening.bounds if bound < solution.value}) > 3

@@ -1,24 +1,29 @@
 """Limits and interrupts give the best so far, with a bound; nothing escapes as an exception."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from caspr.engines import brute
 from caspr.engines.native import solve, state
 from caspr.engines.native.engine import solve_with
-from caspr.engines.native.incremental import Adjudicator
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.state import Memory
+from caspr.engines.native.translation import translate
+from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.objectives import OBJECTIVES
+from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES, Objective
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
+from tests.engines.native.random_instances import random_instance
 
 
 def noisy(objective: str, *, mentions: int = 50, seed: int = 1, annotators: int = 4) -> Instance:
@@ -63,25 +68,27 @@ def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     assert early.status is Status.FEASIBLE
 
 
-def test_progress_is_told_values_that_fall_and_bounds_that_rise() -> None:
-    told: list[tuple[int | None, int | None]] = []
-    solution = solve(noisy("ua"), Limits(seconds=60), lambda value, bound, **_: told.append((value, bound)))
-    values = [value for value, _ in told if value is not None]
-    bounds = [bound for _, bound in told if bound is not None]
+def test_progress_receives_values_that_fall_and_bounds_that_rise() -> None:
+    received: list[tuple[int | None, int | None]] = []
+    solution = solve(
+        noisy("ua"), Limits(seconds=60), lambda value, bound, **_: received.append((value, bound))
+    )
+    values = [value for value, _ in received if value is not None]
+    bounds = [bound for _, bound in received if bound is not None]
     assert values == sorted(values, reverse=True) and values[-1] == solution.value
     assert bounds == sorted(bounds)
 
 
-def test_progress_is_told_how_many_parts_are_done() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_receives_how_many_parts_are_done() -> None:
+    received: list[tuple[int, int]] = []
 
-    def listen(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
-        told.append((done, parts))
+    def on_progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        received.append((done, parts))
 
-    solve(noisy("ua"), Limits(seconds=60), listen)
-    counted = [done for done, parts in told if parts]
-    assert counted == sorted(counted) and len({parts for _, parts in told} - {0}) == 1
-    assert all(done < parts for done, parts in told if parts)
+    solve(noisy("ua"), Limits(seconds=60), on_progress)
+    counted = [done for done, parts in received if parts]
+    assert counted == sorted(counted) and len({parts for _, parts in received} - {0}) == 1
+    assert all(done < parts for done, parts in received if parts)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -93,13 +100,13 @@ def test_the_order_and_names_of_annotators_change_nothing(objective: str) -> Non
 
 def test_an_adjudicator_gives_what_a_new_solve_gives() -> None:
     instance = noisy("v", mentions=40)
-    adjudicator = Adjudicator(instance)
+    solver = IncrementalSolver(instance)
     random = Random(3)
     for _ in range(12):
         chosen = random.sample(instance.mentions, 3)
         decisions = Decisions.of([Chain.of("1", chosen[:1]), Chain.of("2", chosen[1:])])
-        again = adjudicator.decide(decisions)
-        fresh = solve(adjudicator.instance, Limits())
+        again = solver.decide(decisions)
+        fresh = solve(solver.instance, Limits())
         assert (again.status, again.value, again.bound) == (fresh.status, fresh.value, fresh.bound)
 
 
@@ -138,3 +145,21 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
     certify(instance, shared)
     assert shared == alone
     assert used == [2]
+
+
+def test_gains_beyond_64_bits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = noisy("ua", mentions=40)
+    monkeypatch.setattr(translate, "LARGEST_MASS", 8 * 40**2)
+    solve(instance, Limits())
+    monkeypatch.setattr(translate, "LARGEST_MASS", 8 * 40**2 - 1)
+    with pytest.raises(EngineError, match=r"found gains of up to .* in a part of 40 mentions"):
+        solve(instance, Limits())
+
+
+def test_the_largest_coefficients_are_solved_as_brute_force_solves_them() -> None:
+    largest = LARGEST_COEFFICIENT
+    for seed in range(40):
+        for costs in ((largest, largest, largest), (largest, 0, largest - 1), (largest - 1, largest, None)):
+            instance = replace(random_instance(seed, mentions=7), objective=Objective(*costs))
+            ours, truth = solve(instance, Limits()), brute.solve(instance, Limits())
+            assert (ours.status, ours.value) == (truth.status, truth.value)

@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.prove import certificate
+from caspr.engines.native.prove import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.decisions import Decisions, Statement, StatementKind
@@ -26,7 +26,7 @@ Plain = dict[str, Any]
 
 
 def proven(instance: Instance) -> Plain:
-    written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
+    written = prove_optimal(instance, solve(instance, Limits()), Limits(seconds=60))
     assert written is not None
     plain: Plain = json.loads(json.dumps(written))
     return plain

@@ -2,30 +2,30 @@
 
 The way of an instance, module by module:
 
-    translate      mentions become nodes; twins are one node; independent parts
-    lazy           nested pairs are forbidden when a solution breaks them
-    demands        enforced mentions that may not stay alone, links that must be used: the ways out
-    regions        which demands compete with each other
-    settling       the search for the best ways out, region by region
-    search         reductions and components, then for each component
-    rounds         relaxation, cuts, fixing, branching
-    alternatives   all optima, as a product over regions and parts (ties: over the components of a part;
-                   counting: where there are too many to list)
+    translation.translate       mentions become nodes; twins are one node; independent parts
+    translation.nesting         nested pairs are forbidden when a solution breaks them required.demands
+    mentions that may not stay alone, links that must be used: the ways out required.regions
+    which demands compete with each other required.settling           the search for the best ways out,
+    region by region partition.search            reductions and components, then for each component
+    partition.cutting_planes    relaxation, cuts, fixing, branching all_optima                  all
+    optima, as a product over regions and parts (partition.enumerate: over the
+                                components of a part; partition.counting: where there are too many to list)
 
-Around it: `adjudicator` keeps solved parts from decision to decision, `certainty` prices the opposite
-of what a result says, `certificate` writes a proof that `caspr.proof.verify` checks without a solver.
+`state` holds what is known during a solve, and the memory of solved parts. Around it: `incremental` keeps
+that memory from decision to decision, `flip_prices` prices the opposite of what a result says, `prove`
+writes a proof that `caspr.proof.verify` checks without a solver.
 """
 
 from caspr.engines.native.engine import solve, solve_with
 from caspr.engines.native.state import Memory
 
-__all__ = ["Adjudicator", "Memory", "solve", "solve_with"]
+__all__ = ["IncrementalSolver", "Memory", "solve", "solve_with"]
 
 
 def __getattr__(name: str) -> object:
     """Import what one adjudication does not need when it is asked for."""
-    if name == "Adjudicator":
-        from caspr.engines.native.incremental import Adjudicator
+    if name == "IncrementalSolver":
+        from caspr.engines.native.incremental import IncrementalSolver
 
-        return Adjudicator
+        return IncrementalSolver
     raise AttributeError(f"module 'caspr.engines.native' has no attribute '{name}'")

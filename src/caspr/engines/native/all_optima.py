@@ -1,21 +1,47 @@
 """All optimal partitions of an instance: the product over its regions and parts, each checked on its own.
 
-Optima decide each region (`regions`) independently of all others. Within one, the leaves of the branching
-in `demands` whose relaxation costs as much as the region's optimum hold all of its optima between them:
-follow an optimum's used links down the tree, and its cost in the relaxation never exceeds the optimum.
-In a leaf, a relaxed optimum is an optimum if nothing in it offends; that is seen chain by chain, so also
-part by part, and the product stays a product. Several leaves may hold the same optimum, so their optima are
-listed and compared.
+Optima decide each region (`required.regions`) independently of all others. Here parts are those that
+gains of 0 connect as well, if the link can be used (`translate`), and regions are unions of these.
+
+Claim 1: an optimum has no chain across two regions. Proof: cut it at the border and into its pieces; that
+is a solution (`regions`, claim 2) and loses nothing. If it gains nothing either, every pair across has a
+gain of 0; but used links hold the chain together, so one of them crosses the border, and at no extra
+cost. A link of gain 0 that can be used without loss connects its mentions into one part: a contradiction.
+
+So the optima of an instance are the products of optima of its regions. Within a region, branch on ways out
+(`required.demands`, here with every partner as a way of its own), and stop at the *leaves*: branches whose
+relaxation costs, with the penalty, what the best solution of the region costs.
+
+Claim 2: the leaves hold all optima of the region between them. Proof: an optimum is below the root. Let
+it be below a branch. The relaxation there costs no more than the optimum (`demands`, claim 1). If it
+costs as much, the branch is a leaf, and the optimum is one of its relaxed optima: it respects the
+bundles, and counted at the cheapest choices, with the penalty, it costs no more than it does. If it costs
+less, its optimum offends in the region, since otherwise that would be a cheaper solution (`demands`,
+claim 3); and the optimum is below one of the ways out (`demands`, claim 2), whose bundles or used links
+are more. As these cannot grow for ever, a leaf comes.
+
+Claim 3: a relaxed optimum of a leaf is an optimum of the region exactly if no mention in it is alone that
+must not be, and free, preferred and the leaf's used links connect every chain. Proof: if so, it is a
+solution that costs what the leaf costs. Conversely, an optimum below the leaf uses, besides links without
+extra cost, one link between the same two pieces for each that the leaf uses (`demands`), and no others,
+as its cost shows; so the leaf's links connect what its own connect. Both conditions are seen chain by
+chain, so also part by part, and the product stays a product.
+
+Several leaves may hold the same optimum, so their optima are listed and compared.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
-from math import prod
+from collections.abc import Iterator
 
 import numpy as np
 
-from caspr.engines.native.partition.enumerate import Budget, Ties, all_optima
+from caspr.engines.native.partition.enumerate import (
+    UNKNOWN,
+    Budget,
+    Clustering,
+    OptimaSet,
+    all_optima,
+    combine,
+)
 from caspr.engines.native.required.demands import Branch, ways
 from caspr.engines.native.required.regions import Region, all_regions
 from caspr.engines.native.required.settling import offending, settle_region
@@ -29,133 +55,109 @@ from caspr.text.document import Span
 CHECKED = 50_000
 """How many clusterings of one part are listed at most where each must be checked."""
 COMPARED = 5_000
-"""How many alternatives of one leaf are listed at most where those of several must be compared."""
+"""How many optima of one leaf are listed at most where those of several must be compared."""
 
 Chains = list[list[Span]]
 
 
-@dataclass(frozen=True)
-class Alternatives:
-    """Optimal partitions."""
-
-    partitions: tuple[Partition, ...]
-    """As many as were asked for."""
-    count: int | None
-    """How many there are; `None` if that was not found out."""
-    least: int = 1
-    """There are at least so many."""
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """What a part or a region can be in an optimum."""
-
-    chains: Sequence[Chains]
-    """As many as were asked for."""
-    count: int | None
-    """How many there are; `None` if that was not found out."""
-    least: int
-    """There are at least so many."""
-
-
-def list_optima(session: SolveState, bundles: Bundles, limit: int) -> Alternatives:
+def list_optima(state: SolveState, bundles: Bundles, limit: int) -> OptimaSet[Partition]:
     """List the partitions of optimal cost and count them."""
     root = Branch(bundles)
-    relaxed = relax_exactly(session, bundles)
-    if relaxed.bound < relaxed.cost:
-        return Alternatives((), None)
-    parts = _parts(session, root)
+    if not relax_exactly(state, bundles).proven:
+        return UNKNOWN
+    parts = _parts(state, root)
     firsts = {part.nodes[0][0]: part for part in parts}
     bundled = {mention for bundle in bundles for mention in bundle}
     found = []
-    for reach in all_regions(session, root, parts):
+    for reach in all_regions(state, root, parts):
         if bundled.isdisjoint(reach):
             within = [firsts[mention] for mention in sorted(reach & firsts.keys())]
-            found.append(_product([_in_part(session, root, part, limit) for part in within], limit))
+            found.append(_product([_in_part(state, root, part, limit) for part in within], limit))
         else:
-            found.append(_in_region(session, root, reach, limit))
+            found.append(_in_region(state, root, reach, limit))
     every = _product(found, limit)
-    return Alternatives(tuple(sorted(map(canonical, every.chains))), every.count, max(every.least, 1))
+    return OptimaSet(tuple(sorted(map(canonical, every.listed))), every.count, every.known)
 
 
-def _parts(session: SolveState, node: Branch) -> tuple[Part, ...]:
-    return session.translator.translate(node.bundles, session.conflicts, ties=True)
+def _parts(state: SolveState, branch: Branch) -> tuple[Part, ...]:
+    return state.translator.translate(branch.bundles, state.forbidden_pairs, ties=True)
 
 
-def _product(found: Sequence[_Choices], limit: int) -> _Choices:
-    """Combine what is independent, listing no more than asked for."""
-    counts = [choices.count for choices in found]
-    count = None if None in counts else prod(c for c in counts if c is not None)
-    chosen = islice(product(*(choices.chains for choices in found)), limit)
-    listed = [[chain for chains in choice for chain in chains] for choice in chosen]
-    return _Choices(listed, count, max(prod(choices.least for choices in found), len(listed)))
+def _product(independent: list[OptimaSet[Chains]], limit: int) -> OptimaSet[Chains]:
+    """Combine what is independent into chains of all, listing no more than asked for."""
+    combined = combine(independent, limit)
+    listed = [[chain for chains in choice for chain in chains] for choice in combined.listed]
+    return OptimaSet(listed, combined.count, combined.known)
 
 
-def _in_region(session: SolveState, root: Branch, reach: Region, limit: int) -> _Choices:
-    """Return the alternatives of a region with enforced mentions."""
-    goal = settle_region(session, root, reach).bound
-    leaves = list(_leaves(session, root, goal, reach))
+def _in_region(state: SolveState, root: Branch, reach: Region, limit: int) -> OptimaSet[Chains]:
+    """Return the optima of a region with enforced mentions."""
+    settled = settle_region(state, root, reach)
+    if not settled.proven:
+        return UNKNOWN
+    leaves = list(_leaves(state, root, settled.bound, reach))
     limit = limit if len(leaves) == 1 else max(limit, COMPARED)
-    found = []
+    found: list[OptimaSet[Chains]] = []
     for leaf in leaves:
-        if leaf is None or session.watch.over():
-            found.append(_Choices((), None, 0))
+        if leaf is None or state.watch.expired():
+            found.append(UNKNOWN)
         else:
-            parts = [part for part in _parts(session, leaf) if part.nodes[0][0] in reach]
-            found.append(_product([_in_part(session, leaf, part, limit) for part in parts], limit))
-    if len(found) == 1:
-        return found[0]
-    distinct = sorted({canonical(chains) for choices in found for chains in choices.chains})
-    known = all(choices.count == len(choices.chains) for choices in found)
-    least = max([len(distinct), *(choices.least for choices in found)])
+            parts = [part for part in _parts(state, leaf) if part.nodes[0][0] in reach]
+            found.append(_product([_in_part(state, leaf, part, limit) for part in parts], limit))
+    return found[0] if len(found) == 1 else _compared(found)
+
+
+def _compared(found: list[OptimaSet[Chains]]) -> OptimaSet[Chains]:
+    """Unite the optima of several leaves, which may share some."""
+    distinct = sorted({canonical(chains) for optima in found for chains in optima.listed})
+    count = len(distinct) if all(optima.complete for optima in found) else None
     chains = [[list(chain) for chain in partition] for partition in distinct]
-    return _Choices(chains, len(distinct) if known else None, least)
+    return OptimaSet(chains, count, max((optima.least for optima in found), default=0))
 
 
-def _leaves(session: SolveState, node: Branch, goal: int, reach: Region) -> Iterator[Branch | None]:
-    """Yield the nodes that hold optima of a region; `None` where a limit left that open."""
-    if session.watch.over():
+def _leaves(state: SolveState, branch: Branch, goal: int, reach: Region) -> Iterator[Branch | None]:
+    """Yield the branches that hold optima of a region; `None` where a limit left that open."""
+    if state.watch.expired():
         yield None
         return
-    relaxed = relax_exactly(session, node.bundles)
-    cost = relaxed.bound + node.penalty
+    relaxed = relax_exactly(state, branch.bundles)
+    cost = relaxed.bound + branch.penalty
     if cost > goal:
         return
-    if cost == goal and relaxed.bound == relaxed.cost:
-        yield node
+    if cost == goal and relaxed.proven:
+        yield branch
         return
-    offence = offending(session, node, relaxed, reach)
-    if offence is None or relaxed.bound < relaxed.cost:
+    offence = offending(state, branch, relaxed, reach)
+    if offence is None or not relaxed.proven:
         yield None
         return
-    for way in ways(session, node, offence, ties=True):
-        yield from _leaves(session, way.node, goal, reach)
+    for way in ways(state, branch, offence, ties=True):
+        yield from _leaves(state, way.branch, goal, reach)
 
 
-def _in_part(session: SolveState, node: Branch, part: Part, limit: int) -> _Choices:
-    """Return the alternatives of one part and their number."""
-    bundled = {mention for bundle in node.bundles for mention in bundle}
+def _in_part(state: SolveState, branch: Branch, part: Part, limit: int) -> OptimaSet[Chains]:
+    """Return the optima of one part, as chains."""
+    bundled = {mention for bundle in branch.bundles for mention in bundle}
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
-    checked = enforced or session.instance.objective.invent == 0
-    budget = Budget(session.watch, CHECKED if checked else limit)
-    ties = _ties(session, part, budget)
-    alternatives = [part.chains(np.array(labels, dtype=np.intp)) for labels in ties.clusterings]
+    checked = enforced or state.instance.objective.invent == 0
+    optima = _clusterings(state, part, Budget(state.watch, CHECKED if checked else limit))
+    chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in optima.listed]
     if not checked:
-        return _Choices(alternatives, ties.count, ties.least)
-    alternatives = [chains for chains in alternatives if _holds(session, node, part, chains)]
-    return _Choices(alternatives, len(alternatives) if ties.complete else None, len(alternatives))
+        return OptimaSet(chains, optima.count, optima.known)
+    chains = [found for found in chains if _holds(state, branch, part, found)]
+    return OptimaSet(chains, len(chains) if optima.complete else None)
 
 
-def _ties(session: SolveState, part: Part, budget: Budget) -> Ties:
+def _clusterings(state: SolveState, part: Part, budget: Budget) -> OptimaSet[Clustering]:
     if part.problem.size == 1:
-        return Ties(((0,),), 1)
-    outcome = solve_exactly(session, part)
-    return all_optima(part.problem, outcome.value, budget) if outcome.proven else Ties((), None)
+        return OptimaSet(((0,),), 1)
+    outcome = solve_exactly(state, part)
+    return all_optima(part.problem, outcome.value, budget) if outcome.proven else UNKNOWN
 
 
-def _holds(session: SolveState, node: Branch, part: Part, chains: Chains) -> bool:
-    """Tell whether nothing is alone that must not be, and every chain hangs together."""
-    instance = session.instance
+def _holds(state: SolveState, branch: Branch, part: Part, chains: Chains) -> bool:
+    """Return whether nothing is alone that must not be, and every chain hangs together."""
+    instance = state.instance
     inside = {mention for chain in chains for mention in chain}
     required = {mention for mentions in part.nodes for mention in mentions} & instance.required
-    return required <= inside and all(len(pieces(instance, chain, node.used)) == 1 for chain in chains)
+    return required <= inside and all(len(pieces(instance, chain, branch.used)) == 1 for chain in chains)

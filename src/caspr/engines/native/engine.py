@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from caspr.engines.native.partition.outcome import unheard
+from caspr.engines.native.partition.outcome import ignore_bound
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.settling import settle
 from caspr.engines.native.state import Memory, Pair, SolveState
@@ -10,8 +10,8 @@ from caspr.engines.native.translation.connectivity import contradicts
 from caspr.engines.native.translation.translate import Bundles, enforced_bundles
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.solution import INFEASIBLE, Solution, Stop, found
-from caspr.text.document import Span
+from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, found
+from caspr.text.grouping import Groups
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -33,58 +33,64 @@ def solve_with(
 
     With several `jobs`, large parts are searched in processes of their own; the answer is the same.
     """
-    session = SolveState(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
+    state = SolveState(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
     try:
-        return _solved(session, joined, limits.solutions)
+        return _solved(state, joined, limits.solutions)
     except KeyboardInterrupt:
-        session.watch.stop = Stop.INTERRUPT
-        session.tell = unheard
+        state.watch.stop = Stop.INTERRUPT
+        state.on_bound = ignore_bound
     try:
-        # Time is over now, so this only puts together the best that is known of every part.
-        return _solved(session, joined, limits.solutions)
+        # The watch has expired now, so this only combines the best that is known of every part.
+        return _solved(state, joined, limits.solutions)
     except KeyboardInterrupt:
-        if session.value is None or session.best is None:
+        if state.value is None or state.best is None:
             raise
-        return found(session.value, session.bound or 0, [session.best], stop=Stop.INTERRUPT)
+        return found(state.value, state.bound or 0, [state.best], stop=Stop.INTERRUPT)
 
 
-def _solved(session: SolveState, joined: Bundles, solutions: int) -> Solution:
-    bundles = merged((*enforced_bundles(session.instance), *joined))
-    if any(contradicts(session.instance, bundle, session.apart) for bundle in bundles):
+def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
+    bundles = merged((*enforced_bundles(state.instance), *joined))
+    if any(contradicts(state.instance, bundle, state.apart) for bundle in bundles):
         return INFEASIBLE
-    settle(session, bundles)
-    if session.value is None or session.best is None:
+    settle(state, bundles)
+    if state.value is None or state.best is None:
         return INFEASIBLE
-    bound = session.bound or 0
-    if solutions == 1 or bound < session.value:
-        return found(session.value, bound, [session.best], stop=session.watch.stop)
-    return _all_optima(session, bundles, solutions)
+    bound = state.bound or 0
+    if solutions == 1 or bound < state.value:
+        return found(state.value, bound, [state.best], stop=state.watch.stop)
+    return _all_optima(state, bundles, solutions)
 
 
-def _all_optima(session: SolveState, bundles: Bundles, limit: int) -> Solution:
+def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
     """List all optima up to a limit, or the one known if they cannot be listed."""
-    from caspr.engines.native.all_optima import Alternatives, list_optima
+    from caspr.engines.native.all_optima import list_optima
+    from caspr.engines.native.partition.enumerate import UNKNOWN, OptimaSet
 
-    assert session.value is not None and session.best is not None
-    alternatives = Alternatives((), None)
+    assert state.value is not None and state.best is not None
+    optima: OptimaSet[Partition] = UNKNOWN
     with suppress(KeyboardInterrupt):
-        alternatives = list_optima(session, bundles, limit)
-    partitions, count = alternatives.partitions or (session.best,), alternatives.count
-    complete = count == len(partitions)
-    least = max(alternatives.least, len(partitions))
-    return found(session.value, session.value, partitions, complete=complete, count=count, at_least=least)
+        optima = list_optima(state, bundles, limit)
+    partitions = tuple(optima.listed) or (state.best,)
+    return found(
+        state.value,
+        state.value,
+        partitions,
+        complete=optima.count == len(partitions),
+        count=optima.count,
+        at_least=max(optima.least, len(partitions)),
+    )
 
 
 def merged(bundles: Bundles) -> Bundles:
     """Unite bundles that share a mention.
 
+    >>> from caspr.text.document import Span
     >>> a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
     >>> merged(((a, b), (b, c))) == ((a, b, c),)
     True
     """
-    disjoint: list[set[Span]] = []
+    groups = Groups(sorted(mention for bundle in bundles for mention in bundle))
     for bundle in bundles:
-        touching = [group for group in disjoint if group & set(bundle)]
-        disjoint = [group for group in disjoint if group not in touching]
-        disjoint.append(set(bundle).union(*touching))
-    return tuple(sorted(tuple(sorted(group)) for group in disjoint))
+        for mention in bundle[1:]:
+            groups.join(bundle[0], mention)
+    return tuple(map(tuple, groups.lists()))

@@ -1,4 +1,4 @@
-"""What is certain: the price of deciding a pair of mentions the other way.
+"""Flip prices: what it costs to decide a pair of mentions the other way.
 
 A pair is *certain* if every optimum decides it alike: together, or apart. Solve once more with the
 opposite decision enforced: the difference to the optimum is the price of flipping the pair, and the
@@ -21,7 +21,7 @@ Pair = tuple[Span, Span]
 
 @dataclass(frozen=True)
 class FlipPrice:
-    """How firmly the result decides one pair."""
+    """What it costs to decide one pair the other way."""
 
     first: Span
     second: Span
@@ -30,7 +30,7 @@ class FlipPrice:
     price: int | None
     """What the best solution that decides otherwise costs more, at least; `None` if there is none."""
     exact: bool
-    """Whether the price is proven, not only a bound from below."""
+    """Whether the price is proven; otherwise it is a lower bound."""
 
     @property
     def certain(self) -> bool:
@@ -38,14 +38,14 @@ class FlipPrice:
         return self.price is None or self.price > 0
 
 
-def certainties(
+def flip_prices(
     instance: Instance,
     solution: Solution,
     pairs: Iterable[Pair],
     limits: Limits,
     memory: Memory | None = None,
 ) -> Iterator[FlipPrice]:
-    """Yield how certain each pair is, given an optimal solution; limits hold for each pair."""
+    """Yield the price of flipping each pair, given an optimal solution; limits hold for each pair."""
     memory = memory or Memory()
     chain_of = {span: number for number, chain in enumerate(solution.partitions[0]) for span in chain}
     for first, second in pairs:

@@ -1,15 +1,15 @@
-"""The adjudicator's solver: re-optimises around one decision after another.
+"""The incremental solver: re-optimises a document after every decision of the adjudicator.
 
-Parts of an instance are solved independently, and a decision touches few of them. The adjudicator keeps
-every part it has solved, by content, so that after one more decision only the touched parts are solved
-again; undoing a decision costs nothing.
+Parts of an instance are solved independently, and a decision touches few of them. The solver keeps
+every part it has solved to a proof, by content, so that after one more decision only the touched parts are
+solved again; undoing a decision costs nothing.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from caspr.engines.native.engine import solve_with
-from caspr.engines.native.flip_prices import FlipPrice, certainties
+from caspr.engines.native.flip_prices import FlipPrice, flip_prices
 from caspr.engines.native.state import Memory
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
@@ -18,7 +18,7 @@ from caspr.task.solution import Solution
 from caspr.text.document import Span
 
 
-class Adjudicator:
+class IncrementalSolver:
     """Solves one document again and again as decisions come and go."""
 
     def __init__(self, instance: Instance) -> None:
@@ -30,7 +30,7 @@ class Adjudicator:
         return self.answer(self.instance, limits or Limits(), progress)
 
     def answer(self, instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
-        """Solve the instance with other decisions; several threads may ask at the same time."""
+        """Solve the instance with other decisions; several threads may call this at the same time."""
         return solve_with(instance, limits, progress, memory=self._memory)
 
     def decide(
@@ -48,8 +48,8 @@ class Adjudicator:
             instance.__dict__["votes"] = self.instance.votes
         return instance
 
-    def certainties(
+    def flip_prices(
         self, instance: Instance, solution: Solution, pairs: Iterable[tuple[Span, Span]], limits: Limits
     ) -> Iterator[FlipPrice]:
-        """Yield how certain pairs are; what was solved before is remembered."""
-        return certainties(instance, solution, pairs, limits, self._memory)
+        """Yield the price of deciding each pair the other way; what was solved before is remembered."""
+        return flip_prices(instance, solution, pairs, limits, self._memory)

@@ -1,9 +1,10 @@
-"""Certificates: the proof of an optimum as data that `caspr.proof.verify` checks without any solver.
+"""Proofs of optimality, as data that `caspr.proof.verify` checks without any solver.
 
-The search proves optimality through reductions and fixing, whose steps would be long to retell. Knowing
+The search proves optimality through reductions and fixing, whose steps would make long proofs. Knowing
 the optimum, a shorter proof is made afresh, on the parts as translated: star inequalities with
 multipliers whose bound meets the optimum, and a pair to branch on where no such list is found. A region
-whose demands cost something (`regions`, `settling`) is one part that is proven by cases: its ways out.
+whose demands cost something (`required.regions`, `required.settling`) is one part that is proven by cases:
+its ways out.
 """
 
 from dataclasses import dataclass, field
@@ -34,15 +35,18 @@ class _UnprovenError(Exception):
     """There was no time to prove what is true."""
 
 
-def certificate(
+def prove_optimal(
     instance: Instance, solution: Solution, limits: Limits, memory: Memory | None = None
 ) -> dict[str, Any] | None:
-    """Write a certificate for an optimal solution; `None` if it is not optimal or there was no time."""
+    """Write a proof that a solution is optimal; `None` if it is not, or if there was no time.
+
+    The proof is the `certificate` of a document in a certificate file (`caspr.proof.certificate`).
+    """
     if solution.status is not Status.OPTIMAL:
         return None
-    prover = _Prover(SolveState(instance, Watch.of(limits), memory or Memory()))
+    proving = _ProofWriter(SolveState(instance, Watch.of(limits), memory or Memory()))
     try:
-        proof = prover.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
+        proof = proving.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
     except _UnprovenError:
         return None
     chains = [_plain(chain) for chain in solution.partitions[0]]
@@ -54,55 +58,57 @@ def _plain(mentions: Region | tuple[Span, ...]) -> list[list[int]]:
 
 
 @dataclass
-class _Prover:
-    """Proves what solutions cost at least, remembering the proofs of parts by content."""
+class _ProofWriter:
+    """Proves what solutions cost at least."""
 
-    session: SolveState
+    state: SolveState
+    """What was solved, or is solved on the way."""
     proofs: dict[tuple[bytes, int], Proof] = field(default_factory=dict)
+    """The proofs of parts, by content and slack."""
 
-    def prove(self, node: Branch, reach: Region | None, goal: int) -> Proof:
-        """Prove that solutions below a node cost no less than a goal, by what happens in a region."""
+    def prove(self, branch: Branch, reach: Region | None, goal: int) -> Proof:
+        """Prove that solutions below a branch cost no less than a goal, by what happens in a region."""
         regions: dict[Region, Proof] = {}
-        there, cost = node, self._cost(node)
+        there, cost = branch, self._cost(branch)
         while cost < goal:
             there, cost = self._one_region(there, reach, regions)
-        return self._proof(node, reach, regions, cost - goal)
+        return self._proof(branch, reach, regions, cost - goal)
 
-    def _cost(self, node: Branch) -> int:
-        relaxed = relax_exactly(self.session, node.bundles)
-        if relaxed.bound < relaxed.cost:
+    def _cost(self, branch: Branch) -> int:
+        relaxed = relax_exactly(self.state, branch.bundles)
+        if not relaxed.proven:
             raise _UnprovenError
-        return relaxed.bound + node.penalty
+        return relaxed.bound + branch.penalty
 
     def _one_region(
-        self, node: Branch, reach: Region | None, regions: dict[Region, Proof]
+        self, branch: Branch, reach: Region | None, regions: dict[Region, Proof]
     ) -> tuple[Branch, int]:
         """Prove one more region by cases, if its demands cost anything; return where they are met."""
-        session, cost = self.session, self._cost(node)
-        offence = offending(session, node, relax_exactly(session, node.bundles), reach)
+        state, cost = self.state, self._cost(branch)
+        offence = offending(state, branch, relax_exactly(state, branch.bundles), reach)
         if offence is None:
             raise _UnprovenError
-        here = region(session, node, offence.bundle)
-        settled = settle_region(session, node, here)
-        if session.watch.over():
+        here = region(state, branch, offence.bundle)
+        settled = settle_region(state, branch, here)
+        if state.watch.expired():
             raise _UnprovenError
         if settled.bound > cost:
             cases = [
-                {"with": _plain(way.others), **self.prove(way.node, here, settled.bound)}
-                for way in ways(session, node, offence)
+                {"with": _plain(way.others), **self.prove(way.branch, here, settled.bound)}
+                for way in ways(state, branch, offence)
             ]
             regions[here] = {"mentions": _plain(here), "piece": _plain(offence.piece), "cases": cases}
-        return settled.node or node, settled.bound
+        return settled.branch or branch, settled.bound
 
-    def _proof(self, node: Branch, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
+    def _proof(self, branch: Branch, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
         """Write down the regions that are proven by cases, and prove all other parts.
 
         The largest of these may gain more by some slack: that is easier to prove.
         """
-        conflicts = sorted(self.session.eager | self.session.nested)
+        forbidden = sorted(self.state.eager | self.state.nested)
         parts = [
             part
-            for part in self.session.translator.translate(node.bundles, conflicts)
+            for part in self.state.translator.translate(branch.bundles, forbidden)
             if (reach is None or part.nodes[0][0] in reach)
             and not any(part.nodes[0][0] in here for here in regions)
         ]
@@ -112,20 +118,20 @@ class _Prover:
             for part, more in zip(parts, slacks, strict=False)
         ]
         home = {mention: n for n, part in enumerate(parts) for node in part.nodes for mention in node}
-        conflicts = [(one, two) for one, two in conflicts if one in home and home[one] == home.get(two)]
-        return {"conflicts": [_plain(pair) for pair in conflicts], "parts": [*regions.values(), *proofs]}
+        forbidden = [(one, two) for one, two in forbidden if one in home and home[one] == home.get(two)]
+        return {"conflicts": [_plain(pair) for pair in forbidden], "parts": [*regions.values(), *proofs]}
 
     def _part(self, part: Part, slack: int) -> Proof:
         if (part.key, slack) not in self.proofs:
-            value = solve_exactly(self.session, part).value + slack
-            proof = prove(part.problem, np.arange(part.problem.size), value, self.session.watch)
+            value = solve_exactly(self.state, part).value + slack
+            proof = prove_bound(part.problem, np.arange(part.problem.size), value, self.state.watch)
             if proof is None:
                 raise _UnprovenError
             self.proofs[part.key, slack] = proof
         return self.proofs[part.key, slack]
 
 
-def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
+def prove_bound(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
     """Prove that no clustering gains more than a value; `names` are the nodes' names in the proof."""
     if problem.ceiling // problem.step * problem.step <= value:
         return {"shift": 0, "stars": []}
@@ -133,7 +139,7 @@ def prove(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | 
     from caspr.engines.native.partition.lp import relax
 
     cuts, bounds, near = first_cuts(problem), [problem.ceiling], None
-    while not watch.over():
+    while not watch.expired():
         point = relax(problem, cuts, seconds=watch.left, near=near)
         if point is None:
             return None
@@ -162,8 +168,8 @@ def _branched(
     small, constant = problem.contract(groups)
     cut = np.zeros_like(problem.forbidden)
     cut[first, second] = cut[second, first] = True
-    together = prove(small, np.delete(names, second), value - constant, watch)
-    apart = None if together is None else prove(problem.separate(cut), names, value, watch)
+    together = prove_bound(small, np.delete(names, second), value - constant, watch)
+    apart = None if together is None else prove_bound(problem.separate(cut), names, value, watch)
     if together is None or apart is None:
         return None
     return {"pair": names[[first, second]].tolist(), "together": together, "apart": apart}

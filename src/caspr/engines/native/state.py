@@ -1,20 +1,21 @@
-"""A session: one instance being solved, with what is known so far and what was solved before.
+"""The state of one solve: what is known so far of an instance, and what was solved before.
 
 Parts are remembered by content: a problem met again, in a later branch or after one more decision of
-the adjudicator, is not solved again.
+the adjudicator, is not solved again. Only proven outcomes are remembered for good: an outcome that a limit
+or an interrupt left unproven is kept until the solve ends, and the next solve searches its part again.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from caspr.engines.native.partition.cuts import NONE, Cuts
-from caspr.engines.native.partition.outcome import SearchOutcome, Tell, unheard
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
 from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.links import Links
-from caspr.engines.native.translation.translate import Part, Translator, conflicts
+from caspr.engines.native.translation.translate import Part, Translator, forbidden_pairs
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
 from caspr.task.solution import Partition
@@ -26,7 +27,7 @@ Pair = tuple[Span, Span]
 
 @dataclass
 class Memory:
-    """What outlives a session; valid for the same annotations, objective and rules."""
+    """What one solve leaves to the next; valid for the same annotations, objective and rules."""
 
     outcomes: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """Proven outcomes by the content of their problem."""
@@ -47,13 +48,13 @@ class SolveState:
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
     reduced: dict[bytes, Reduced] = field(default_factory=dict)
-    """Reductions made for a first look, kept for the search."""
-    looks: dict[bytes, SearchOutcome] = field(default_factory=dict)
-    """What that first look found, or a search that was not finished."""
+    """Reductions made for the heuristics, kept for the search."""
+    provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
+    """The best outcome of each part without proof, from heuristics or from an unfinished search."""
     jobs: int = 1
     """How many processes may work at the same time."""
     cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
-    """What helped to solve a part, by its first mention: where it starts when it is solved again."""
+    """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     done: int = 0
@@ -66,29 +67,29 @@ class SolveState:
     """What it costs."""
     bound: int | None = None
     """No solution costs less."""
-    tell: Tell = unheard
-    """Hears what the part that is searched gains at most."""
+    on_bound: OnBound = ignore_bound
+    """Called with every bound of the part that is being searched."""
 
     @cached_property
     def translator(self) -> Translator:
-        """The way from mentions to nodes."""
+        """The translation of mentions to nodes."""
         return Translator(self.instance, self.memory.parts, self.memory.links)
 
     @cached_property
     def eager(self) -> frozenset[Pair]:
         """The pairs that are forbidden from the beginning."""
-        return conflicts(self.instance, all_pairs=False) | self.apart
+        return forbidden_pairs(self.instance, all_pairs=False) | self.apart
 
     @cached_property
-    def conflicts(self) -> frozenset[Pair]:
+    def forbidden_pairs(self) -> frozenset[Pair]:
         """All pairs that a chain must not hold, also those that are seldom together."""
-        return conflicts(self.instance, all_pairs=True) | self.apart
+        return forbidden_pairs(self.instance, all_pairs=True) | self.apart
 
     @cached_property
-    def told_apart(self) -> frozenset[Span]:
-        """The mentions that a decision or a nested or forbidden pair tells from others of their kind."""
-        told = frozenset(span for pair in self.conflicts for span in pair)
-        return told | self.instance.decisions.group_of.keys()
+    def distinguished(self) -> frozenset[Span]:
+        """The mentions that cannot be swapped with others of their kind: decided, or in a forbidden pair."""
+        paired = frozenset(span for pair in self.forbidden_pairs for span in pair)
+        return paired | self.instance.decisions.group_of.keys()
 
     @cached_property
     def held(self) -> frozenset[tuple[Span, ...]]:
@@ -98,73 +99,74 @@ class SolveState:
         return frozenset(group.mentions for group in self.instance.decisions.groups)
 
     def offer(self, partition: Partition, cost: int) -> None:
-        """Take a partition that respects everything, if it is better."""
+        """Keep a partition that respects everything, if it is better; report it."""
         if self.value is None or cost < self.value:
             self.best, self.value = partition, cost
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
     def raise_bound(self, bound: int) -> None:
-        """Take a bound on the whole instance, if it is better; nothing costs less than 0."""
+        """Keep a bound on the whole instance, if it is better, and report it; nothing costs less than 0."""
         bound = max(bound, 0) if self.value is None else min(max(bound, 0), self.value)
         if self.bound is None or bound > self.bound:
             self.bound = bound
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
-Solver = Callable[[SolveState, Part], SearchOutcome]
-"""A way to deal with one part."""
+PartSolver = Callable[[SolveState, Part], SearchOutcome]
+"""Solves one part, with or without proof."""
 
 
-def solve_quickly(session: SolveState, part: Part) -> SearchOutcome:
+def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or a good clustering without proof."""
     key = part.key
-    if key in session.memory.outcomes:
-        return session.memory.outcomes[key]
-    if key not in session.looks:
-        session.reduced[key] = reduce(part.problem)
-        session.looks[key] = quick(session.reduced[key])
-    return session.looks[key]
+    if key in state.memory.outcomes:
+        return state.memory.outcomes[key]
+    if key not in state.provisional:
+        state.reduced[key] = reduce(part.problem)
+        state.provisional[key] = quick(state.reduced[key])
+    return state.provisional[key]
 
 
-def solve_exactly(session: SolveState, part: Part) -> SearchOutcome:
+def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or search; remember what is proven."""
     key = part.key
-    if key in session.memory.outcomes:
-        return session.memory.outcomes[key]
-    reduced = session.reduced.pop(key, None) or reduce(part.problem)
-    cuts = _cuts_from_before(session, part)
-    outcome = search_reduced(reduced, session.watch, cuts=cuts, tell=session.tell)
-    session.cuts[part.first] = part, outcome.cuts
-    return _remembered(session, key, outcome)
+    if key in state.memory.outcomes:
+        return state.memory.outcomes[key]
+    reduced = state.reduced.pop(key, None) or reduce(part.problem)
+    cuts = _cuts_from_before(state, part)
+    outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
+    state.cuts[part.first] = part, outcome.cuts
+    return _remembered(state, key, outcome)
 
 
-def _cuts_from_before(session: SolveState, part: Part) -> Cuts:
+def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
     """Return the cuts that were in use when nearly the same mentions were solved before."""
-    if part.first not in session.cuts:
-        return NONE
-    before, cuts = session.cuts[part.first]
+    if part.first not in state.cuts:
+        return NO_CUTS
+    before, cuts = state.cuts[part.first]
     return cuts.within(part.places(before), part.problem)
 
 
-def solve_ahead(session: SolveState, parts: Iterable[Part]) -> None:
+def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
     """Search the large parts that are not remembered in several processes, and remember them."""
-    if session.jobs < 2:
+    if state.jobs < 2:
         return
     from caspr.engines.native.partition.parallel import is_large, search_in_processes
 
-    open_parts = {part.key: part.problem for part in parts if part.key not in session.memory.outcomes}
-    reduced = {key: session.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
+    open_parts = {part.key: part.problem for part in parts if part.key not in state.memory.outcomes}
+    reduced = {key: state.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
     large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
     if len(large) > 1:
-        watch, problems = session.watch, [reduced[key] for key in large]
-        outcomes = search_in_processes(problems, watch.left, watch.megabytes, session.jobs)
+        watch, problems = state.watch, [reduced[key] for key in large]
+        outcomes = search_in_processes(problems, watch.left, watch.megabytes, state.jobs)
         for key, outcome in zip(large, outcomes, strict=True):
-            _remembered(session, key, outcome)
+            _remembered(state, key, outcome)
 
 
-def _remembered(session: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
+def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
+    """Remember an outcome for later solves if it is proven, else for this one."""
     if outcome.proven:
-        session.memory.outcomes[key] = replace(outcome, cuts=NONE)
-    elif key not in session.looks or session.looks[key].value <= outcome.value:
-        session.looks[key] = outcome
+        state.memory.outcomes[key] = replace(outcome, cuts=NO_CUTS)
+    elif key not in state.provisional or state.provisional[key].value <= outcome.value:
+        state.provisional[key] = outcome
     return outcome

@@ -108,7 +108,7 @@ class Queue:
                 return
             pair = question.mentions[0], question.mentions[1]
             limits = Limits(seconds=left, cancelled=cancelled)
-            for flip_price in self.solver.adjudicator.certainties(instance, solution, [pair], limits):
+            for flip_price in self.solver.incremental.flip_prices(instance, solution, [pair], limits):
                 if not cancelled():
                     prices[question.mentions] = flip_price
                     yield question
@@ -140,7 +140,7 @@ def find_questions(solver: Solver) -> Iterator[Question]:
         if marked < annotators:
             yield Question(f"m{spelled(span)}", (span,), marked, annotators - marked)
     seen: dict[tuple[Span, Span], int] = {}
-    votes = solver.adjudicator.instance.votes
+    votes = solver.incremental.instance.votes
     for annotation in solver.annotations:
         for chain in annotation.chains:
             for pair, evidence in _doubtful(chain.mentions, votes.signatures, annotators):

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import count
 
 from caspr.adjudication import prepare, solve_and_certify
-from caspr.engines.native.incremental import Adjudicator
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
 from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
@@ -88,7 +88,7 @@ class Solver:
         """Align the annotators' texts and make the solver ready."""
         self.annotations, self.findings = prepare(self.annotations, allow_nested=self.settings.allow_nested)
         self._certifier = Certifier()
-        self.adjudicator = Adjudicator(self.settings.instance(self.annotations, Decisions()))
+        self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
 
     @property
     def document(self) -> Document:
@@ -116,7 +116,7 @@ class Solver:
 
     def instance(self, decisions: Decisions) -> Instance:
         """Set the task with some decisions; votes are not counted again."""
-        return self.adjudicator.with_decisions(decisions)
+        return self.incremental.with_decisions(decisions)
 
     def solve(
         self,
@@ -130,7 +130,7 @@ class Solver:
         instance = self.instance(decisions_of(entries))
         certified = solve_and_certify(
             instance,
-            self.adjudicator.answer,
+            self.incremental.answer,
             limits or self.settings.limits,
             progress,
             self._certifier.certify,

@@ -127,7 +127,7 @@ class Viewer:
 
     def _alternatives(self, span: Span, snapshot: Snapshot, limits: Limits) -> list[dict[str, Any]]:
         """List the chains of the result that some annotator linked a mention with, most votes first."""
-        votes = self.solver.adjudicator.instance.votes
+        votes = self.solver.incremental.instance.votes
         best: dict[str, tuple[int, Span]] = {}
         for other in votes.neighbours(span):
             id = snapshot.chain_of.get(other)
@@ -158,7 +158,7 @@ class Viewer:
         instance = self.solver.instance(snapshot.decisions)
         allowed = set(instance.mentions)
         possible = {id: pair for id, pair in pairs.items() if allowed.issuperset(pair)}
-        flip_prices = self.solver.adjudicator.certainties(
+        flip_prices = self.solver.incremental.flip_prices(
             instance, self.solver.solution(snapshot), possible.values(), limits
         )
         return {

@@ -32,9 +32,9 @@ def tying_problem(random: Random, size: int) -> Problem:
         for other in range(one):
             pair = tuple(sorted((kinds[one], kinds[other]))) if alike else (one, other)
             new = (random.random() < share, random.randint(low, high))
-            told, gain = drawn.setdefault(pair, new)
-            forbidden[one, other] = forbidden[other, one] = told
-            gains[one, other] = gains[other, one] = 0 if told else gain
+            apart, gain = drawn.setdefault(pair, new)
+            forbidden[one, other] = forbidden[other, one] = apart
+            gains[one, other] = gains[other, one] = 0 if apart else gain
     return Problem(gains, forbidden)
 
 
@@ -57,8 +57,8 @@ def test_larger_components_are_counted_like_exhaustive_search(seed: int) -> None
     problem = tying_problem(Random(seed), 10)
     optima = enumerate_optima(problem, limit=10**6)
     assert optima is not None
-    ties = all_optima(problem, optima.value, Budget(Watch(), 10**6))
-    assert ties.complete and set(ties.clusterings) == set(optima.clusterings)
+    found = all_optima(problem, optima.value, Budget(Watch(), 10**6))
+    assert found.complete and set(found.listed) == set(optima.clusterings)
 
 
 def test_too_many_steps_are_given_up() -> None:

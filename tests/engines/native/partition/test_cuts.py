@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition.cuts import (
-    NONE,
+    NO_CUTS,
     Cuts,
     cuts_of,
     lifted,
@@ -53,7 +53,7 @@ def test_renaming_drops_what_says_nothing() -> None:
     cuts = cuts_of([(0, 1, 2, 3)], np.array([[0, 1, 2], [1, 2, 3]]), FREE)
     labels = np.array([0, 0, 1, 2, 3, 4])
     assert rows(cuts.rename(labels, FREE)) == [(0, 1, 2)]
-    assert len(NONE.rename(labels, FREE)) == 0
+    assert len(NO_CUTS.rename(labels, FREE)) == 0
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -94,7 +94,7 @@ def test_weights_stay_with_their_cuts(seed: int) -> None:
     cuts = cuts.weighing(random.random(len(cuts)))
     weight = dict(zip(rows(cuts), cuts.weights.tolist(), strict=True))
     kept = cuts.keep(random.random(len(cuts)) < 0.5)
-    again = NONE | kept | cuts
+    again = NO_CUTS | kept | cuts
     assert all(weight[star] == given for star, given in zip(rows(again), again.weights.tolist(), strict=True))
     assert len(again) == len(cuts)
     backwards = np.arange(8)[::-1].copy()

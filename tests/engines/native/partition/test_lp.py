@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
-from caspr.engines.native.partition.lp import certified, decided, program_of, relax
+from caspr.engines.native.partition.lp import decided, program_of, relax, safe_bound
 from tests.engines.native.partition.random_problems import optima, random_problem
 from tests.engines.native.partition.test_cuts import left_side
 
@@ -18,7 +18,7 @@ def test_any_multipliers_give_a_bound(seed: int) -> None:
     cuts = first_cuts(problem) | new_cuts(problem, (x + x.T) / 2)
     program = program_of(problem, cuts)
     values = random.random(len(program.gains))
-    point = certified(problem, program, values, random.exponential(1.0, len(cuts)) - 0.2)
+    point = safe_bound(problem, program, values, random.exponential(1.0, len(cuts)) - 0.2)
     assert point.bound(problem.step) >= value
     together, apart = decided(point, value)
     for labels in map(np.array, best):
@@ -43,7 +43,7 @@ def test_absurd_multipliers_do_not_overflow() -> None:
     problem = random_problem(3, 6)
     cuts = first_cuts(problem)
     program = program_of(problem, cuts)
-    point = certified(problem, program, np.zeros(len(program.gains)), np.full(len(cuts), 1e30))
+    point = safe_bound(problem, program, np.zeros(len(program.gains)), np.full(len(cuts), 1e30))
     assert point.bound(1) == problem.ceiling
 
 
@@ -55,7 +55,7 @@ def test_rows_say_what_the_cuts_say(seed: int) -> None:
     x = np.where(problem.forbidden, 0.0, (x + x.T) / 2)
     cuts = first_cuts(problem) | new_cuts(problem, x)
     program = program_of(problem, cuts)
-    point = certified(problem, program, x[program.first, program.second], np.zeros(len(cuts)))
+    point = safe_bound(problem, program, x[program.first, program.second], np.zeros(len(cuts)))
     stars = [*map(tuple, cuts.triangles.tolist()), *cuts.stars]
     assert point.slack == pytest.approx([1 - left_side(star, x) for star in stars])
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes as cutting
-from caspr.engines.native.partition import enumerate as tying
-from caspr.engines.native.partition import heuristics
+from caspr.engines.native.partition import cutting_planes, heuristics
+from caspr.engines.native.partition import enumerate as enumerating
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.enumerate import Budget, all_optima
 from caspr.engines.native.partition.exhaustive import enumerate_optima
@@ -45,7 +44,7 @@ def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "TINY", 3)
     monkeypatch.setattr(heuristics, "start", lambda problem, **_: np.arange(problem.size))
     monkeypatch.setattr(heuristics, "kick", lambda problem, labels, **_: labels)
-    monkeypatch.setattr(cutting, "rounded", lambda problem, _: np.arange(problem.size))
+    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, _: np.arange(problem.size))
 
 
 @pytest.mark.usefixtures("without_heuristics")
@@ -71,12 +70,12 @@ def test_a_floor_hides_nothing_above_it(batch: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_all_optima_by_fixing_and_branching(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tying, "SMALL", 3)
+    monkeypatch.setattr(enumerating, "SMALL", 3)
     problem = random_problem(seed, 7)
     value, best = optima(problem)
-    ties = all_optima(problem, value, Budget(Watch(), limit=10_000, branchings=10_000))
-    assert sorted(ties.clusterings) == sorted(best)
-    assert ties.count == len(best)
+    found = all_optima(problem, value, Budget(Watch(), limit=10_000, branchings=10_000))
+    assert sorted(found.listed) == sorted(best)
+    assert found.count == len(best)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -110,3 +109,18 @@ def test_incumbents_are_valid_and_repeatable(seed: int) -> None:
     labels = start(problem, kicks=5)
     assert problem.value(labels) is not None
     assert np.array_equal(labels, start(problem, kicks=5))
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("seed", range(60))
+def test_only_what_exceeds_the_floor_is_proven(seed: int) -> None:
+    problem = uneven_problem(seed)
+    found = enumerate_optima(problem)
+    assert found is not None
+    for floor in range(found.value - 2, found.value + 3):
+        outcome = search(problem, Watch(), floor=floor)
+        assert outcome.floor == floor
+        assert max(outcome.bound, floor) >= found.value
+        assert not outcome.proven or outcome.value == found.value
+        assert outcome.proven or floor >= found.value
+        assert not (outcome.proven and floor > found.value)

@@ -134,7 +134,7 @@ class Census:
         self, counts: Counts, others: list[int], start: int, value: int, chosen: dict[int, int], times: int
     ) -> Iterator[tuple[int, dict[int, int], int]]:
         self.steps -= 1
-        if self.steps < 0 or (self.steps % OFTEN == 0 and self.watch.over()):
+        if self.steps < 0 or (self.steps % OFTEN == 0 and self.watch.expired()):
             raise GaveUpError
         yield value, chosen, times
         for place in range(start, len(others)):
@@ -206,7 +206,7 @@ def _kinds(problem: Problem) -> list[list[int]]:
 
 
 def _alike(problem: Problem, one: int, other: int) -> bool:
-    """Tell whether two nodes could be swapped."""
+    """Return whether two nodes could be swapped."""
     rest = np.ones(problem.size, dtype=bool)
     rest[[one, other]] = False
     gains, forbidden = problem.gains, problem.forbidden

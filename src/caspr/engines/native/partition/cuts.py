@@ -110,7 +110,7 @@ class Cuts:
         ]
 
 
-NONE = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
+NO_CUTS = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
 """No cuts."""
 
 
@@ -156,7 +156,7 @@ def _sorted(stars: Labels) -> Labels:
 
 
 def _is_clean(stars: Labels, problem: Problem) -> Bools:
-    """Tell which stars with sorted leaves have no leaf twice, none that is or must not meet the centre."""
+    """Find the stars without a leaf twice, the centre as a leaf or a leaf that the centre forbids."""
     centre, leaves = stars[:, :1], stars[:, 1:]
     dirty = (leaves == centre) | problem.forbidden[centre, leaves]
     dirty[:, 1:] |= leaves[:, 1:] == leaves[:, :-1]
@@ -259,7 +259,7 @@ def violated_stars(problem: Problem, x: Floats, starts: int = 8) -> Cuts:
         if len(near) > 2:
             reach = x[centre, near]
             found += _grow(centre, near, reach, x[np.ix_(near, near)], starts)
-    return cuts_of(dict.fromkeys(found), NONE.triangles, problem)
+    return cuts_of(dict.fromkeys(found), NO_CUTS.triangles, problem)
 
 
 def _grow(centre: int, near: Labels, reach: Floats, inner: Floats, starts: int) -> list[Star]:

@@ -1,13 +1,14 @@
 """The cutting-plane loop on one connected problem: relax, round, cut, fix; branch where that stalls.
 
-Everything is told in terms of a *floor*: a value somebody already has. An outcome's bound is a proof
-that no clustering gains more than max(bound, floor), so a search may stop as soon as its bound is at
-most its floor or its own value. Fixing by reduced gains throws away only clusterings that do not exceed
-what is in hand; so with z the larger of floor and value, the bound of the fixed problem, raised to z,
-bounds the original one.
+Let z, the *threshold*, be the larger of the floor (`outcome`) and the value of the best clustering found.
 
-Branching on a pair: every clustering holds it together (contract) or apart (forbid); the bound is the
-larger of the two. Every problem that arises is again a problem, so all steps apply to it again.
+Claim: at every moment, no clustering gains more than max(bound, z). Proof: each step keeps this true.
+A relaxation bounds all clusterings of the problem it is made of. Fixing by reduced gains (`lp.decided`)
+excludes only clusterings that gain no more than z, so a bound of what is left, raised to z, is one for all.
+Branching on a pair: every clustering holds it together (contract) or apart (forbid), so the larger of
+the two bounds is one for all. And z never falls. So the search may stop as soon as bound <= z.
+
+Every problem that arises is again a problem, so all steps apply to it again.
 """
 
 from dataclasses import replace
@@ -16,9 +17,16 @@ from typing import Protocol
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
-from caspr.engines.native.partition.cuts import NONE, Cuts, Floats, lifted, violated_stars, violated_triangles
+from caspr.engines.native.partition.cuts import (
+    NO_CUTS,
+    Cuts,
+    Floats,
+    lifted,
+    violated_stars,
+    violated_triangles,
+)
 from caspr.engines.native.partition.lp import Point, decided, relax
-from caspr.engines.native.partition.outcome import SearchOutcome, Tell, adding, unheard
+from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound, shifted
 from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
@@ -41,41 +49,46 @@ SHRINKAGE = 0.1
 """The share of nodes that fixing must remove before everything starts again on the rest."""
 
 
-class Deeper(Protocol):
+class SubproblemSearch(Protocol):
     """The search that fixing and branching hand their smaller problems to."""
 
     def __call__(
-        self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, tell: Tell
+        self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, on_bound: OnBound
     ) -> SearchOutcome:
-        """Search a problem for a clustering above the floor, telling bounds that allow for the floor."""
+        """Search a problem for a clustering above the floor."""
 
 
-class Rounds:
-    """One run of the loop."""
+class CuttingPlanes:
+    """One run of the loop on one problem."""
 
     def __init__(
-        self, problem: Problem, watch: Watch, floor: int, deeper: Deeper, tell: Tell = unheard
+        self,
+        problem: Problem,
+        watch: Watch,
+        floor: int,
+        search: SubproblemSearch,
+        on_bound: OnBound = ignore_bound,
     ) -> None:
-        self.problem, self.watch, self.deeper, self.tell = problem, watch, deeper, tell
-        self.best = SearchOutcome(np.arange(problem.size), 0, problem.ceiling)
+        self.problem, self.watch, self.search, self.on_bound = problem, watch, search, on_bound
+        self.best = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
         self.step = problem.step
-        # Values are multiples of the step, and fixing counts on the next one after what is in hand.
+        # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
         self.floor = floor // self.step * self.step
         self.stalled = False
         self.first = floor < 0
         self.shaken = not self.first
-        self.cuts = NONE
+        self.cuts = NO_CUTS
         self.near: Floats = (problem.gains > 0).astype(np.float64)
 
     @property
-    def in_hand(self) -> int:
+    def threshold(self) -> int:
         """The value a clustering must exceed to matter."""
         return max(self.best.value, self.floor)
 
     @property
     def closed(self) -> bool:
         """Whether nothing better is left to find."""
-        return self.best.bound <= self.in_hand
+        return self.best.bound <= self.threshold
 
     def run(self, labels: Labels, cuts: Cuts) -> SearchOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
@@ -84,21 +97,21 @@ class Rounds:
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
         bound = max(self.best.bound, self.best.value)
-        return replace(self.best, bound=bound, cuts=self.cuts if self.first else NONE)
+        return replace(self.best, bound=bound, cuts=self.cuts if self.first else NO_CUTS)
 
     def _cut(self, labels: Labels, cuts: Cuts) -> None:
         self._offer(labels)
         self.cuts = cuts = cuts | first_cuts(self.problem)
-        while not self.closed and not self.watch.over():
+        while not self.closed and not self.watch.expired():
             point = self._relaxed(cuts)
             if point is None or self.closed:
                 break
             new = new_cuts(self.problem, point.x)
             self.cuts = cuts = self._kept(point) | new
-            together, apart = decided(point, self.in_hand + self.step)
+            together, apart = decided(point, self.threshold + self.step)
             groups = joined(self.problem.size, *np.nonzero(together))
             if self._separated(apart).breaks(groups):
-                self._lower(self.in_hand)
+                self._lower(self.threshold)
             elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
                 self._descend(groups, apart, cuts, point.x)
             elif self.stalled and self._shaken():
@@ -111,7 +124,7 @@ class Rounds:
             break
 
     def _shaken(self) -> bool:
-        """Before the first branching of all, look harder for a clustering; tell whether that helped."""
+        """Before the first branching of all, look harder for a clustering; return whether that helped."""
         if self.shaken:
             return False
         self.shaken, before = True, self.best.value
@@ -123,17 +136,17 @@ class Rounds:
         point = relax(self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near)
         if point is not None:
             self.near = point.x
-            gap = self.best.bound - self.in_hand
+            gap = self.best.bound - self.threshold
             self._lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x))
-            progress = gap - (self.best.bound - self.in_hand)
+            progress = gap - (self.best.bound - self.threshold)
             self.stalled = progress <= PROGRESS * gap
         return point
 
     @property
     def _tolerance(self) -> float:
         """The relative error that does not matter yet."""
-        gap = self.best.bound - self.in_hand
+        gap = self.best.bound - self.threshold
         return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
@@ -144,7 +157,7 @@ class Rounds:
     def _lower(self, bound: int) -> None:
         if bound < self.best.bound:
             self.best = replace(self.best, bound=bound)
-            self.tell(max(bound, self.in_hand))
+            self.on_bound(max(bound, self.threshold))
 
     def _kept(self, point: Point) -> Cuts:
         """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
@@ -171,28 +184,25 @@ class Rounds:
         )
         cut = np.zeros_like(apart)
         cut[first, second] = cut[second, first] = True
-        together = self._below(problem, joined_groups, cuts, unheard)
+        together = self._below(problem, joined_groups, cuts, ignore_bound)
         apart_too = self._below(
             problem.separate(cut), groups, cuts, lambda bound: self._lower(max(together, bound))
         )
         self._lower(max(together, apart_too))
 
-    def _below(self, problem: Problem, groups: Labels, cuts: Cuts, tell: Tell) -> int:
-        """Search with some nodes contracted; return a bound for all clusterings that do so.
-
-        Bounds that are proven on the way are told.
-        """
+    def _below(self, problem: Problem, groups: Labels, cuts: Cuts, on_bound: OnBound) -> int:
+        """Search with some nodes contracted; return a bound for all clusterings that hold them together."""
         if problem.breaks(groups):
-            return self.in_hand
+            return self.threshold
         small, constant = problem.contract(groups)
-        outcome = self.deeper(
+        outcome = self.search(
             small,
             self.watch,
-            floor=self.in_hand - constant,
+            floor=self.threshold - constant,
             cuts=cuts.rename(groups, small),
-            tell=adding(tell, constant),
+            on_bound=shifted(on_bound, constant),
         )
-        bound = max(outcome.bound + constant, self.in_hand)
+        bound = max(outcome.bound + constant, self.threshold)
         self._offer(outcome.labels[groups])
         return bound
 
@@ -239,7 +249,7 @@ def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, B
     nothing = np.zeros((problem.size, problem.size), dtype=bool)
     x: Floats = np.full((problem.size, problem.size), 0.5)
     together, apart = nothing, nothing
-    while bounds[-1] > value and not watch.over():
+    while bounds[-1] > value and not watch.expired():
         point = relax(problem, cuts, seconds=watch.left, near=x)
         if point is None:
             break

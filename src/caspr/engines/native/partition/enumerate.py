@@ -1,23 +1,38 @@
 """All optima of one problem, as a product over what is independent.
 
 Strict reductions and strict fixing by reduced gains keep every optimum. What they leave undecided falls
-into components; here gains of 0 connect as well, since joining two clusters at gain 0 ties. The optima
-of a problem are the product of those of its components, and their number the product of the numbers:
-nothing is expanded to be counted. A small component is searched exhaustively, one without negative gains
-is counted (`counting`); any other is branched on a pair, whose two sides share no clustering, so their
-numbers add up.
+into components; here gains of 0 connect as well, since joining two clusters at gain 0 ties.
+
+Claim: the optima of a problem are the products of optima of its components. Proof: between components
+every allowed pair has a negative gain, so a cluster across two of them gains when it is cut there; no
+optimum has one. So an optimum is a clustering of each component, its value is the sum of theirs, and it
+is the largest exactly if each of them is. Hence the numbers of optima multiply, and nothing is expanded
+to be counted.
+
+A small component is searched exhaustively, one without negative gains is counted (`counting`). Any other is
+branched on a pair: an optimum holds it together or apart and never both, so both sides together hold each
+optimum once, and their numbers add up.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
+from typing import Generic, Never, TypeVar
 
 import numpy as np
 
 from caspr.engines.native.partition.counting import Census, Clusters, GaveUpError
 from caspr.engines.native.partition.exhaustive import enumerate_optima
-from caspr.engines.native.partition.problem import Bools, Labels, Problem, components, joined, renumber
+from caspr.engines.native.partition.problem import (
+    Bools,
+    Labels,
+    Problem,
+    components,
+    connected_groups,
+    joined,
+    renumber,
+)
 from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
@@ -25,15 +40,21 @@ from caspr.engines.native.partition.watch import Watch
 SMALL = 9
 """Components up to this size are searched exhaustively."""
 HOPELESS = 12
-"""How many branchings are left when counting took too long: for a few clusterings, not for all."""
+"""How many branchings are left when counting took too long: enough to list a few clusterings."""
+
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Clustering = tuple[int, ...]
+"""Labels in the order of first nodes."""
 
 
 @dataclass(frozen=True)
-class Ties:
-    """Clusterings of equal value."""
+class OptimaSet(Generic[T_co]):
+    """All optima of something, some of them listed."""
 
-    clusterings: tuple[tuple[int, ...], ...]
-    """Labels in the order of first nodes, as many as were asked for."""
+    listed: Sequence[T_co]
+    """As many as were asked for."""
     count: int | None
     """How many there are; `None` if that was not found out."""
     known: int = 0
@@ -42,16 +63,30 @@ class Ties:
     @property
     def least(self) -> int:
         """There are at least so many."""
-        return max(self.known, len(self.clusterings)) if self.count is None else self.count
+        return max(self.known, len(self.listed)) if self.count is None else self.count
 
     @property
     def complete(self) -> bool:
         """Whether all are listed."""
-        return self.count == len(self.clusterings)
+        return self.count == len(self.listed)
 
 
-NONE = Ties((), 0)
-"""No clustering has that value."""
+NO_OPTIMA: OptimaSet[Never] = OptimaSet((), 0)
+"""There are none."""
+UNKNOWN: OptimaSet[Never] = OptimaSet((), None)
+"""Whether there are any was not found out."""
+
+
+def combine(independent: Sequence[OptimaSet[T]], limit: int) -> OptimaSet[tuple[T, ...]]:
+    """Return all choices of one optimum from each of several independent sets, listing some.
+
+    >>> combine([OptimaSet("ab", 2), OptimaSet("xyz", 5)], 4)
+    OptimaSet(listed=(('a', 'x'), ('a', 'y'), ('a', 'z'), ('b', 'x')), count=10, known=10)
+    """
+    counts = [optima.count for optima in independent]
+    count = None if None in counts else prod(c for c in counts if c is not None)
+    listed = tuple(islice(product(*(optima.listed for optima in independent)), limit))
+    return OptimaSet(listed, count, prod(optima.least for optima in independent))
 
 
 @dataclass
@@ -67,67 +102,62 @@ class Budget:
     """How many clusters may be tried in counting."""
 
 
-def all_optima(problem: Problem, value: int, budget: Budget) -> Ties:
+def all_optima(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Find the clusterings of a value that no clustering exceeds."""
     reduced = reduce(problem, all_optima=True)
     inner = _by_components(reduced.problem, value - reduced.constant, budget)
     return _renamed(inner, reduced.labels)
 
 
-def _renamed(ties: Ties, labels: Labels) -> Ties:
-    arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in ties.clusterings)
-    return Ties(tuple(tuple(renumber(array).tolist()) for array in arrays), ties.count, ties.known)
+def _renamed(optima: OptimaSet[Clustering], labels: Labels) -> OptimaSet[Clustering]:
+    arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in optima.listed)
+    return OptimaSet(tuple(tuple(renumber(array).tolist()) for array in arrays), optima.count, optima.known)
 
 
-def _by_components(problem: Problem, value: int, budget: Budget) -> Ties:
-    parts = components((problem.gains >= 0) & ~problem.forbidden)
-    groups = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
-    groups = [group for group in groups if len(group) > 1]
-    if len(groups) == 1:
-        piece = problem.restrict(groups[0])
-        return _product(problem.size, groups, [_connected(piece, value, budget)], budget)
-    outcomes = [search(problem.restrict(group), budget.watch) for group in groups]
-    if sum(outcome.value for outcome in outcomes) < value:
-        return NONE if all(outcome.proven for outcome in outcomes) else Ties((), None)
+def _by_components(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
+    groups = connected_groups(_usable(problem))
+    values = [value]
+    if len(groups) != 1:
+        outcomes = [search(problem.restrict(group), budget.watch) for group in groups]
+        values = [outcome.value for outcome in outcomes]
+        # No clustering exceeds the value, so values that add up to it are optima even if not proven.
+        if sum(values) < value:
+            return NO_OPTIMA if all(outcome.proven for outcome in outcomes) else UNKNOWN
     found = [
-        _connected(problem.restrict(group), outcome.value, budget)
-        for group, outcome in zip(groups, outcomes, strict=True)
+        _connected(problem.restrict(group), best, budget) for group, best in zip(groups, values, strict=True)
     ]
-    return _product(problem.size, groups, found, budget)
+    combined = combine(found, budget.limit)
+    listed = tuple(_assembled(problem.size, groups, chosen) for chosen in combined.listed)
+    return OptimaSet(listed, combined.count, combined.known)
 
 
-def _product(size: int, groups: list[Labels], found: list[Ties], budget: Budget) -> Ties:
-    """Combine what is independent, listing no more than asked for."""
-    counts = [ties.count for ties in found]
-    count = None if None in counts else prod(c for c in counts if c is not None)
-    listed = []
-    for chosen in islice(product(*(ties.clusterings for ties in found)), budget.limit):
-        labels = np.arange(size)
-        for group, clustering in zip(groups, chosen, strict=True):
-            labels[group] = group[np.array(clustering, dtype=np.intp)]
-        listed.append(tuple(renumber(labels).tolist()))
-    return Ties(tuple(listed), count, prod(ties.least for ties in found))
+def _assembled(size: int, groups: list[Labels], chosen: Sequence[Clustering]) -> Clustering:
+    """Make one clustering of those of the components; all other nodes are alone."""
+    labels = np.arange(size)
+    for group, clustering in zip(groups, chosen, strict=True):
+        labels[group] = group[np.array(clustering, dtype=np.intp)]
+    return tuple(renumber(labels).tolist())
 
 
-def _connected(problem: Problem, value: int, budget: Budget) -> Ties:
+def _connected(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     if problem.size <= SMALL:
         optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit))
-        return NONE if optima is None else Ties(optima.clusterings[: budget.limit], optima.count)
+        return NO_OPTIMA if optima is None else OptimaSet(optima.clusterings[: budget.limit], optima.count)
     if (problem.gains >= 0).all():
         counted = _counted(problem, value, budget)
         if counted is not None:
             return counted
         budget.branchings = min(budget.branchings, HOPELESS)
     budget.branchings -= 1
-    if budget.branchings < 0 or budget.watch.over():
-        # Give up counting, but not the one optimum that is easily had.
+    if budget.branchings < 0 or budget.watch.expired():
+        # Give up counting; one optimum may still be found.
         outcome = search(problem, budget.watch)
         labels = renumber(outcome.labels).tolist()
-        return Ties((tuple(labels),) if outcome.value == value else (), None)
+        return OptimaSet((tuple(labels),), None) if outcome.value == value else UNKNOWN
     return _fixed_or_branched(problem, value, budget)
 
 
-def _counted(problem: Problem, value: int, budget: Budget) -> Ties | None:
+def _counted(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering] | None:
     """Count the clusterings of a value; `None` if that takes too long."""
     census = Census(problem, budget.steps, budget.watch)
     try:
@@ -138,17 +168,17 @@ def _counted(problem: Problem, value: int, budget: Budget) -> Ties | None:
         return None
     budget.steps = census.steps
     listed = sorted(_labels(problem.size, clusters) for clusters in chosen)
-    return Ties(tuple(listed), best.ways if best.value == value else 0)
+    return OptimaSet(tuple(listed), best.ways if best.value == value else 0)
 
 
-def _labels(size: int, clusters: Clusters) -> tuple[int, ...]:
+def _labels(size: int, clusters: Clusters) -> Clustering:
     labels = np.arange(size)
     for cluster in clusters:
         labels[list(cluster)] = cluster[0]
     return tuple(renumber(labels).tolist())
 
 
-def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> Ties:
+def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Fix what one more relaxation decides; branch if it decides nothing."""
     from caspr.engines.native.partition.cutting_planes import relax_at_root, undecided
 
@@ -156,8 +186,8 @@ def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> Ties:
     groups = joined(problem.size, *np.nonzero(together))
     narrowed = problem.separate(apart)
     if narrowed.breaks(groups):
-        return NONE
-    if groups.max() + 1 < problem.size or not _one_piece(narrowed):
+        return NO_OPTIMA
+    if groups.max() + 1 < problem.size or components(_usable(narrowed)).max() > 0:
         return _inside(narrowed, groups, value, budget)
     first, second = undecided(narrowed, x)
     pair = joined(problem.size, np.array([first]), np.array([second]))
@@ -169,23 +199,24 @@ def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> Ties:
     )
 
 
-def _one_piece(problem: Problem) -> bool:
+def _usable(problem: Problem) -> Bools:
+    """Find the pairs that an optimum may hold together without losing by it."""
     usable: Bools = (problem.gains >= 0) & ~problem.forbidden
-    return int(components(usable).max()) == 0
+    return usable
 
 
-def _inside(problem: Problem, groups: Labels, value: int, budget: Budget) -> Ties:
+def _inside(problem: Problem, groups: Labels, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Find the clusterings of a value that keep some nodes together."""
     small, constant = problem.contract(groups)
     outcome = search(small, budget.watch)
     if outcome.value < value - constant:
-        return NONE if outcome.proven else Ties((), None)
+        return NO_OPTIMA if outcome.proven else UNKNOWN
     return _renamed(all_optima(small, value - constant, budget), groups)
 
 
-def _united(sides: Iterable[Ties], budget: Budget) -> Ties:
-    sides = list(sides)
-    listed = sorted(clustering for side in sides for clustering in side.clusterings)
+def _united(sides: Sequence[OptimaSet[Clustering]], budget: Budget) -> OptimaSet[Clustering]:
+    """Unite sets that share no clustering."""
+    listed = sorted(clustering for side in sides for clustering in side.listed)
     counts = [side.count for side in sides]
     count = None if None in counts else sum(c for c in counts if c is not None)
-    return Ties(tuple(listed[: budget.limit]), count, sum(side.least for side in sides))
+    return OptimaSet(tuple(listed[: budget.limit]), count, sum(side.least for side in sides))

@@ -3,7 +3,7 @@
 Nodes are placed one by one, each into a cluster begun before or into a new one (so every clustering is
 met exactly once, as a restricted growth string). With nodes 0..i-1 placed, the value can still rise by
 at most the positive gains of pairs with a node from i on; a branch that cannot reach the best value
-known is left. Ties are kept.
+known is left. OptimaSet are kept.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Incumbents: good clusterings, quickly. Nothing here proves anything.
+"""Heuristics: good clusterings, quickly. Nothing here proves anything.
 
 greedy    join the two clusters of largest positive gain until there are none (additive contraction);
 polish    move single nodes, join whole clusters, as long as the value rises;
@@ -11,7 +11,10 @@ import numpy as np
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined, product, renumber
 
 FORBIDDEN = -(1 << 61)
-"""Stands for minus infinity where the best of many gains is wanted."""
+"""Stands for minus infinity where the best of many gains is wanted.
+
+It is less than any sum of gains (`problem.LARGEST_MASS`), and twice it still fits into 64 bits.
+"""
 
 
 def start(problem: Problem, *, kicks: int = 20, seed: int = 1) -> Labels:

@@ -9,11 +9,11 @@ multipliers y >= 0 give, by weak duality, for every clustering
 
     value <= sum of y + sum over pairs of max(0, r_uv),   r = w - A'y   (the reduced gains).
 
-The multipliers are rounded to multiples of 2^-shift and this bound is computed in integers. A pair
-with no column has w <= 0 and occurs in no row, so it adds nothing.
+The multipliers are rounded to multiples of 2^-shift and this bound is computed in integers
+(`safe_bound`). A pair with no column has w <= 0 and occurs in no row, so it adds nothing.
 
 Fixing: with bound B, a clustering that departs from the sign of r at one pair has value at most
-B - |r_uv|. If that is less than what is already in hand, the pair is decided.
+B - |r_uv|. If that is less than a value already reached, the pair is decided.
 """
 
 from collections.abc import Iterator
@@ -24,14 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats
-from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, exact_sum
 
 FINE = 1e-6
 """The relative error of a relaxation solved as well as it is worth."""
 ITERATIONS = 20_000
 """A relaxation that needs more steps than this is left as it is: what it has is still a bound."""
 SHIFT = 20
-"""Multipliers are multiples of 2^-SHIFT, less where gains are so large that 64 bits would overflow."""
+"""Multipliers are multiples of 2^-SHIFT; of a larger unit where gains are large."""
+ROOM = 60
+"""The mass of a problem, in units of its multipliers, stays below 2^ROOM."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +101,25 @@ def relax(
     if solved is None:
         return None
     values, duals = solved
-    return certified(problem, program, np.clip(values, 0.0, 1.0), duals)
+    return safe_bound(problem, program, np.clip(values, 0.0, 1.0), duals)
 
 
-def certified(problem: Problem, program: Program, values: Floats, duals: Floats) -> Point:
-    """Recompute the bound in integers from multipliers that need not be exact."""
+def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats) -> Point:
+    """Recompute the bound in integers from multipliers that need not be exact.
+
+    No number wraps. In units of 2^-shift the mass of the problem is below 2^60 by the choice of the
+    shift, which is at least 0 because a mass never exceeds 2^58. All multipliers together are at most the
+    mass, up to a float's rounding, so below 2^61. A row holds each pair at most once, so the multipliers
+    change a pair's gain by less than 2^61, and every reduced gain is below 2^60 + 2^61. But a star has
+    its multiplier at each pair of its leaves, so the reduced gains may add up to far more than 64 bits:
+    `exact_sum` adds them.
+    """
     rows, first, second = program.rows, program.first, program.second
-    spare = 60 - max(int(np.abs(problem.gains).sum()).bit_length(), 1)
-    shift = max(0, min(SHIFT, spare))
+    mass = int(np.abs(problem.gains).sum())
+    shift = min(SHIFT, ROOM - max(mass.bit_length(), 1))
     duals = np.maximum(np.nan_to_num(duals), 0.0)
-    # Multipliers this large can only be a failed solve, and would overflow; none at all is also valid.
-    duals = duals if duals.sum() <= np.abs(problem.gains).sum() else np.zeros_like(duals)
+    # Multipliers this large can only be a failed solve; none at all is also valid.
+    duals = duals if duals.sum() <= mass else np.zeros_like(duals)
     multipliers = np.floor(duals * (1 << shift)).astype(np.int64)
     spread = np.repeat(multipliers, np.diff(rows.starts)) * rows.signs
     change = np.zeros(len(first), dtype=np.int64)
@@ -117,7 +127,7 @@ def certified(problem: Problem, program: Program, values: Floats, duals: Floats)
     reduced = problem.gains << shift
     line = (program.gains << shift) - change
     reduced[first, second] = reduced[second, first] = line
-    scaled = int(multipliers.sum()) + int(np.maximum(line, 0).sum())
+    scaled = int(multipliers.sum()) + exact_sum(np.maximum(line, 0))
     x = np.eye(problem.size)
     x[first, second] = x[second, first] = values
     activity: Floats = np.bincount(
@@ -215,7 +225,8 @@ def _model(gains: Ints, rows: Rows) -> highspy.HighsLp:
 
 def decided(point: Point, floor: int) -> tuple[Bools, Bools]:
     """Find the pairs that every clustering of value `floor` or more puts together, and apart."""
-    threshold = point.scaled - (floor << point.shift)
-    together: NDArray[np.bool_] = point.reduced > threshold
-    apart: NDArray[np.bool_] = -point.reduced > threshold
+    # The gap is Python's integer, of any size; NumPy compares it exactly with reduced gains of 64 bits.
+    gap = point.scaled - (floor << point.shift)
+    together: NDArray[np.bool_] = point.reduced > gap
+    apart: NDArray[np.bool_] = -point.reduced > gap
     return together, apart

@@ -1,13 +1,20 @@
 """Outcomes: what a search knows about a problem. Value and bound are always both there.
 
-A search tells every better bound it proves while it runs, so that nothing is lost if it is interrupted.
+A search may be given a *floor*: a value that was reached elsewhere. It may then throw away all clusterings
+that do not exceed the floor, and its bound holds for the others only: no clustering gains more than the
+larger of bound and floor. An outcome keeps the floor, so that `proven` means the same to every caller.
+
+A search calls `OnBound` with every better bound while it runs, so that none is lost by an interrupt.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from caspr.engines.native.partition.cuts import NONE, Cuts
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.problem import Labels
+
+NO_FLOOR = -(1 << 62)
+"""Less than any clustering gains: gains sum up to less than this (`problem.LARGEST_MASS`)."""
 
 
 @dataclass(frozen=True)
@@ -19,24 +26,26 @@ class SearchOutcome:
     value: int
     """What it gains."""
     bound: int
-    """No clustering gains more than this or the floor that was given."""
-    cuts: Cuts = field(default=NONE, compare=False, repr=False)
+    """No clustering gains more than the larger of this and the floor."""
+    floor: int = NO_FLOOR
+    """The floor that the search was given."""
+    cuts: Cuts = field(default=NO_CUTS, compare=False, repr=False)
     """The inequalities in use when the first relaxation was left: where a similar problem may start."""
 
     @property
     def proven(self) -> bool:
-        """Whether the clustering is an optimum, if no floor was given."""
-        return self.bound <= self.value
+        """Whether the clustering is proven to be an optimum: neither bound nor floor exceeds its value."""
+        return max(self.bound, self.floor) <= self.value
 
 
-Tell = Callable[[int], None]
-"""Somebody who wants to hear of every bound: that no clustering of a problem gains more."""
+OnBound = Callable[[int], None]
+"""Called with every improved upper bound."""
 
 
-def unheard(bound: int) -> None:
+def ignore_bound(bound: int) -> None:
     """Ignore all bounds."""
 
 
-def adding(tell: Tell, constant: int) -> Tell:
-    """Return who hears the bounds of a problem that gains so much less."""
-    return lambda bound: tell(bound + constant)
+def shifted(on_bound: OnBound, constant: int) -> OnBound:
+    """Report bounds of a contracted problem as bounds of the original one, which gains a constant more."""
+    return lambda bound: on_bound(bound + constant)

@@ -34,5 +34,5 @@ def _search(task: tuple[Reduced, float, float]) -> SearchOutcome:
 
 
 def is_large(problem: Problem) -> bool:
-    """Tell whether a reduced problem is worth a process."""
+    """Return whether a reduced problem is worth a process."""
     return problem.size > 40

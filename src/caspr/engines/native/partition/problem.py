@@ -8,6 +8,15 @@ whole package:
                   that were contracted. The way back is an array of labels: old node -> new node.
     components    Where no gain is positive between two sets of nodes, some optimum puts no pair across
                   (every cluster may be cut there without loss), so both sets are solved on their own.
+
+Why no number wraps. Gains are integers of 64 bits. The *mass* of a problem is the sum of |gain| over all
+ordered pairs, and must not exceed `LARGEST_MASS` = 2^58: `translation.translate` refuses larger ones, the
+only place that makes a problem from something else. Contracting, restricting and forbidding pairs never
+raise the mass, by |a + b| <= |a| + |b|; so it is true of every problem that arises. A sum of gains in
+which each pair counts at most c times is then at most c * 2^58, and no array here or in `reductions`,
+`heuristics`, `cuts` and `exhaustive` holds more than 5 masses. `lp` scales gains up, and says how far.
+Values and bounds are Python's integers, and so is all arithmetic of `counting` and `exhaustive` once
+gains are read.
 """
 
 from dataclasses import dataclass
@@ -22,6 +31,8 @@ Labels = NDArray[np.intp]
 """The cluster (or new node) of every node."""
 
 
+LARGEST_MASS = 1 << 58
+"""The largest sum of |gain| over all ordered pairs of a problem."""
 EXACT = 1 << 52
 """Sums of floats below this are exact whole numbers, so matrix products may use floats."""
 SHORT = 1 << 23
@@ -89,7 +100,7 @@ class Problem:
         return Problem(np.where(forbidden, 0, self.gains), forbidden)
 
     def breaks(self, labels: Labels) -> bool:
-        """Tell whether some group holds a forbidden pair."""
+        """Return whether some group holds a forbidden pair."""
         first, second = np.nonzero(self.forbidden)
         return bool((labels[first] == labels[second]).any())
 
@@ -113,6 +124,18 @@ def components(adjacent: Bools) -> Labels:
             frontier = np.flatnonzero(reached)
         found += 1
     return labels
+
+
+def connected_groups(adjacent: Bools) -> list[Labels]:
+    """Return the nodes of each connected component of two nodes or more.
+
+    >>> adjacent = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> [group.tolist() for group in connected_groups(adjacent)]
+    [[0, 2]]
+    """
+    labels = components(adjacent)
+    groups = (np.flatnonzero(labels == label) for label in range(int(labels.max(initial=-1)) + 1))
+    return [group for group in groups if len(group) > 1]
 
 
 def renumber(labels: Labels) -> Labels:
@@ -153,8 +176,24 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
             labels = labels[labels]
 
 
+def exact_sum(numbers: Ints) -> int:
+    """Add up numbers whose sum may exceed 64 bits.
+
+    Each number is high * 2^32 + low with 0 <= low < 2^32 and |high| <= 2^31, so the sums of the high and
+    of the low halves of fewer than 2^31 numbers stay below 2^63.
+
+    >>> exact_sum(np.full(3, 1 << 62)) == 3 << 62, exact_sum(np.array([-5, 3]))
+    (True, -2)
+    """
+    return (int((numbers >> 32).sum()) << 32) + int((numbers & 0xFFFF_FFFF).sum())
+
+
 def product(left: Bools | Ints, right: Bools | Ints) -> Ints:
-    """Multiply two matrices of whole numbers, by way of floats where these are exact."""
+    """Multiply two matrices of whole numbers, by way of floats where these are exact.
+
+    Every sum of |left| * |right| along a row must fit into 64 bits. Below `EXACT`, all partial sums are
+    whole numbers that a float holds exactly, whatever the order in which they are added.
+    """
     largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
     largest *= max(int(np.abs(right).max(initial=0)), 1)
     if largest < EXACT:

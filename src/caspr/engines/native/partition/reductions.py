@@ -31,6 +31,10 @@ once. One more rule keeps only *some* optimum:
     move different nodes, and no other rule's u, may be applied at once.
 
 Many mentions that one annotator gave two lengths are rivals; without the rule each pair doubles the work.
+
+No sum here wraps: best(k, u) is at most the sum of |gain| in row k, so the sum of best(k, u) over any
+nodes k is at most the mass (`problem`); a pair gains at most half of it. The largest expression, 2 w_uv
+and two sums of best(k, u) + max(u_k, 0) in the near-twin rule, stays below 5 masses.
 """
 
 from dataclasses import dataclass
@@ -154,7 +158,7 @@ def rivals(problem: Problem, best: Ints) -> Bools:
 
 
 def _may_swap(problem: Problem, u: int, v: int, rival: int) -> bool:
-    """Tell whether v may always take the place of its rival beside u."""
+    """Return whether v may always take the place of its rival beside u."""
     gains, forbidden = problem.gains, problem.forbidden
     if np.count_nonzero(forbidden[v] != forbidden[rival]) != 2:  # each forbids the other
         return False

@@ -1,4 +1,4 @@
-"""Limits at work: when a search must stop and give its best so far."""
+"""The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
 import os
 import resource
@@ -12,26 +12,26 @@ from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
 STATM = Path("/proc/self/statm")
-"""Where Linux tells a process its present size."""
+"""Where Linux shows the present size of a process."""
 
 
 def never() -> bool:
-    """Let nothing be cancelled."""
+    """Return that the search is not cancelled."""
     return False
 
 
 @dataclass
 class Watch:
-    """A deadline, a memory limit and somebody who may want no more."""
+    """A deadline, a memory limit and a cancellation flag, checked by every long loop."""
 
     deadline: float = float("inf")
     """The monotonic time at which to stop."""
     megabytes: float = float("inf")
     """The resident memory at which to stop."""
     cancelled: Callable[[], bool] = never
-    """Whether somebody wants no more."""
+    """Whether the search was cancelled."""
     stop: Stop | None = None
-    """Why to stop: somebody asked to, or a limit was met."""
+    """Why to stop: the limit that was reached, or an interrupt."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -53,8 +53,8 @@ class Watch:
         """The seconds left."""
         return self.deadline - monotonic()
 
-    def over(self) -> bool:
-        """Tell whether it is time to stop; once over, always over."""
+    def expired(self) -> bool:
+        """Return whether a limit was reached or the search was cancelled; stays true once true."""
         if self.stop is None and self.left <= 0:
             self.stop = Stop.TIME
         if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:

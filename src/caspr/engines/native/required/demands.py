@@ -1,15 +1,37 @@
 """What must hang together: enforced mentions that may not stay alone, and chains held by used links.
 
-The relaxation of `lazy` lets an enforced mention stay alone, and counts every pair at its cheapest
-choice even if the links then left unused would have held a bundle together. Where its optimum offends,
-take a piece of a bundle (by links that are free, preferred, or already decided to be used). In every
-solution the piece has a used link to something outside itself, so branch on which:
+The relaxation of `translation.nesting` lets an enforced mention stay alone, and counts every pair at its
+cheapest choice even if the links then left unused would have held a bundle together. Where its optimum
+offends, take a *piece* of a bundle (by links that are free, preferred, or already decided to be used). In
+every solution the piece has a used link to something outside itself, so branch on which:
 
     to another piece of its bundle    that link is used, at its extra cost;
     to another mention                which joins the bundle, its link used.
 
-Each way out is again a relaxation with larger bundles and a penalty. Only bundles can offend: any other
-chain could be cut between its pieces without loss. `settling` searches the ways.
+Each way out is again a relaxation with larger bundles and a penalty. `settling` searches the ways.
+
+Say that a solution is *below* a branch if it holds each bundle in one chain and, for every link that the
+branch uses, has a used link of its own between the same two pieces.
+
+Claim 1: a solution below a branch costs at least what the relaxation there costs, plus the penalty. Proof:
+the relaxation counts each pair at its cheapest choice, and a used link that costs e more than that adds e. Of
+all links between two pieces the branch uses one that costs least extra, so the solution's own costs no less
+extra. It has a different one for every link of the branch: a link that the branch uses joins its two pieces
+into one, so the later ones lie between other pieces.
+
+Claim 2: a solution below a branch is below one of the ways out of an offence there. Proof: the chain that
+holds the piece has something outside it, and used or free links hold the chain together, so one of them
+leaves the piece. It is none of those that belong to links of the branch, which lie within pieces. It ends
+in another piece of the bundle, or in a mention outside; both are ways. Unless all optima are asked for,
+one of several mentions outside stands for all that could be swapped with it, which changes neither cost
+nor rules: then some optimum is below a way.
+
+Claim 3: a partition of the relaxation in which nothing offends is a solution. Proof: a pair between two
+pieces of a chain cannot be used without loss, so it gains -invent or is forbidden. Where no bundle holds
+the pieces together, cutting between them gains invent for each pair; so an optimum has no such chain
+unless invent is 0, and there, or where the partition is no proven optimum, `nesting` has cut it. Hence a
+chain of several pieces has a bundle of several pieces, which offends; and an enforced mention in a chain
+of one piece has a used link.
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -25,7 +47,7 @@ from caspr.text.document import Span
 
 @dataclass(frozen=True)
 class Branch:
-    """A node of the branching tree."""
+    """A subproblem in the branching on ways out: what was decided on the way to it."""
 
     bundles: Bundles
     """What must be together."""
@@ -51,81 +73,81 @@ class Way:
 
     others: tuple[Span, ...]
     """The mentions of another piece of its bundle, or one mention outside."""
-    node: Branch
+    branch: Branch
     """What follows from it."""
 
 
-def offences(session: SolveState, node: Branch, partition: Partition) -> list[Offence]:
+def offences(state: SolveState, branch: Branch, partition: Partition) -> list[Offence]:
     """Return a piece of every bundle that offends."""
-    instance = session.instance
+    instance = state.instance
     chain_of = {mention: chain for chain in partition for mention in chain}
     found = []
-    for number, bundle in enumerate(node.bundles):
+    for number, bundle in enumerate(branch.bundles):
         chain = chain_of.get(bundle[0], bundle[:1])
         if len(chain) == 1 and bundle[0] in instance.required:
             found.append(Offence(number, bundle[:1]))
-        elif len(bundle) > 1 and bundle not in session.held and len(pieces(instance, chain, node.used)) > 1:
-            own = pieces(instance, bundle, node.used)
+        elif len(bundle) > 1 and bundle not in state.held and len(pieces(instance, chain, branch.used)) > 1:
+            own = pieces(instance, bundle, branch.used)
             if len(own) > 1:
                 found.append(Offence(number, tuple(own[0])))
     return found
 
 
-def narrowest(session: SolveState, node: Branch, found: Sequence[Offence]) -> Offence:
+def narrowest(state: SolveState, branch: Branch, found: Sequence[Offence]) -> Offence:
     """Return the offence with the fewest ways out.
 
-    A mention that has no partner left is found at once then, before the ways of all others.
+    So a mention that has no partner left is met first, before the ways of all others.
     """
     if len(found) == 1:
         return found[0]
-    return min(found, key=lambda offence: sum(1 for _ in ways(session, node, offence)))
+    return min(found, key=lambda offence: sum(1 for _ in ways(state, branch, offence)))
 
 
-def ways(session: SolveState, node: Branch, offence: Offence, *, ties: bool = False) -> Iterator[Way]:
+def ways(state: SolveState, branch: Branch, offence: Offence, *, ties: bool = False) -> Iterator[Way]:
     """Yield each way in which a piece of a bundle can have a used link to something else.
 
-    Unless all optima are wanted, one of several interchangeable mentions is enough.
+    Unless all optima are wanted (`ties`), one of several interchangeable mentions is enough.
     """
-    instance, piece = session.instance, offence.piece
-    bundle = node.bundles[offence.bundle]
-    for other in pieces(instance, bundle, node.used):
+    instance, piece = state.instance, offence.piece
+    bundle = branch.bundles[offence.bundle]
+    for other in pieces(instance, bundle, branch.used):
         if other[0] not in piece:
-            link = _cheapest(session, piece, other)
+            link = _cheapest(state, piece, other)
             if link is not None:
-                glued = Branch(node.bundles, (*node.used, link[1]), node.penalty + link[0])
-                yield Way(tuple(other), glued)
-    holder = {span: position for position, spans in enumerate(node.bundles) for span in spans}
-    special = frozenset(instance.mentions) if ties else session.told_apart | holder.keys()
-    for mention in _partners(session, piece, set(bundle), special):
-        joined = node.bundles[holder[mention]] if mention in holder else (mention,)
+                linked = Branch(branch.bundles, (*branch.used, link[1]), branch.penalty + link[0])
+                yield Way(tuple(other), linked)
+    holder = {span: position for position, spans in enumerate(branch.bundles) for span in spans}
+    special = frozenset(instance.mentions) if ties else state.distinguished | holder.keys()
+    for mention in _partners(state, piece, set(bundle), special):
+        joined = branch.bundles[holder[mention]] if mention in holder else (mention,)
         union = tuple(sorted({*bundle, *joined}))
-        link = _cheapest(session, piece, [mention])
-        if link is not None and not contradicts(instance, union, session.apart):
-            rest = tuple(b for b in node.bundles if b not in (bundle, joined))
-            used = (*node.used, link[1]) if link[0] else node.used
-            larger = Branch(tuple(sorted((*rest, union))), used, node.penalty + link[0])
+        link = _cheapest(state, piece, [mention])
+        if link is not None and not contradicts(instance, union, state.apart):
+            rest = tuple(b for b in branch.bundles if b not in (bundle, joined))
+            used = (*branch.used, link[1]) if link[0] else branch.used
+            larger = Branch(tuple(sorted((*rest, union))), used, branch.penalty + link[0])
             yield Way((mention,), larger)
 
 
-def _cheapest(session: SolveState, piece: Sequence[Span], other: Sequence[Span]) -> tuple[int, Pair] | None:
+def _cheapest(state: SolveState, piece: Sequence[Span], other: Sequence[Span]) -> tuple[int, Pair] | None:
     """Return the link between two pieces that costs least extra, and that cost."""
     costs = (
         (cost, (one, two))
         for one in piece
         for two in other
-        if (cost := extra(session.instance, one, two)) is not None
+        if (cost := extra(state.instance, one, two)) is not None
     )
     return min(costs, default=None)
 
 
 def _partners(
-    session: SolveState, piece: Sequence[Span], bundle: set[Span], special: Container[Span]
+    state: SolveState, piece: Sequence[Span], bundle: set[Span], special: Container[Span]
 ) -> list[Span]:
     """Return the mentions outside a bundle with a link to the piece, those with most votes first.
 
     Of several with one signature, all that are special are returned, and one of the rest.
     """
-    instance, votes = session.instance, session.instance.votes
+    instance, votes = state.instance, state.instance.votes
     linked = {mention for one in piece for mention in votes.neighbours(one)} - bundle
     ranked, met = [], set()
     for mention in sorted(linked):

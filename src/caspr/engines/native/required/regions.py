@@ -1,12 +1,32 @@
 """Regions: what demands compete for, so that those far from each other are met one by one.
 
-A region is a union of parts (and of mentions that are in none). With every mention that must not stay
-alone it holds all mentions that one can be with, and so all others that may want the same. Between
-regions no pair gains, and no link can satisfy a demand: what solutions cost at least adds up over regions,
-and the ways out in several need not be combined.
+A region is a union of parts (and of mentions that are in none), closed as follows:
 
-A bundle in several pieces is different: a mention that joins one of the pieces brings its own links
-along. Where there is such a bundle, a region is closed under all links.
+    with a mention that must not stay alone it holds all mentions that some annotator linked with it, and with
+    one of these all mentions that must not stay alone and were linked with it;
+    if some bundle is in several pieces, it holds with every mention all that were linked with it. For a
+    mention that joins one of the pieces may bring links of its own along, and these further mentions.
+
+"In one region" is an equivalence, so the regions of a branch are disjoint and cover all mentions.
+
+Claim 1: between two regions no pair gains, and no link meets a demand. Proof: pairs that gain are within
+one part. A link that meets the demand of a mention that is alone ends in a mention linked with it. If no
+bundle is in several pieces, these are all demands; otherwise no link at all leaves a region.
+
+Claim 2: the best solution costs what the best of each region cost together; regions are independent, so
+their alternatives need not be combined. Proof: take a solution and cut its chains at the borders of
+regions, then each chain into its pieces. By claim 1 the first cut loses nothing, and every demand is
+still met by the same link, or the same links hold the bundle together. The second loses nothing
+(`demands`, claim 3), and keeps bundles whole and every used link in one piece. So the solution costs at
+least the sum of what its restrictions to the regions cost. Conversely, solutions of each region, put
+together, are a solution, as no chain holds mentions of two regions.
+
+Claim 3: the ways out of an offence in a region change nothing outside it, and every region below such a
+way lies within the region or outside it. Proof: a way joins a piece with a linked mention and its bundle,
+all within the region, and so are all others of that mention's kind, which have the same links; so parts
+outside stay as they are. Neither parts nor demands arise that relate mentions across the border: parts
+merge within the region, a mention that was alone and has joined a bundle demands nothing more, and if no
+bundle is in several pieces, none is below: a joined mention is linked with the piece.
 """
 
 from collections import defaultdict
@@ -20,21 +40,21 @@ from caspr.text.document import Span
 
 Region = frozenset[Span]
 Touching = Callable[[Span], Iterable[Span]]
-"""Tells the mentions that a mention's demand may need, or whose demand may need it."""
+"""Returns the mentions that a mention's demand may need, or whose demand may need it."""
 
 
-def region(session: SolveState, node: Branch, bundle: int) -> Region:
+def region(state: SolveState, branch: Branch, bundle: int) -> Region:
     """Return the region of a bundle."""
-    parts = session.translator.translate(node.bundles, session.eager | session.nested)
-    return _reached(session, node.bundles[bundle], _homes(parts), _touching(session, node))
+    parts = state.translator.translate(branch.bundles, state.eager | state.nested)
+    return _reached(state, branch.bundles[bundle], _homes(parts), _touching(state, branch))
 
 
-def all_regions(session: SolveState, node: Branch, parts: Iterable[Part]) -> Iterator[Region]:
+def all_regions(state: SolveState, branch: Branch, parts: Iterable[Part]) -> Iterator[Region]:
     """Yield the regions that some parts make, each once."""
-    homes, touching = _homes(parts), _touching(session, node)
+    homes, touching = _homes(parts), _touching(state, branch)
     left = dict.fromkeys(homes)
     while left:
-        found = _reached(session, [next(iter(left))], homes, touching)
+        found = _reached(state, [next(iter(left))], homes, touching)
         yield found
         for mention in found:
             left.pop(mention, None)
@@ -45,10 +65,10 @@ def _homes(parts: Iterable[Part]) -> Mapping[Span, Part]:
 
 
 def _reached(
-    session: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
+    state: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
 ) -> Region:
     """Follow parts and demands as far as they go."""
-    rules_out = session.instance.decisions.rules_out
+    rules_out = state.instance.decisions.rules_out
     reached: set[Span] = set()
     open_ends = list(start)
     while open_ends:
@@ -62,16 +82,16 @@ def _reached(
     return frozenset(reached)
 
 
-def _touching(session: SolveState, node: Branch) -> Touching:
+def _touching(state: SolveState, branch: Branch) -> Touching:
     """Look up whose demands may need whom."""
-    instance = session.instance
+    instance = state.instance
     neighbours = instance.votes.neighbours
-    for bundle in node.bundles:
-        held = len(bundle) == 1 or bundle in session.held
-        if not held and len(pieces(instance, bundle, node.used)) > 1:
+    for bundle in branch.bundles:
+        held = len(bundle) == 1 or bundle in state.held
+        if not held and len(pieces(instance, bundle, branch.used)) > 1:
             return neighbours
     touching: dict[Span, set[Span]] = defaultdict(set)
-    for bundle in node.bundles:
+    for bundle in branch.bundles:
         if len(bundle) == 1 and bundle[0] in instance.required:
             for other in neighbours(bundle[0]):
                 touching[bundle[0]].add(other)

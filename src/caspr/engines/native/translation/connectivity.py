@@ -1,4 +1,4 @@
-"""What holds a chain together: its pieces by links that are free or rightly used.
+"""What holds a chain together: its pieces by links that are free or used without loss.
 
 A link of evidence K is used at no loss when `prefers_use` says so. Mentions of one class (signature and
 enforced group) are alike, so pieces are found between classes; the pairs of a chain are never listed.
@@ -59,7 +59,7 @@ def extra(instance: Instance, first: Span, second: Span) -> int | None:
 
 
 def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[Pair] = ()) -> bool:
-    """Tell whether mentions that must share a chain cannot."""
+    """Return whether mentions that must share a chain cannot."""
     inside = set(bundle)
     if not all(_may_exist(instance, span) for span in inside):
         return True

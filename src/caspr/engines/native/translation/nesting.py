@@ -2,15 +2,22 @@
 
 Leaving rules out makes the problem easier and its optimum at least as good: a *relaxation*. If that
 optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
-are left out because each tells two otherwise equal mentions apart: with them in, hundreds of twins
+are left out because each distinguishes two otherwise equal mentions: with them in, hundreds of twins
 could not be merged, and only about one in eight is ever broken. Pairs that are broken are put in, and
 the parts they touch are solved again, first by heuristics alone, then to the end.
+
+Claim: what the parts gain at most adds up to what all mentions gain at most. Proof: no pair of mentions of
+different parts has a positive gain (`translate`), and every bundle lies within one part. So cutting every
+chain at the borders of parts keeps all bundles whole, breaks no rule and loses nothing: some optimum of the
+relaxation has each chain within one part, and its gain is the sum of what it gains in each. The same sum
+with the bound of each part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and
+if it equals the cost, each part is at its optimum, because none gains more than its bound.
 """
 
 from dataclasses import dataclass
 
-from caspr.engines.native.partition.outcome import SearchOutcome, Tell, unheard
-from caspr.engines.native.state import Pair, Solver, SolveState, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
+from caspr.engines.native.state import Pair, PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
 from caspr.task.solution import Partition, canonical
@@ -28,97 +35,102 @@ class Relaxed:
     bound: int
     """No partition with these bundles costs less."""
 
+    @property
+    def proven(self) -> bool:
+        """Whether the partition is proven to be an optimum of the relaxation."""
+        return self.bound >= self.cost
 
-def relax_quickly(session: SolveState, bundles: Bundles, *, root: bool = False) -> Relaxed:
+
+def relax_quickly(state: SolveState, bundles: Bundles, *, root: bool = False) -> Relaxed:
     """Solve by heuristics, with some mentions bundled."""
-    relaxed = _until_respected(session, bundles, solve_quickly, root=root)
+    relaxed = _until_respected(state, bundles, solve_quickly, root=root)
     assert relaxed is not None  # heuristics do not stop for a limit
     return relaxed
 
 
-def relax_exactly(session: SolveState, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
+def relax_exactly(state: SolveState, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
     """Solve to the end, or as far as limits allow.
 
-    `first` is what heuristics found, if they were asked; that makes it the root, whose bounds are told.
+    `first` is what heuristics found at the root of the branching; bounds are reported only there.
     """
-    if first is not None and first.bound >= first.cost:
+    if first is not None and first.proven:
         return first
     proven = None
-    if not session.watch.over():
-        proven = _until_respected(session, bundles, solve_exactly, root=first is not None)
+    if not state.watch.expired():
+        proven = _until_respected(state, bundles, solve_exactly, root=first is not None)
     if proven is not None and (first is None or proven.cost <= first.cost):
         return proven
     if first is None or proven is None:
-        # The search may have left better clusterings behind, also where it was not finished.
-        found = relax_quickly(session, bundles)
+        # An unfinished search may have found better clusterings than the heuristics; these are kept.
+        found = relax_quickly(state, bundles)
         first = found if first is None or found.cost < first.cost else first
     return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
-def _until_respected(session: SolveState, bundles: Bundles, solver: Solver, *, root: bool) -> Relaxed | None:
+def _until_respected(
+    state: SolveState, bundles: Bundles, solver: PartSolver, *, root: bool
+) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
-    instance = session.instance
+    instance = state.instance
     while True:
-        parts = session.translator.translate(bundles, session.eager | session.nested)
-        outcomes = _solve_parts(session, parts, solver, root=root)
+        parts = state.translator.translate(bundles, state.eager | state.nested)
+        outcomes = _solve_parts(state, parts, solver, root=root)
         chains = [part.chains(found.labels) for part, found in zip(parts, outcomes, strict=True)]
-        broken = _broken(session, chains)
+        broken = _broken(state, chains)
         if not broken:
             break
-        if solver is solve_exactly and session.watch.over():
+        if solver is solve_exactly and state.watch.expired():
             return None
-        session.nested |= broken
+        state.nested |= broken
     gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
     at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
     total = instance.objective.omit * instance.votes.total
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
         if instance.objective.invent == 0 or not found.proven:
-            held, more = _connected(session, held, bundles)
+            held, more = _connected(state, held, bundles)
             gained += more
         kept += held
     return Relaxed(canonical(kept), total - gained, total - at_most)
 
 
-def _broken(session: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
+def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
     """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
-    if session.instance.allow_nested or session.instance.objective.invent is None:
+    if state.instance.allow_nested or state.instance.objective.invent is None:
         return set()
     return {pair for part in chains for chain in part for pair in nested_pairs(chain)}
 
 
 def _solve_parts(
-    session: SolveState, parts: tuple[Part, ...], solver: Solver, *, root: bool
+    state: SolveState, parts: tuple[Part, ...], solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
-    """Solve all parts, small ones first, telling the bound as it rises."""
-    total = session.instance.objective.omit * session.instance.votes.total
+    """Solve all parts, small ones first; at the root, report the bound as it rises."""
+    total = state.instance.objective.omit * state.instance.votes.total
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes = []
     if solver is solve_exactly:
-        solve_ahead(session, parts)
+        solve_ahead(state, parts)
     for number, part in enumerate(parts):
         if root:
-            session.done, session.parts = (number, len(parts)) if solver is solve_exactly else (0, 0)
-            session.tell = _telling(session, total - at_most + part.problem.ceiling)
-        outcome = solver(session, part)
+            state.done, state.parts = (number, len(parts)) if solver is solve_exactly else (0, 0)
+            state.on_bound = _raising(state, total - at_most + part.problem.ceiling)
+        outcome = solver(state, part)
         outcomes.append(outcome)
         at_most += outcome.bound - part.problem.ceiling
         if root and part.problem.size > 1:
-            session.raise_bound(total - at_most)
-    session.tell = unheard
+            state.raise_bound(total - at_most)
+    state.on_bound = ignore_bound
     return outcomes
 
 
-def _telling(session: SolveState, least: int) -> Tell:
-    """Return who hears what one part gains at most, if all costs so much where that part gains nothing."""
-    return lambda bound: session.raise_bound(least - bound)
+def _raising(state: SolveState, least: int) -> OnBound:
+    """Report bounds of one part as bounds of the whole, which costs `least` where that part gains nothing."""
+    return lambda bound: state.raise_bound(least - bound)
 
 
-def _connected(
-    session: SolveState, chains: list[list[Span]], bundles: Bundles
-) -> tuple[list[list[Span]], int]:
+def _connected(state: SolveState, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
     """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
-    instance, gains = session.instance, gain_table(session.instance)
+    instance, gains = state.instance, gain_table(state.instance)
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
     cut, gained = [], 0
     for chain in chains:

@@ -6,7 +6,7 @@ limit case of the near-twin rule in `reductions`. They become one node before an
 negative, so are all their gains, and they end alone. Mentions that must be together form a *bundle*,
 one node of several kinds.
 
-Gains inside one chain, with K of N votes (see `objectives`):
+Gains inside one chain, with K of N votes (see `task.objectives`):
 
     enforced and free            omit K
     K >= 1                       omit K - use (N - K), or -invent if that is more (link left unused)
@@ -15,6 +15,11 @@ Gains inside one chain, with K of N votes (see `objectives`):
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
 better left unused, does not hang together.
+
+No gain wraps. A coefficient is at most `LARGEST_COEFFICIENT` = 10^6, so a pair of mentions gains or loses at
+most 10^6 N, and the pairs of a part of M mentions, counted twice, at most 10^6 N M^2. A part for which that
+bound (with the gains of this instance) exceeds `partition.problem.LARGEST_MASS` is refused before any gain is
+multiplied: with twelve annotators and the largest coefficients, one of more than 154,000 mentions.
 """
 
 from collections import Counter
@@ -26,8 +31,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import Ints, Labels, Problem, joined, renumber
+from caspr.engines.native.partition.problem import LARGEST_MASS, Ints, Labels, Problem, joined, renumber
 from caspr.engines.native.translation.links import Links, count_links
+from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import classes_of, pairs_of
 from caspr.task.votes import Signature
@@ -92,11 +98,12 @@ def enforced_bundles(instance: Instance) -> Bundles:
     return tuple(group.mentions for group in instance.decisions.groups)
 
 
-def conflicts(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
+def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
 
-    Nested pairs without evidence are seldom together in an optimum, but tell hundreds of twins apart: they
-    may be left out and added when a solution breaks them. Where invent is forbidden, so are they anyway.
+    Nested pairs without evidence are seldom together in an optimum, but keep hundreds of twins from being
+    merged: they may be left out and added when a solution breaks them. Where invent is forbidden, so are
+    they anyway.
     """
     apart = instance.decisions.apart
     if instance.allow_nested:
@@ -135,7 +142,7 @@ class _Kinds:
     """The bundle of each mention that is in one, named by its first mention."""
 
     def counts(self, mention: Span) -> bool:
-        """Tell whether a mention can be in a chain of an optimum."""
+        """Return whether a mention can be in a chain of an optimum."""
         kind = self.of.get(mention)
         return kind is not None and (self.live[kind] or mention in self.bundle_of)
 
@@ -174,7 +181,7 @@ class Translator:
     ) -> tuple[Part, ...]:
         """Write the instance as independent problems; mentions in none of them end alone.
 
-        The bundles must not contradict the rules (`pieces.contradicts` tells).
+        The bundles must not contradict the rules (see `connectivity.contradicts`).
         """
         kinds = self._kinds(bundles, ties=ties)
         members: dict[int, list[Span]] = {}
@@ -253,6 +260,7 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
 def _part(
     instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
 ) -> Part:
+    _refuse_overflow(kinds.gains, len(mentions))
     atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     local, position = np.unique(kind, return_inverse=True)
@@ -276,8 +284,18 @@ def _part(
     return _bundled(instance, kinds, atoms, Problem(gains, forbidden))
 
 
+def _refuse_overflow(gains: Ints, mentions: int) -> None:
+    """Refuse a part whose gains could add up to more than 64 bits hold."""
+    mass = int(np.abs(gains).max()) * mentions**2
+    if mass > LARGEST_MASS:
+        raise EngineError(
+            f"engine native: found gains of up to {mass:.1e} in a part of {mentions:,} mentions, expected at "
+            f"most {LARGEST_MASS:.1e}; choose smaller costs in the same proportion"
+        )
+
+
 def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) -> list[tuple[Span, ...]]:
-    """Gather twins: by kind and bundle, those told apart by a conflict on their own."""
+    """Gather twins: by kind and bundle; mentions in a forbidden pair stay single."""
     atoms: dict[object, list[Span]] = {}
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
