@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import caspr
+from caspr.errors import OutputError
 from caspr.formats.format import Format
 from caspr.formats.registry import FORMATS, by_suffix, companions, detect, recognise
 from caspr.formats.sources import read_files
+from caspr.text.document import Annotation, Chain, Document
 
 ROOT = Path(caspr.__file__).parent
 every = pytest.mark.parametrize("name", list(FORMATS))
@@ -58,11 +60,24 @@ def test_only_files_of_many_documents_are_read_one_by_one(name: str) -> None:
         assert format.write_apart is None
 
 
+@every
+def test_what_can_hold_any_annotation(name: str) -> None:
+    made = Annotation.of("Ann", Document("d", ("a", "b")), [Chain.of("1", [(1, 1), (2, 2)])])
+    if FORMATS[name].writes_any:
+        assert FORMATS[name].write([made])
+    else:
+        with pytest.raises(OutputError, match="choose another output format"):
+            FORMATS[name].write([made])
+
+
 def test_vague_names_show_a_format_only_where_it_is_expected(tmp_path: Path) -> None:
     path = tmp_path / "x.JSON"
     path.write_text("[]")
     assert recognise(path) is None
     assert by_suffix(path) == detect(path) == "cas"
+    for name in ("x.xml", "x.zip"):
+        (tmp_path / name).write_text("[]")
+        assert recognise(tmp_path / name) is None
     (tmp_path / "x.tsv").write_text("")
     assert recognise(tmp_path / "x.tsv") == "webanno"
     (tmp_path / "README").write_text("")
