@@ -157,6 +157,10 @@ def test_a_case_of_several_mentions_of_the_bundle() -> None:
     assert proves_the_optimum(GROUP, group_proof(case([1, 5], part([1, 5, 6])), piece=(6,)))
 
 
+def test_a_mention_of_the_bundle_that_nothing_links_with_the_piece_needs_no_case() -> None:
+    assert proves_the_optimum(GROUP, group_proof(case([5], part([1, 5, 6])), piece=(6,)))
+
+
 def test_a_bundle_that_is_joined_comes_as_a_whole() -> None:
     cases = by_cases([1, 5, 6], [1], case([5], part([1, 5], [6])))
     assert refused(GROUP, proof(cases), "a node splits or extends a bundle")
