@@ -178,6 +178,14 @@ def test_mentions_that_must_not_join_need_no_case() -> None:
     assert proves_the_optimum(instance, proof(cases, part([5, 6])))
 
 
+def test_a_bundle_that_must_not_be_has_cases_like_any_other() -> None:
+    """1 cannot be with 5 and 6. The case of 5 need not be given; if it is given, it is proven."""
+    instance = task([[1, 2]], [[1, 5]], [], [], chains=[[5, 6]], exists=[1])
+    impossible = case([5], by_cases([1, 2, 5, 6], [6]))
+    cases = by_cases([1, 2, 5, 6], [1], case([2], part([1, 2], [5, 6])), impossible)
+    assert refused(instance, proof(cases), "the case of (5, 5) is missing")
+
+
 def test_a_piece_of_several_mentions_has_no_case_for_its_own() -> None:
     instance = task(*[[[4, 6]]] * 9, objective="va", chains=[[1, 3, 5]], forced_votes=True)
     whole = part([1, 3, 5])
