@@ -14,7 +14,7 @@ A solution pays, for each pair of mentions,
 | VA        | 2    | 1   | 1         |
 
 Using a link is a choice: where invent is not forbidden, a pair of one chain may leave its link unused
-and pay omit and invent instead of use, if that is cheaper and the chain still hangs together.
+and pay omit and invent instead of use, if that is cheaper and used links still connect the chain.
 """
 
 from dataclasses import dataclass, replace

@@ -157,6 +157,10 @@ def test_a_case_of_several_mentions_of_the_bundle() -> None:
     assert proves_the_optimum(GROUP, group_proof(case([1, 5], part([1, 5, 6])), piece=(6,)))
 
 
+def test_a_mention_of_the_bundle_that_nothing_links_with_the_piece_needs_no_case() -> None:
+    assert proves_the_optimum(GROUP, group_proof(case([5], part([1, 5, 6])), piece=(6,)))
+
+
 def test_a_bundle_that_is_joined_comes_as_a_whole() -> None:
     cases = by_cases([1, 5, 6], [1], case([5], part([1, 5], [6])))
     assert refused(GROUP, proof(cases), "a node splits or extends a bundle")
@@ -172,6 +176,14 @@ def test_mentions_that_must_not_join_need_no_case() -> None:
     instance = task([[1, 2]], [[1, 5]], [], [], chains=[[5, 6]], exists=[1])
     cases = by_cases([1, 2], [1], case([2], part([1, 2])))
     assert proves_the_optimum(instance, proof(cases, part([5, 6])))
+
+
+def test_a_bundle_that_must_not_be_has_cases_like_any_other() -> None:
+    """1 cannot be with 5 and 6. The case of 5 need not be given; if it is given, it is proven."""
+    instance = task([[1, 2]], [[1, 5]], [], [], chains=[[5, 6]], exists=[1])
+    impossible = case([5], by_cases([1, 2, 5, 6], [6]))
+    cases = by_cases([1, 2, 5, 6], [1], case([2], part([1, 2], [5, 6])), impossible)
+    assert refused(instance, proof(cases), "the case of (5, 5) is missing")
 
 
 def test_a_piece_of_several_mentions_has_no_case_for_its_own() -> None:

@@ -39,8 +39,8 @@ def test_parts_that_are_not_independent(forgery: Forgery) -> None:
 
 
 def test_one_pair_across_parts_that_gains_is_enough(forgery: Forgery) -> None:
-    instance = task([[1, 2, 3]], [[1, 2]], [])
-    assert forgery(instance, proof(part([1]), part([2], [3])), "two parts are not independent", 8)
+    instance = task([[1, 2, 3]], [[1, 2, 4]], [])
+    assert forgery(instance, proof(part([1]), part([2], [3], [4])), "two parts are not independent", 12)
 
 
 def test_parts_between_which_nothing_gains_are_independent() -> None:

@@ -80,11 +80,11 @@ def test_enforced_links_need_no_vote() -> None:
 
 
 def test_a_chain_is_connected_by_links() -> None:
-    assert broken(INSTANCE, [(4, 4), (6, 6)]) == ["chain 1 does not hang together by links"]
+    assert broken(INSTANCE, [(4, 4), (6, 6)]) == ["chain 1 is not connected by links"]
     apart = [(1, 3), (6, 6)], [(2, 2), (4, 4)]
     loose = replace(INSTANCE, allow_nested=True, annotations=INSTANCE.annotations[:1])
     assert broken(loose, *apart) == []
-    assert broken(loose, [*apart[0], *apart[1]]) == ["chain 1 does not hang together by links"]
+    assert broken(loose, [*apart[0], *apart[1]]) == ["chain 1 is not connected by links"]
 
 
 def test_enforced_mentions_are_in_a_chain_unless_they_may_stay_alone() -> None:
@@ -133,4 +133,4 @@ def test_pairs_of_one_class_are_counted(objective: str) -> None:
     instance = Instance((alone,), OBJECTIVES[objective])
     complaints = broken(instance, [(1, 1), (2, 2), (3, 3), (4, 4)])
     pairs = ["chain 1 has 4 pairs that nobody linked"] if objective == "v" else []
-    assert complaints == [*pairs, "chain 1 does not hang together by links"]
+    assert complaints == [*pairs, "chain 1 is not connected by links"]

@@ -51,9 +51,12 @@ def bound_tree(gains: Gains, proof: Proof) -> int:
 
 
 def _contract(gains: Gains, keep: int, drop: int) -> Gains:
-    """Make two nodes one, under the first one's number; what either forbids, both forbid."""
+    """Make two nodes one, under the first one's number; what either forbids, both forbid.
+
+    A node has no gain with itself, so the two that are joined get none with each other.
+    """
     merged = {pair: gain for pair, gain in gains.items() if keep not in pair and drop not in pair}
-    for node in {node for pair in gains for node in pair} - {keep, drop}:
+    for node in {node for pair in gains for node in pair}:
         one, other = _ordered(keep, node), _ordered(drop, node)
         if one in gains and other in gains:
             merged[one] = gains[one] + gains[other]
@@ -77,7 +80,7 @@ def _bound_leaf(gains: Gains, shift: int, stars: Sequence[Sequence[int]]) -> int
             _add(reduced, centre, leaf, -multiplier)
         for one, other in combinations(leaves, 2):
             _add(reduced, one, other, multiplier)
-    scaled = total + sum(gain for gain in reduced.values() if gain > 0)
+    scaled = total + sum(max(gain, 0) for gain in reduced.values())
     step = gcd(*gains.values()) or 1
     return (scaled >> shift) // step * step
 

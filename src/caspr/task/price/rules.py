@@ -44,7 +44,7 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
         elif instance.objective.invent is None:
             yield f"has {pairs.number} pairs that nobody linked"
     if joined.parts > 1:
-        yield "does not hang together by links"
+        yield "is not connected by links"
 
 
 def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
