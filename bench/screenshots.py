@@ -40,6 +40,7 @@ def main() -> None:
 def take_song(opened: Browser, server: Served, folder: Path) -> None:
     """Show questions, a mention, a step, the matrix and the keys."""
     page = visit(opened, server)
+    expect(page.locator("#queue .tag.tie").first).to_be_visible(timeout=30_000)  # all questions are priced
     page.keyboard.press("j")
     picture(page, folder / "review-questions.png")
     page.locator('#text [data-m="21-21"]').click()
