@@ -74,6 +74,7 @@ def side_by_side(blocks: list[Block], objective: Objective) -> Instance:
 
 def weakened(random: Random, excess: tuple[int, ...]) -> Callable[..., SearchOutcome]:
     """Return a search whose bounds exceed what it could prove, now and then, as if the solver had failed."""
+
     def searched(*given: object, **more: object) -> SearchOutcome:
         outcome = search_reduced(*given, **more)  # type: ignore[arg-type]
         return replace(outcome, bound=outcome.bound + random.choice(excess))

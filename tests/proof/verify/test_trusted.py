@@ -10,7 +10,7 @@ import pytest
 
 import caspr
 from caspr.engines.native import solve
-from caspr.engines.native.prove import certificate
+from caspr.engines.native.prove import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits
@@ -86,7 +86,7 @@ class Large(Objective):
 @pytest.mark.parametrize("objective", ["u", "va"])
 def test_values_beyond_64_bits_neither_wrap_nor_round(objective: str, factor: int) -> None:
     instance = noisy(objective, mentions=24)
-    written = certificate(instance, solve(instance, Limits()), Limits(seconds=60))
+    written = prove_optimal(instance, solve(instance, Limits()), Limits(seconds=60))
     assert written is not None
     costs = OBJECTIVES[objective]
     invent = None if costs.invent is None else costs.invent * factor
