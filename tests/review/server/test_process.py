@@ -77,7 +77,10 @@ def test_two_tabs_see_each_other_and_cannot_overwrite_each_other(tmp_path: Path)
             data = next(line for line in lines if line.startswith("data:"))
             assert '"version":2' in data
             path = tmp_path / "review.conll"
-            path.write_text(path.read_text().replace("exists: 4-4", "absent: 4-4"))
+            # Replaced as a whole, as editors do: the server must not read half a file as the third version.
+            edited = tmp_path / "edited"
+            edited.write_text(path.read_text().replace("exists: 4-4", "absent: 4-4"))
+            edited.replace(path)
             data = next(line for line in lines if line.startswith("data:") and '"version":3' in line)
             assert '"kind":"absent"' in data
         assert second.do(do="exists", mentions=["4-4"]).status_code == 409
