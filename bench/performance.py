@@ -223,7 +223,7 @@ def slowest(runs: Sequence[Measure]) -> float:
 
 
 def report(what: str, native: Measure, clingo: Measure | None) -> None:
-    """Tell on standard error how far the run is."""
+    """Show on standard error how far the run is."""
     line = f"{what}: {native.status}, value {native.value}, {native.seconds:.2f} s, {native.megabytes:.0f} MB"
     if clingo is not None:
         line += f"; clingo {clingo.status}, {clingo.seconds:.2f} s"

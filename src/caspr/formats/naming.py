@@ -57,13 +57,6 @@ def stem(document: Document) -> str:
     return name
 
 
-def one_file(annotations: Sequence[Annotation], format: str) -> Annotation:
-    """Return the only annotation, for formats with one document in a file."""
-    if len(annotations) != 1:
-        raise OutputError(f"{format} has one document in a file: found {len(annotations)}")
-    return annotations[0]
-
-
 def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotation]:
     """Give the only document the name of the file it is written to."""
     return [

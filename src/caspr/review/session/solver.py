@@ -6,7 +6,7 @@ they keep their mentions, so that only what changes looks changed.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -189,9 +189,3 @@ def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iter
         name = names.get(chain) or next(fresh)
         same = old.get(chain)
         yield same if same is not None and same.id == name else Chain(name, tuple(chain))
-
-
-def without(entries: Iterable[DecisionEntry], ids: Iterable[str]) -> tuple[DecisionEntry, ...]:
-    """Return the entries that are not among some ids."""
-    gone = frozenset(ids)
-    return tuple(entry for entry in entries if entry.id not in gone)
