@@ -17,6 +17,8 @@ from caspr.task.settings import Settings
 from tests.corpus.corpora import write_corpus
 from tests.corpus.processes import alive, all_gone, until
 
+SLACK = 5
+"""Seconds by which a busy machine may be late."""
 MISBEHAVING = """
 import os, pickle, signal, struct, sys, time
 from multiprocessing.connection import Connection
@@ -48,7 +50,7 @@ while True:
         end.send_bytes(b"no pickle")
         time.sleep(99)
     else:
-        end.send(JobOutcome(name, files={"large": "x" * 10**7}))
+        end.send(JobOutcome(name, files={"file": "x" * 10**7} if name == "large" else {}))
 """
 
 
@@ -91,10 +93,10 @@ def reason(outcome: JobOutcome) -> str:
 )
 @pytest.mark.usefixtures("misbehaving")
 def test_half_a_message_is_a_failure_in_time(name: str, expected: str, worker: WorkerProcess) -> None:
-    assert len(perform_supervised(worker, job("good")).files["large"]) == 10**7
+    assert len(perform_supervised(worker, job("large", 60)).files["file"]) == 10**7
     started = time.monotonic()
     assert reason(perform_supervised(worker, job(name))) == expected
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 3 + SLACK
     assert worker.ended
     assert not alive(worker.pid)
 
@@ -105,17 +107,18 @@ def test_a_worker_that_never_takes_a_large_job_is_given_up(monkeypatch: pytest.M
     large = replace(job("large", 1), contents={("file", 0): bytes(10**7)})
     started = time.monotonic()
     assert reason(perform_supervised(WorkerProcess(), large)) == "no answer after 1 s; the worker was killed"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 1 + SLACK
 
 
 @pytest.mark.usefixtures("misbehaving")
 def test_half_a_message_keeps_no_other_worker_waiting() -> None:
-    names = ["hang", *(f"good{number}" for number in range(20)), "stop", "die", "last"]
-    found = [outcome for outcome in perform_here(map(job, names), 2) if outcome is not None]
-    assert sorted(outcome.document for outcome in found) == sorted(names)
+    seconds = {"hang": 10, "stop": 3, **{f"good{number}": 60 for number in range(20)}, "die": 60, "last": 60}
+    jobs = (job(name, given) for name, given in seconds.items())
+    found = [outcome for outcome in perform_here(jobs, 2) if outcome is not None]
+    order = [outcome.document for outcome in found]
+    assert sorted(order) == sorted(seconds)
     assert {outcome.document for outcome in found if outcome.failed} == {"hang", "stop", "die"}
-    first = [outcome.document for outcome in found]
-    assert first.index("good19") < first.index("hang"), "the others were done in the meantime"
+    assert order.index("stop") < order.index("good0") < order.index("hang"), "nobody waited for the first"
 
 
 def test_a_worker_whose_supervisor_is_gone_ends_with_its_solvers(

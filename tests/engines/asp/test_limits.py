@@ -54,7 +54,7 @@ def test_time_limit(engine: str) -> None:
 @pytest.mark.parametrize("engine", ["clingo", "gringo-clasp"])
 def test_memory_limit(engine: str) -> None:
     instance = hard_instance(300)
-    solution = choose(engine)[1](instance, Limits(megabytes=150, seconds=60), silent)
+    solution = choose(engine)[1](instance, Limits(megabytes=150, seconds=600), silent)
     certify(instance, solution)
     assert solution.status is Status.FEASIBLE
     assert solution.stop is Stop.MEMORY
