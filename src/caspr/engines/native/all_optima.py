@@ -3,10 +3,10 @@
 Optima decide each region (`required.regions`) independently of all others. Here parts are those that
 gains of 0 connect as well, if the link can be used (`translate`), and regions are unions of these.
 
-Claim 1: an optimum has no chain across two regions. Proof: cut it at the border and into its pieces; that
-is a solution (`regions`, claim 2) and loses nothing. If it gains nothing either, every pair across has a
-gain of 0; but used links hold the chain together, so one of them crosses the border, and at no extra
-cost. A link of gain 0 that can be used without loss connects its mentions into one part: a contradiction.
+Claim 1: an optimum has no chain across two regions. Proof: cut its chains as in claim 2 of `regions`; that
+costs nothing, so if it is an optimum it saves nothing either, and no pair across loses. But used links
+hold the chain together, so one of them crosses the border. It gains 0 when used, so it can be used without
+loss, and such a link connects its mentions into one part: a contradiction.
 
 So the optima of an instance are the products of optima of its regions. Within a region, branch on ways out
 (`required.demands`, here with every partner as a way of its own), and stop at the *leaves*: branches whose

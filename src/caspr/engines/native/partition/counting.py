@@ -149,7 +149,7 @@ class Census:
                 yield from self._grown(counts, others, place + 1, gained, {**chosen, kind: many}, more)
 
     def clusterings(self) -> Iterator[Clusters]:
-        """Yield the optima one by one, as clusters of two nodes or more, once `whole` has been asked for."""
+        """Yield the optima one by one, as clusters of two nodes or more, after `whole` was called."""
         chosen: list[tuple[int, ...]] = []
         open_choices = [self._choices([list(kind) for kind in self.kinds])]
         while open_choices:

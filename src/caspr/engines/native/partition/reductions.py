@@ -21,14 +21,14 @@ rule, where the other move may lose u_k as well, best(k, u) + max(u_k, 0).
     heavy non-edge: if -w_uv > best(u, v), u leaves any cluster it shares with v: *apart in every
     optimum*.
 
-All these inequalities are strict, so all optima survive, and all pairs found at once may be applied at
-once. One more rule keeps only *some* optimum:
+All these inequalities are strict, so all optima survive, and all pairs found in one problem may be applied
+together. One more rule keeps only *some* optimum:
 
-    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both want to be with u. If
+    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both gain most with u. If
     u and v make a leaf with v' not counted as blocking, every optimum has v or v' beside u. Where v' is,
     they can swap places, which changes the value by at least w_uv - w_uv' - sum |v_k - v'_k|, k other than
     u. If that is not negative, *some optimum has v beside u*. A swap moves v and v' only, so rules that
-    move different nodes, and no other rule's u, may be applied at once.
+    move different nodes, and no other rule's u, may be applied together.
 
 Many mentions that one annotator gave two lengths are rivals; without the rule each pair doubles the work.
 
@@ -136,7 +136,7 @@ def _spare(problem: Problem, best: Ints, u: int, v: int) -> int:
 
 
 def rivals(problem: Problem, best: Ints) -> Bools:
-    """Find pairs u, v that some optimum has together, although a rival of v wants to be with u, too."""
+    """Find pairs u, v that some optimum has together, although a rival of v gains most with u, too."""
     gains, forbidden = problem.gains, problem.forbidden
     together = np.zeros_like(forbidden)
     beside_of = {v: u for u, v in _likely_leaves(problem)}

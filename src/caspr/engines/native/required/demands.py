@@ -22,9 +22,9 @@ into one, so the later ones lie between other pieces.
 Claim 2: a solution below a branch is below one of the ways out of an offence there. Proof: the chain that
 holds the piece has something outside it, and used or free links hold the chain together, so one of them
 leaves the piece. It is none of those that belong to links of the branch, which lie within pieces. It ends
-in another piece of the bundle, or in a mention outside; both are ways. Unless all optima are asked for,
-one of several mentions outside stands for all that could be swapped with it, which changes neither cost
-nor rules: then some optimum is below a way.
+in another piece of the bundle, or in a mention outside; both are ways, unless the rules keep the mention
+out of the chain. Unless all optima are wanted, one of several mentions outside stands for all that could be
+swapped with it, which changes neither cost nor rules: then some optimum is below a way.
 
 Claim 3: a partition of the relaxation in which nothing offends is a solution. Proof: a pair between two
 pieces of a chain cannot be used without loss, so it gains -invent or is forbidden. Where no bundle holds

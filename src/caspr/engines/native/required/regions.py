@@ -7,7 +7,8 @@ A region is a union of parts (and of mentions that are in none), closed as follo
     if some bundle is in several pieces, it holds with every mention all that were linked with it. For a
     mention that joins one of the pieces may bring links of its own along, and these further mentions.
 
-"In one region" is an equivalence, so the regions of a branch are disjoint and cover all mentions.
+"In one region" is an equivalence, so the regions of a branch are disjoint and cover all mentions that may
+be in a chain.
 
 Claim 1: between two regions no pair gains, and no link meets a demand. Proof: pairs that gain are within
 one part. A link that meets the demand of a mention that is alone ends in a mention linked with it. If no
@@ -15,11 +16,12 @@ bundle is in several pieces, these are all demands; otherwise no link at all lea
 
 Claim 2: the best solution costs what the best of each region cost together; regions are independent, so
 their alternatives need not be combined. Proof: take a solution and cut its chains at the borders of
-regions, then each chain into its pieces. By claim 1 the first cut loses nothing, and every demand is
-still met by the same link, or the same links hold the bundle together. The second loses nothing
-(`demands`, claim 3), and keeps bundles whole and every used link in one piece. So the solution costs at
-least the sum of what its restrictions to the regions cost. Conversely, solutions of each region, put
-together, are a solution, as no chain holds mentions of two regions.
+regions, then into what the used links that are left hold together. The first cut costs nothing, as no pair
+across gains; the second neither, as no pair across is used, and apart it saves invent. Bundles stay whole:
+one in a single piece is held by its own links, and if there is another, no link and so no chain crosses a
+border. Every demand is still met by the same link. So the solution costs at least the sum of what it costs
+in the regions. Conversely, solutions of all regions, put together, are a solution, as no chain holds mentions
+of two regions.
 
 Claim 3: the ways out of an offence in a region change nothing outside it, and every region below such a
 way lies within the region or outside it. Proof: a way joins a piece with a linked mention and its bundle,

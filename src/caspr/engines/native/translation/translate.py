@@ -1,7 +1,7 @@
 """The way from mentions to nodes, and back: the only module of the search that knows what a mention is.
 
 Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive
-among themselves, every optimum holds them together unless a forbidden pair tells them apart: twins, the
+among themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the
 limit case of the near-twin rule in `reductions`. They become one node before any pair exists. If it is
 negative, so are all their gains, and they end alone. Mentions that must be together form a *bundle*,
 one node of several kinds.
