@@ -66,8 +66,11 @@ TESTS: Mapping[str, Sequence[str]] = {
     "task/price/pricing.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/pricing.py"),
     "task/price/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_partners.py"),
     "task/price/partners.py": (f"{PRICE}/test_partners.py",),
-    "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_limits.py", NATIVE),
-    "engines/native/partition/lp.py": (f"{NATIVE}/partition/test_lp.py", f"{NATIVE}/partition"),
+    "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
+    "engines/native/partition/lp.py": (
+        f"{NATIVE}/partition/test_lp_checks.py",
+        f"{NATIVE}/partition/test_lp.py",
+    ),
 }
 """The modules below src/caspr that are mutated, and their tests, the quickest first."""
 

@@ -16,7 +16,7 @@ from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.pricing import price
 from caspr.task.solution import INFEASIBLE, Solution, Status, found
 from caspr.text.document import Chain, Span
-from tests.instances import paper_annotations
+from tests.instances import annotation, paper_annotations
 
 INSTANCE = Instance(paper_annotations(), OBJECTIVES["u"])
 
@@ -124,3 +124,15 @@ def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pyte
         replace(INSTANCE, decisions=CHAIN), brute.solve(replace(INSTANCE, decisions=CHAIN), Limits())
     )
     assert len(looked) > 2 * chains
+
+
+def test_a_chain_costs_something_else_once_there_are_more_votes() -> None:
+    """Where decisions are votes, a decision elsewhere makes one more annotator who did not give a link."""
+    one = annotation("a", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]])
+    instance = Instance((one,), OBJECTIVES["v"], forced_votes=True)
+    decided = replace(instance, decisions=Decisions.of([Chain.of("1", [(3, 3), (4, 4)])]))
+    certifier = Certifier()
+    for given, cost in ((instance, 0), (decided, 1), (instance, 0)):
+        answer = brute.solve(given, Limits())
+        (costs,) = certifier.certify(given, answer)
+        assert costs.total == cost

@@ -38,14 +38,19 @@ def refuse_contradictions(instance: Instance) -> None:
 
 
 def _only(decisions: Decisions, items: Sequence[Item]) -> Decisions:
-    tokens = {item for item in items if isinstance(item, int)}
-    return decisions.restricted_to(tokens, {item for item in items if isinstance(item, Statement)})
+    tokens, statements = _split(items)
+    return decisions.restricted_to(tokens, frozenset(statements))
+
+
+def _split(items: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Statement, ...]]:
+    """Return the cells, by their tokens, and the statements among some items."""
+    tokens = tuple(item for item in items if isinstance(item, int))
+    return tokens, tuple(item for item in items if isinstance(item, Statement))
 
 
 def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     document, less = instance.annotations[0].document, _only(instance.decisions, items)
-    tokens = tuple(item for item in items if isinstance(item, int))
-    statements = tuple(item for item in items if isinstance(item, Statement))
+    tokens, statements = _split(items)
     kind = "enforced cells" if not statements else "decisions"
     reason = _reason(instance, less)
     where = document.place(tokens[0]) if tokens else document.source or document.title
