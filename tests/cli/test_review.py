@@ -64,7 +64,7 @@ def test_redo_keeps_statements_and_notes(caspr: Caller, folder: Path) -> None:
 
 def documents(*paths: Path) -> list[tuple[str, list[str]]]:
     """Return the documents and annotators that are read from some paths."""
-    given, _ = read_given(paths, {"format": None, "choices": None})
+    given, _ = read_given(paths, {"format": None, "options": None})
     found, _ = by_document(given)
     return [(one[0].document.name, sorted(each.annotator for each in one)) for one in found]
 

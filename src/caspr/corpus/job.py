@@ -35,7 +35,7 @@ class Reading:
 
     format: str | None = None
     """Their format; `None` to detect it."""
-    choices: ReadOptions = field(default_factory=ReadOptions)
+    options: ReadOptions = field(default_factory=ReadOptions)
     """Which layers of a file to read."""
 
 

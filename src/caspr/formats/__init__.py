@@ -33,8 +33,8 @@ def read(
     returned. The format is found by content unless it is given, and `layer` and `relations` are those of
     the command line.
     """
-    choices = ReadOptions(layer, tuple(relations))
-    return read_one(Path(path), annotator, format=format, choices=choices)
+    options = ReadOptions(layer, tuple(relations))
+    return read_one(Path(path), annotator, format=format, options=options)
 
 
 def write(annotations: Iterable[Annotation], path: str | Path, *, format: str | None = None) -> None:

@@ -189,24 +189,24 @@ def project_suffixes() -> tuple[str, ...]:
     )
 
 
-def read_each(path: Path, format: str, annotator: str, choices: ReadOptions) -> Iterator[Each]:
+def read_each(path: Path, format: str, annotator: str, options: ReadOptions) -> Iterator[Each]:
     """Yield each document of a file that may hold many, with what is wrong with it if it is malformed."""
     chosen = choose(format)
     if chosen.read_each is None:
-        found: Iterable[Each] = [(one.document.name, one) for one in chosen.read(path, annotator, choices)]
+        found: Iterable[Each] = [(one.document.name, one) for one in chosen.read(path, annotator, options)]
     else:
-        found = chosen.read_each(path, annotator, choices)
+        found = chosen.read_each(path, annotator, options)
     for name, one in found:
         yield name, one if isinstance(one, FormatError) else with_format(one, format)
 
 
 def read_piece(
-    format: str, path: Path, content: bytes, *, annotator: str, line: int, choices: ReadOptions
+    format: str, path: Path, content: bytes, *, annotator: str, line: int, options: ReadOptions
 ) -> list[Annotation]:
     """Read one document that was cut out of a file, from the line where it begins there."""
     cutting = choose(format).cutting
     assert cutting is not None
-    return [with_format(one, format) for one in cutting.read(path, content, annotator, line, choices)]
+    return [with_format(one, format) for one in cutting.read(path, content, annotator, line, options)]
 
 
 def with_format(annotation: Annotation, format: str) -> Annotation:

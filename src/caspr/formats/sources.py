@@ -31,24 +31,24 @@ from caspr.text.findings import note, times
 
 
 def read_one(
-    path: Path, annotator: str | None = None, *, format: str | None = None, choices: ReadOptions | None = None
+    path: Path, annotator: str | None = None, *, format: str | None = None, options: ReadOptions | None = None
 ) -> list[Annotation]:
     """Read a file or folder: an annotation for each document and annotator in it."""
     if path.is_dir():
-        return _read_folder(path, annotator or path.name, format, choices)
+        return _read_folder(path, annotator or path.name, format, options)
     name = format or detect(path)
-    return [with_format(one, name) for one in choose(name).read(path, annotator, choices)]
+    return [with_format(one, name) for one in choose(name).read(path, annotator, options)]
 
 
 def read_all(
-    paths: Sequence[Path], *, format: str | None = None, choices: ReadOptions | None = None
+    paths: Sequence[Path], *, format: str | None = None, options: ReadOptions | None = None
 ) -> list[list[Annotation]]:
     """Read the files or folders of all annotators, and return the annotations of each annotator."""
     for number, path in enumerate(paths):
         refuse_twice(path, paths[:number])
     names = annotator_names(paths)
     given = [
-        read_one(path, name, format=format, choices=choices) for path, name in zip(paths, names, strict=True)
+        read_one(path, name, format=format, options=options) for path, name in zip(paths, names, strict=True)
     ]
     return by_annotator(given, names)
 
@@ -94,7 +94,7 @@ def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
 
 
 def _read_folder(
-    folder: Path, annotator: str, format: str | None, choices: ReadOptions | None
+    folder: Path, annotator: str, format: str | None, options: ReadOptions | None
 ) -> list[Annotation]:
     """Read every file of a known format in a folder and below it."""
     found: list[Annotation] = []
@@ -106,7 +106,7 @@ def _read_folder(
         if name is None or format not in (None, name):
             unread.append(path)
             continue
-        for annotation in choose(name).read(path, annotator, choices):
+        for annotation in choose(name).read(path, annotator, options):
             one = with_format(annotation, name)
             if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_suffix("").as_posix()

@@ -99,7 +99,7 @@ def test_what_somebody_edited_is_kept(caspr: Caller, tmp_path: Path) -> None:
 def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
     """Change every option there is; those that change no result are named here."""
     whole = Options()
-    free = {"kill_after", "settings", "reading", "choices", "limits", "jobs", "interruptible", "cancelled"}
+    free = {"kill_after", "settings", "reading", "options", "limits", "jobs", "interruptible", "cancelled"}
     others = {
         "singletons": max(Singletons, key=lambda one: one != Singletons.DROP),
         "objective": OBJECTIVES["ua"],
@@ -123,7 +123,7 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
         *(replace(whole, settings=one) for one in changed(settings)),
         *(replace(whole, settings=replace(settings, limits=one)) for one in changed(settings.limits)),
         *(replace(whole, reading=one) for one in changed(reading)),
-        *(replace(whole, reading=replace(reading, choices=one)) for one in changed(reading.choices)),
+        *(replace(whole, reading=replace(reading, options=one)) for one in changed(reading.options)),
     ]
     jobs = [Job("d", (), "/", options) for options in (whole, *ways)]
     jobs += [replace(jobs[0], version="0.0"), replace(jobs[0], annotators=3), replace(jobs[0], document="e")]

@@ -78,7 +78,7 @@ def test_what_goes_with_a_mention(tmp_path: Path) -> None:
 
 def test_relations_are_chosen(tmp_path: Path) -> None:
     [annotation] = read_one(
-        written(tmp_path, MENTIONS + CONVENTIONS["relations"]), choices=ReadOptions(relations=("loves",))
+        written(tmp_path, MENTIONS + CONVENTIONS["relations"]), options=ReadOptions(relations=("loves",))
     )
     assert words(annotation) == [["Anna", "Ben"]]
 

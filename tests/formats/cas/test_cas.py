@@ -27,11 +27,11 @@ def test_cas_from_cassis(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(CasprError, match="2 chain layers"):
             read_one(tmp_path / name)
-        [annotation] = read_one(tmp_path / name, choices=ReadOptions(COREFERENCE))
+        [annotation] = read_one(tmp_path / name, options=ReadOptions(COREFERENCE))
         assert chain_texts(annotation) == [["Der Bär", "Er"]]
         assert [annotation.document.text(chain.mentions[0]) for chain in annotation.singletons] == ["🐻"]
         assert {mark.label for mark in annotation.marks.values()} == {"nam", "pro"}
-        [event] = read_one(tmp_path / name, choices=ReadOptions("event"))
+        [event] = read_one(tmp_path / name, options=ReadOptions("event"))
         assert [event.document.text(chain.mentions[0]) for chain in event.singletons] == ["😀"]
 
 

@@ -109,7 +109,7 @@ def test_edited_files(layer: str, form: str, text: str, data: st.DataObject) -> 
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"x{form}"
         path.write_bytes(before)
-        [annotation] = read_one(path, choices=ReadOptions(layer))
+        [annotation] = read_one(path, options=ReadOptions(layer))
     gold = data.draw(chains(len(annotation.document.tokens)))
     golds = [Chain.of(str(n), [(start + 1, end) for start, end in spans]) for n, spans in enumerate(gold)]
     [after] = format.write([Annotation.of("gold", annotation.document, golds)]).values()
@@ -189,11 +189,11 @@ def test_a_layer_that_somebody_did_not_use(tmp_path: Path) -> None:
     path = tmp_path / "x.xmi"
     path.write_text(make_cas({}).to_xmi(), encoding="utf-8")
     assert [one.code for one in read_one(path)[0].findings] == ["assumed-layer"]
-    [annotation] = read_one(path, choices=ReadOptions(EVENTS))
+    [annotation] = read_one(path, options=ReadOptions(EVENTS))
     assert not annotation.findings
     gold = Annotation.of("gold", annotation.document, [Chain.of("1", [(1, 1), (2, 2)])])
     [data] = format.write([gold]).values()
     assert isinstance(data, bytes)
     assert followed(read_by_cassis(data), EVENTS) == [[(0, 3), (4, 7)]]
     with pytest.raises(CasprError, match="no layer 'event'"):
-        read_one(path, choices=ReadOptions("event"))
+        read_one(path, options=ReadOptions("event"))

@@ -153,7 +153,7 @@ def test_json_sets_are_annotators(tmp_path: Path, caspr: Caller) -> None:
     assert [one.annotator for one in read_one(path)] == ["ann", "ben"]
     out = tmp_path / "gold.bdocjs"
     assert caspr("adjudicate", path, "-o", out).code == 0
-    [gold] = read_one(out, choices=ReadOptions("gold"))
+    [gold] = read_one(out, options=ReadOptions("gold"))
     assert words(gold) == [["Anna", "her"]]
     made = json.loads(out.read_text(encoding="utf-8"))
     assert made["annotation_sets"]["gold"]["annotations"][0] == row(6, 0, 4, [6, 7], rule="r")

@@ -46,9 +46,9 @@ def test_sets_are_annotators(two_sets: Path) -> None:
     assert (one.annotator, two.annotator) == ("ann", "ben")
     assert chain_texts(one) == [["Anna", "her"]]
     assert chain_texts(two) == [["Ben", "her"]]
-    assert read_one(two_sets, choices=ReadOptions("ben"))[0].annotator == "d"
+    assert read_one(two_sets, options=ReadOptions("ben"))[0].annotator == "d"
     with pytest.raises(CasprError, match="one of '', 'ann', 'ben'"):
-        read_one(two_sets, choices=ReadOptions("x"))
+        read_one(two_sets, options=ReadOptions("x"))
 
 
 def test_gold_is_a_set_of_its_own(two_sets: Path, caspr: Caller) -> None:
@@ -58,21 +58,21 @@ def test_gold_is_a_set_of_its_own(two_sets: Path, caspr: Caller) -> None:
     assert 'Name="ann"' in text
     assert "<!-- a comment -->" in text
     assert "stale" not in text
-    [gold] = read_one(out, choices=ReadOptions("gold"))
+    [gold] = read_one(out, options=ReadOptions("gold"))
     assert chain_texts(gold)
     assert "<Name>rule</Name>" in text[text.index('Name="gold"') :]
 
 
 def test_in_place(two_sets: Path) -> None:
-    [annotation] = read_one(two_sets, choices=ReadOptions("ann"))
+    [annotation] = read_one(two_sets, options=ReadOptions("ann"))
     anna = annotation.chains[0].mentions[0]
     saw = next(n for n, token in enumerate(annotation.document.tokens, 1) if token == "saw")
     gold = Annotation.of("gold", annotation.document, [Chain.of("1", [anna, (saw, saw)])])
     data = gate.write([gold])["d.xml"]
     assert isinstance(data, bytes)
     two_sets.write_bytes(data)
-    [back] = read_one(two_sets, choices=ReadOptions("ann"))
+    [back] = read_one(two_sets, options=ReadOptions("ann"))
     assert chain_texts(back) == [["Anna", "saw"]]
-    assert chain_texts(read_one(two_sets, choices=ReadOptions("ben"))[0]) == [["Ben", "her"]]
+    assert chain_texts(read_one(two_sets, options=ReadOptions("ben"))[0]) == [["Ben", "her"]]
     assert b'<Node id="8" />saw<Node id="11" />' in data
     assert b'Id="2" Type="Pronoun"' in data

@@ -98,14 +98,14 @@ def test_who_is_read(project: Path) -> None:
 
 
 def test_in_progress_is_taken_when_asked_for(project: Path) -> None:
-    annotations = read_one(project, choices=ReadOptions(unfinished=True))
+    annotations = read_one(project, options=ReadOptions(unfinished=True))
     assert "carla" in {one.annotator for one in annotations}
     assert any("taken all the same" in finding.message for one in annotations for finding in one.findings)
 
 
 @pytest.mark.parametrize("layer", [EVENTS, "Event coreference", "EventCoref", "event"])
 def test_layers_are_chosen(project: Path, layer: str) -> None:
-    annotations = read_one(project, choices=ReadOptions(layer))
+    annotations = read_one(project, options=ReadOptions(layer))
     assert {one.document.part for one in annotations} == {None}
     assert sum(len(one.chains) for one in annotations) == 2
 
@@ -114,7 +114,7 @@ def test_unknown_layer(project: Path) -> None:
     with pytest.raises(
         CasprError, match=r"no chain layer 'x', expected one of Coreference, Event coreference"
     ):
-        read_one(project, choices=ReadOptions("x"))
+        read_one(project, options=ReadOptions("x"))
 
 
 def test_adjudicate_writes_a_project_and_uploadable_files(caspr: Caller, project: Path) -> None:
@@ -173,7 +173,7 @@ def test_other_secondary_formats(caspr: Caller, tmp_path: Path, suffix: str) -> 
         else:
             from caspr.formats.webanno.writing import write
 
-            [annotation] = read_one(path, choices=layers)
+            [annotation] = read_one(path, options=layers)
             [content] = write([annotation]).values()
             assert isinstance(content, str)
             work[BEAR, user] = content.encode()

@@ -37,7 +37,7 @@ def test_predictions(tmp_path: Path) -> None:
     }
     path = put(tmp_path, "x.jsonl", json.dumps({**line, "clusters": []}))
     assert chain_texts(read_one(path)[0]) == [["a", "b"]]
-    assert chain_texts(read_one(path, choices=ReadOptions("clusters"))[0]) == []
+    assert chain_texts(read_one(path, options=ReadOptions("clusters"))[0]) == []
     [odd] = read_one(put(tmp_path, "y.jsonl", json.dumps(line)))[0].findings
     assert odd.code == "empty-chain"
 

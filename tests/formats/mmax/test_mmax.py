@@ -34,11 +34,11 @@ def test_levels_are_annotators(tmp_path: Path, caspr: Caller) -> None:
     level = (tmp_path / "Markables" / "talk_coref_level.xml").read_text()
     (tmp_path / "Markables" / "talk_ben_level.xml").write_text(level.replace("set_1", "set_7"))
     assert [one.annotator for one in read_one(path)] == ["coref", "ben"]
-    assert [one.annotator for one in read_one(path, choices=ReadOptions("ben"))] == ["talk"]
+    assert [one.annotator for one in read_one(path, options=ReadOptions("ben"))] == ["talk"]
     out = tmp_path / "out" / "talk.mmax"
     out.parent.mkdir()
     assert caspr("adjudicate", path, "-o", out).code == 0
-    [gold] = read_one(out, choices=ReadOptions("gold"))
+    [gold] = read_one(out, options=ReadOptions("gold"))
     assert chain_texts(gold) == [["Anna", "She"]]
     assert [one.annotator for one in read_one(out)] == ["coref", "gold", "ben"]
 

@@ -43,13 +43,13 @@ def test_layers(tmp_path: Path) -> None:
         CasprError, match=r"--layer to choose one of webanno\.custom\.SLink, webanno\.custom\.OtherLink"
     ):
         read_one(path)
-    assert chain_texts(read_one(path, choices=ReadOptions("SLink"))[0]) == [["Anna", "is"]]
-    assert not read_one(path, choices=ReadOptions("webanno.custom.Other"))[0].mentions
+    assert chain_texts(read_one(path, options=ReadOptions("SLink"))[0]) == [["Anna", "is"]]
+    assert not read_one(path, options=ReadOptions("webanno.custom.Other"))[0].mentions
 
 
 def test_relations_are_chosen(tmp_path: Path) -> None:
     text = RELATIONS.replace("coref\t", "bridge\t")
     assert chain_texts(read_one(put(tmp_path, "r.tsv", text))[0]) == []
     assert chain_texts(
-        read_one(put(tmp_path, "r.tsv", text), choices=ReadOptions(relations=("bridge",)))[0]
+        read_one(put(tmp_path, "r.tsv", text), options=ReadOptions(relations=("bridge",)))[0]
     ) == [["Anna", "here"]]

@@ -180,8 +180,8 @@ def format_options(function: Function) -> Function:
 
 def reading(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say about reading, as the arguments of `formats.read_all`."""
-    choices = ReadOptions(given["layer"], tuple(given["relations"]), given["in_progress"])
-    return {"format": given["format_name"], "choices": choices}
+    options = ReadOptions(given["layer"], tuple(given["relations"]), given["in_progress"])
+    return {"format": given["format_name"], "options": options}
 
 
 def settings_options(function: Function) -> Function:

@@ -117,7 +117,7 @@ def _read(job: Job, source: Source) -> list[Annotation]:
     reading = job.options.reading
     if not source.pieces:
         path = Path(source.path)
-        return read_one(path, source.annotator, format=reading.format, choices=reading.choices)
+        return read_one(path, source.annotator, format=reading.format, options=reading.options)
     given = job.contents
     if given is None:
         try:
@@ -135,7 +135,7 @@ def _parse(data: bytes, piece: DocumentPiece, source: Source, reading: Reading) 
     """Read one document out of a large file; messages name the lines of the file."""
     if piece.format:
         path, who = Path(source.path), source.annotator
-        return read_piece(piece.format, path, data, annotator=who, line=piece.line, choices=reading.choices)
+        return read_piece(piece.format, path, data, annotator=who, line=piece.line, options=reading.options)
     found = pickle.loads(data)
     if isinstance(found, str):
         raise InputError(found)

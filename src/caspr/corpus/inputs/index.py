@@ -40,10 +40,10 @@ def index(path: Path, shown: str, spool: IO[bytes], reading: Reading) -> Iterato
     if not format.many_documents:
         yield Found(None, None, None)
     elif format.cutting is not None:
-        for piece in format.cutting.cut(path, reading.choices):
+        for piece in format.cutting.cut(path, reading.options):
             yield Found(piece.document, annotator, _place(piece, format.name, spool))
     else:
-        for name, one in read_each(path, format.name, path.stem, reading.choices):
+        for name, one in read_each(path, format.name, path.stem, reading.options):
             data = pickle.dumps(_seen_from_the_corpus(one, shown))
             yield Found(name, annotator, _spooled(data, spool))
 

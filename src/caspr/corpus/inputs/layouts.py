@@ -159,7 +159,7 @@ def _words(path: Path, reading: Reading) -> object:
     Where words are cut may depend on what was marked.
     """
     try:
-        found = read_one(path, format=reading.format, choices=reading.choices)
+        found = read_one(path, format=reading.format, options=reading.options)
         return ["".join(annotation.document.tokens) for annotation in found]
     except CasprError:
         return object()

@@ -36,9 +36,9 @@ class BratLayout:
     """For each mention whose type is an entity's name the other mention of the same text."""
 
 
-def find_chains(text: str, lines: Lines, choices: ReadOptions, source: str) -> BratLayout:
+def find_chains(text: str, lines: Lines, options: ReadOptions, source: str) -> BratLayout:
     """Find out how a file expresses chains, and which mentions are in which."""
-    links = tuple(link for link in lines.links if _expresses_chains(link, choices.relations))
+    links = tuple(link for link in lines.links if _expresses_chains(link, options.relations))
     for link in links:
         _refuse_odd(link, lines, source)
     _refuse_cycles(links, source)
@@ -56,7 +56,7 @@ def find_chains(text: str, lines: Lines, choices: ReadOptions, source: str) -> B
     first = links[0] if links else None
     kinds = {"R": "relations", "*": "sets", "E": "events"}
     convention = kinds[first.id[0]] if first else "relations"
-    name = first.type if first else next(iter(choices.relations), "Coreference")
+    name = first.type if first else next(iter(options.relations), "Coreference")
     return BratLayout(text, lines, convention, name, links, tuple(marked))
 
 

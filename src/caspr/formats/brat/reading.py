@@ -14,7 +14,7 @@ from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read the .ann file of one document, and the text beside it."""
     path = path.with_suffix(".ann")
     content = decode(read_bytes(path), str(path))
@@ -23,7 +23,7 @@ def read(path: Path, annotator: str | None = None, choices: ReadOptions | None =
     mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
     text = mark + decode(data, str(_text_path(path)))
     lines = parse(content, str(path), len(text))
-    layout = find_chains(content, lines, choices or ReadOptions(), str(path))
+    layout = find_chains(content, lines, options or ReadOptions(), str(path))
     document = Document(path.stem, (), source=str(path), layout=layout)
     ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator

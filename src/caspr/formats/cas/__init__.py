@@ -53,10 +53,10 @@ def detect(path: Path, head: str) -> bool:
     return "http://www.omg.org/XMI" in head or '"%FEATURE_STRUCTURES"' in head or '"%TYPES"' in head
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     cas = read_cas(read_bytes(path), str(path))
-    wanted = choices.layer if choices else None
+    wanted = options.layer if options else None
     layer = choose_layer(cas, wanted)
     annotation = annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)
     if wanted is not None or layers(cas):

@@ -24,7 +24,7 @@ _MARK = b"\xef\xbb\xbf"
 _HEAD = 1 << 16
 
 
-def cut(path: Path, choices: ReadOptions) -> Iterator[Stretch]:  # noqa: ARG001
+def cut(path: Path, options: ReadOptions) -> Iterator[Stretch]:  # noqa: ARG001
     """Yield the documents of a file; one without a document is read, which raises what is wrong with it."""
     try:
         with path.open("rb") as stream:
@@ -82,7 +82,7 @@ def read_stretch(
     content: bytes,
     annotator: str,
     line: int,
-    choices: ReadOptions,  # noqa: ARG001
+    options: ReadOptions,  # noqa: ARG001
 ) -> list[Annotation]:
     """Read a document that begins in some line of its file; messages name the lines of the file."""
     source, before = str(path), line - 1

@@ -23,7 +23,7 @@ from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read one annotator's file; without a name, the annotator is called as the file is."""
     return parse(read_text(path), str(path), path.stem if annotator is None else annotator)
 

@@ -23,12 +23,12 @@ _TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file."""
-    return whole(read_each(path, annotator, choices))
+    return whole(read_each(path, annotator, options))
 
 
-def read_each(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
+def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     text = read_text(path).replace("\r\n", "\n")

@@ -55,10 +55,10 @@ def detect(path: Path, head: str) -> bool:
     return "<GateDocument" in head or is_json or path.suffix in _OTHERS
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read the annotators of one document."""
     gate = _open(path)
-    layers = _layers(gate, choices.layer if choices else None)
+    layers = _layers(gate, options.layer if options else None)
     sets = [items for name, items in gate.sets.items() if name != _MARKUP]
     words = [one.extent for items in sets for one in items if one.type == "Token"]
     ends = [one.extent[1] for items in sets for one in items if one.type == "Sentence"]

@@ -39,16 +39,16 @@ class InceptionLayout:
     """The files of all annotators who are adjudicated."""
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read all annotators of all documents, each chain layer by itself."""
-    return _read(open_project(path), choices or ReadOptions())
+    return _read(open_project(path), options or ReadOptions())
 
 
-def cut(path: Path, choices: ReadOptions) -> Iterator[Extract]:
+def cut(path: Path, options: ReadOptions) -> Iterator[Extract]:
     """Yield an archive of each single document that somebody annotated."""
     project = open_project(path)
     for document in project.documents:
-        if _taken(project, document, choices)[0]:
+        if _taken(project, document, options)[0]:
             yield Extract(document, single(project, document))
 
 
@@ -57,18 +57,18 @@ def read_extract(
     content: bytes,
     annotator: str,  # noqa: ARG001
     line: int,  # noqa: ARG001
-    choices: ReadOptions,
+    options: ReadOptions,
 ) -> list[Annotation]:
     """Read the archive of a single document; its annotators are named in it."""
-    return _read(open_project(path, content), choices)
+    return _read(open_project(path, content), options)
 
 
-def _read(project: InceptionProject, choices: ReadOptions) -> list[Annotation]:
+def _read(project: InceptionProject, options: ReadOptions) -> list[Annotation]:
     found: list[Annotation] = []
     findings: list[Finding] = []
-    layers = project.chosen_layers(choices.layer)
+    layers = project.chosen_layers(options.layer)
     for document in project.documents:
-        taken, odd = _taken(project, document, choices)
+        taken, odd = _taken(project, document, options)
         findings += odd
         for stored in taken:
             found += _annotations(project, document, stored, taken, layers)
@@ -79,14 +79,14 @@ def _read(project: InceptionProject, choices: ReadOptions) -> list[Annotation]:
 
 
 def _taken(
-    project: InceptionProject, document: str, choices: ReadOptions
+    project: InceptionProject, document: str, options: ReadOptions
 ) -> tuple[list[Stored], list[Finding]]:
     """Choose the annotators of a document by how far they are."""
     stored = project.annotators(document)
     finished = [one for one in stored if one.state == "FINISHED"]
     working = [one for one in stored if one.state == "IN_PROGRESS"]
     findings = []
-    if working and choices.unfinished:
+    if working and options.unfinished:
         message = f"{times(len(working), 'annotator')} not finished, taken all the same: {_names(working)}"
         findings.append(warning("unfinished", message, count=len(working), where=document))
     elif working:
@@ -96,13 +96,13 @@ def _taken(
     if others:
         message = f"{times(len(others), 'annotator')} with state new or ignore left out: {_names(others)}"
         findings.append(note("not-annotated", message, count=len(others), where=document))
-    if missing := project.unreadable(document, ("FINISHED", "IN_PROGRESS")[: 1 + choices.unfinished]):
+    if missing := project.unreadable(document, ("FINISHED", "IN_PROGRESS")[: 1 + options.unfinished]):
         message = (
             f"{times(len(missing), 'annotator')} left out, without a file that can be read: "
             f"{', '.join(missing)} (export with the secondary format `UIMA CAS XMI (XML 1.0)`)"
         )
         findings.append(warning("missing-file", message, count=len(missing), where=document))
-    chosen = finished + (working if choices.unfinished else [])
+    chosen = finished + (working if options.unfinished else [])
     return [one for one in stored if one in chosen], findings
 
 

@@ -42,15 +42,15 @@ class _Fault(Exception):  # noqa: N818
     """Something wrong with a line: what was found and what was expected."""
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file."""
-    return whole(read_each(path, annotator, choices))
+    return whole(read_each(path, annotator, options))
 
 
-def read_each(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> Iterator[Each]:
+def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
-    layer = choices.layer if choices else None
+    layer = options.layer if options else None
     seen: dict[tuple[str, str | None], int] = {}
     empty = True
     for number, line in enumerate(read_text(path).split("\n"), 1):

@@ -33,12 +33,12 @@ class MmaxLayout:
     """Id, chain and runs of words of each mention."""
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read the annotators of one project."""
     project = open_project(path)
     ids, words = _words(project)
     number = {id: place for place, id in enumerate(ids, 1)}
-    levels = _levels(project, choices.layer if choices else None)
+    levels = _levels(project, options.layer if options else None)
     ends = tuple(sorted({runs[-1].end for _, runs in _sentences(project, number)}))
     found = []
     for level, attribute in levels:

@@ -41,21 +41,21 @@ class WebannoLayout:
     """The spans and relations, where there is no chain layer."""
 
 
-def read(path: Path, annotator: str | None = None, choices: ReadOptions | None = None) -> list[Annotation]:
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     who = path.stem if annotator is None else annotator
-    return [parse_document(read_text(path), str(path), path.stem, who, choices or ReadOptions())]
+    return [parse_document(read_text(path), str(path), path.stem, who, options or ReadOptions())]
 
 
-def parse_document(text: str, source: str, name: str, annotator: str, choices: ReadOptions) -> Annotation:
+def parse_document(text: str, source: str, name: str, annotator: str, options: ReadOptions) -> Annotation:
     """Read the text of a file."""
     table = parse(text, source)
-    layer = _choose(table, choices.layer)
+    layer = _choose(table, options.layer)
     if layer.kind == "CH":
         marked, arrows = _chain_mentions(table, layer)
         layout = WebannoLayout(table, layer, tuple(marked), arrows, None)
     else:
-        graph = relations.read_graph(table, layer, choices.relations)
+        graph = relations.read_graph(table, layer, options.relations)
         layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
     words = [row.extent for row in table.rows if not row.part]
     document = Document(name, (), source=source, layout=layout)
