@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 
 from caspr.engines.native import state as module
+from caspr.engines.native.engine import solve_with
 from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.search import search_reduced
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.state import Memory, SolveState, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.state import SolveState, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translation.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
+from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.test_limits import noisy
+from tests.proof.verify.forging import task
 
 
 def begun(instance: Instance | None = None, **more: Any) -> SolveState:
@@ -221,4 +224,13 @@ def test_pairs_to_be_kept_apart_are_forbidden_beside_all_others() -> None:
     pair, more = (Span(1, 1), Span(2, 2)), (Span(3, 3), Span(4, 4))
     assert begun(instance).eager == {pair}
     assert begun(instance, apart=frozenset({more})).eager == {pair, more}
-    assert isinstance(begun(instance).memory, Memory)
+
+
+def test_a_mention_to_be_kept_apart_is_not_taken_for_one_that_is_alike() -> None:
+    """Mention 1 must be with 2 or with 4, which are alike but for the pair that is kept apart."""
+    instance = task([[1, 2, 4]], [], [], [], exists=[1])
+    for kept, other in ((2, 4), (4, 2)):
+        pair = Span(1, 1), Span(kept, kept)
+        found = solve_with(instance, Limits(), apart=frozenset({pair}))
+        assert (found.status, found.value) == (Status.OPTIMAL, 7)
+        assert found.partitions == (((Span(1, 1), Span(other, other)),),)
