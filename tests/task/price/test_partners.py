@@ -48,7 +48,7 @@ def test_each_finds_a_partner_of_its_own_by_shifting_others() -> None:
 
 
 def test_mentions_that_are_not_enforced_are_preferred() -> None:
-    """Lone mentions would do as partners of each other, but each has one of its own, or gets it by a shift."""
+    """Lone mentions could be partners of each other, but each has one of its own, or gets it by a shift."""
     assert found(task([[1, 2, 3, 4]], exists=[1, 2])) == [[1, 3], [2, 4]]
     assert found(task([[1, 2]], [[1, 8]], [[3, 2]], [[1, 3]], exists=[1, 3])) == [[1, 8], [2, 3]]
 
