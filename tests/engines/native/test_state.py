@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from caspr.engines.native import state as module
+from caspr.engines.native.engine import solve_with
 from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.search import search_reduced
 from caspr.engines.native.partition.watch import Watch
@@ -15,8 +16,10 @@ from caspr.engines.native.translation.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
+from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.test_limits import noisy
+from tests.proof.verify.forging import task
 
 
 def begun(instance: Instance | None = None, **more: Any) -> SolveState:
@@ -165,6 +168,14 @@ def test_large_parts_are_searched_in_processes(
     assert taken == ([jobs] if sent else [])
 
 
+def test_what_was_reduced_for_a_first_look_is_not_reduced_again(calls: dict[str, int]) -> None:
+    state = begun(jobs=2)
+    part = largest(state)
+    solve_quickly(state, part)
+    solve_ahead(state, [part])
+    assert calls["reduce"] == 1
+
+
 def test_one_large_part_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "is_large", lambda problem: True)
     monkeypatch.setattr(parallel, "search_in_processes", lambda *_: pytest.fail("one part was sent away"))
@@ -221,4 +232,13 @@ def test_pairs_to_be_kept_apart_are_forbidden_beside_all_others() -> None:
     pair, more = (Span(1, 1), Span(2, 2)), (Span(3, 3), Span(4, 4))
     assert begun(instance).eager == {pair}
     assert begun(instance, apart=frozenset({more})).eager == {pair, more}
-    assert isinstance(begun(instance).memory, Memory)
+
+
+def test_a_mention_to_be_kept_apart_is_not_taken_for_one_that_is_alike() -> None:
+    """Mention 1 must be with 2 or with 4, which are alike but for the pair that is kept apart."""
+    instance = task([[1, 2, 4]], [], [], [], exists=[1])
+    for kept, other in ((2, 4), (4, 2)):
+        pair = Span(1, 1), Span(kept, kept)
+        found = solve_with(instance, Limits(), memory=Memory(), apart=frozenset({pair}))
+        assert (found.status, found.value) == (Status.OPTIMAL, 7)
+        assert found.partitions == (((Span(1, 1), Span(other, other)),),)

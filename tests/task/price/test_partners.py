@@ -47,6 +47,25 @@ def test_each_finds_a_partner_of_its_own_by_shifting_others() -> None:
     assert found(task(*([pair] for pair in row[2:]), exists=[3, 5, 7])) == [[2, 3], [4, 5], [6, 7]]
 
 
+def test_mentions_that_are_not_enforced_are_preferred() -> None:
+    """Lone mentions could be partners of each other, but each has one of its own, or gets it by a shift."""
+    assert found(task([[1, 2, 3, 4]], exists=[1, 2])) == [[1, 3], [2, 4]]
+    assert found(task([[1, 2]], [[1, 8]], [[3, 2]], [[1, 3]], exists=[1, 3])) == [[1, 8], [2, 3]]
+
+
+LINKS: list[list[list[Mention]]] = [[[1, 3]], [[1, 4]], [[10, 3]], [[10, 4]]]
+
+
+def test_mentions_that_compete_are_searched_together() -> None:
+    """1 and 10 need 3 and 4, which 2 must leave to them; 5 and 6 have only each other."""
+    instance = task(*LINKS, [[2, 4]], [[2, 9]], [[5, 6]], chains=[[1], [2], [10]], exists=[5, 6])
+    assert found(instance) == [[1, 3], [2, 9], [4, 10], [5, 6]]
+
+
+def test_choices_that_lead_nowhere_are_taken_back() -> None:
+    assert found(task(*LINKS, [[2, 3]], [[2, 4]], chains=[[1], [2], [10]])) is None
+
+
 def test_lone_mentions_are_partners_of_each_other() -> None:
     assert found(task([[1, 2]], exists=[1, 2])) == [[1, 2]]
     assert found(task([[1, 2, 3]], exists=[1, 2, 3])) == [[1, 2, 3]]

@@ -65,6 +65,11 @@ def test_absurd_multipliers_count_as_none(answer: Any, dual: float) -> None:
     assert (point.multipliers.tolist(), point.bound(1)) == ([0], 4)
 
 
+def test_one_multiplier_that_is_no_number_leaves_the_others(answer: Any) -> None:
+    point = answer(problem_of(TRIANGLE), cuts_of((1, 0, 2), (0, 1, 2)), [float("nan"), 2.0])
+    assert (point.multipliers.tolist(), point.bound(1)) == ([0, 2 << 20], 2)
+
+
 def test_multipliers_are_at_most_the_mass_of_all_gains(answer: Any) -> None:
     mass = 2 * (2 + 2 + 5)
     problem = problem_of(TRIANGLE)
