@@ -1,6 +1,6 @@
 """All errors that CaspR raises for its users, under one root class.
 
-Each message says where, what was found, what was expected and what to do. Only the command line catches
+Each message says where, what was found, what was expected and what to do. The command line prints
 these; running out of time is not among them, because a solution with a gap is a result.
 """
 

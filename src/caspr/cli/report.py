@@ -7,7 +7,7 @@ import click
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.outputs import Output, Outputs
-from caspr.cli.delivery.reports import FORMATS, format_of, report_text
+from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, report_text
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
 from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
@@ -26,7 +26,7 @@ from caspr.text.findings import Finding
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(REPORT_FORMATS)),
     help="The format of the report. Default: as the name of the output says, otherwise text.",
 )
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")

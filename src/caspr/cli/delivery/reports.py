@@ -13,7 +13,7 @@ from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
 
-FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
+REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
 """The formats of reports, with the endings of their files."""
 
 
@@ -21,16 +21,15 @@ def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> s
     """Return the format of a report: the one chosen, or the one its file name says."""
     if chosen is not None:
         return chosen
-    named = [name for name, suffixes in FORMATS.items() if path.suffix.lower() in suffixes.split()]
+    named = [name for name, suffixes in REPORT_FORMATS.items() if path.suffix.lower() in suffixes.split()]
     if named or otherwise is not None:
         return named[0] if named else str(otherwise)
-    raise InputError(
-        f"{path}: found no format in the name of the report, expected one of {' '.join(FORMATS.values())}"
-    )
+    known = " ".join(REPORT_FORMATS.values())
+    raise InputError(f"{path}: found no format in the name of the report, expected one of {known}")
 
 
 def report_text(results: Sequence[Result], format: str) -> str:
-    """Return the report on some results in a format of `FORMATS`."""
+    """Return the report on some results in a format of `REPORT_FORMATS`."""
     comparison = compare([result.instance.annotations for result in results])
     report = explained(results, comparison, against_gold(results))
     if format == "html":

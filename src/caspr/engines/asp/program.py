@@ -12,8 +12,8 @@ from caspr.task.instance import Instance, Singletons
 from caspr.task.solution import Partition
 
 FIGURES = {
-    "mm": ("common", "links", "mm", "mm_objective", "rules", "enforce"),
-    "cm": ("common", "links", "cm", "cm_objective", "rules", "enforce"),
+    "mm": ("definitions", "links", "mm", "mm_objective", "rules", "enforce"),
+    "cm": ("definitions", "links", "cm", "cm_objective", "rules", "enforce"),
 }
 """The encoding files of each encoding, in the order of the paper."""
 

@@ -22,8 +22,8 @@ from caspr.files import read_bytes
 from caspr.formats.format import Format, Forms
 from caspr.formats.gate.bdoc import bdoc_with_chains, fresh_bdoc, read_bdoc
 from caspr.formats.gate.chains import Gate, Place, Planned, mentions
-from caspr.formats.gate.fresh import fresh_document
 from caspr.formats.gate.gate_xml import read_xml, xml_with_chains
+from caspr.formats.gate.new_document import fresh_document
 from caspr.formats.losses import lost_edges, lost_marks
 from caspr.formats.messages import quoted
 from caspr.formats.naming import collect, stem

@@ -19,7 +19,7 @@ from caspr.formats.gate.chains import (
     split_ids,
     write_copy,
 )
-from caspr.formats.gate.fresh import feature, mention
+from caspr.formats.gate.new_document import feature, mention
 from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent, Units
 from caspr.formats.text_layer.standoff import Marked

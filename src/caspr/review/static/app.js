@@ -11,7 +11,7 @@ import { showRefusal } from "./panels/refusals.js";
 import { serverEvents } from "./panels/server_events.js";
 import { StatusBar } from "./panels/status.js";
 import { Api, Refusal } from "./state/api.js";
-import { describeOperation } from "./state/operations.js";
+import { describeOperation } from "./state/operation_words.js";
 import { Selection } from "./state/selection.js";
 import { spanOf } from "./state/spans.js";
 import { Store } from "./state/store.js";

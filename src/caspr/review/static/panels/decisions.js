@@ -1,5 +1,5 @@
 /** The decisions, newest first, each to be shown or taken back; and the notes. */
-import { LABELS } from "../state/operations.js";
+import { LABELS } from "../state/operation_words.js";
 import { chip } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
 import { reference } from "../ui/snippet.js";

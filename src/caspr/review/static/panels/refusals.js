@@ -1,5 +1,5 @@
 /** Why an operation was not done, and what can be done about it. */
-import { describeOperation } from "../state/operations.js";
+import { describeOperation } from "../state/operation_words.js";
 import { openDialog } from "../ui/dialog.js";
 import { button, make } from "../ui/dom.js";
 import { decisionItem } from "./decisions.js";

@@ -6,8 +6,8 @@ import { spanOf } from "../state/spans.js";
 import { make } from "../ui/dom.js";
 import { lineAt, linesOf } from "./lines.js";
 import { MentionStyle } from "./mention_style.js";
-import { Pieces } from "./pieces.js";
-import { RowBuilder } from "./rows.js";
+import { Pieces } from "./mention_elements.js";
+import { RowBuilder } from "./line_element.js";
 /** @import { Selection, SelectionChange, TokenRange } from "../state/selection.js" */
 /** @import { Store, StoreChange } from "../state/store.js" */
 /** @import { ChainId, MentionId, State } from "../state/types.js" */

@@ -5,7 +5,7 @@ import { treeOf } from "./lines.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { Line, LineMention, LineNode, Piece } from "./lines.js" */
 /** @import { MentionStyle } from "./mention_style.js" */
-/** @import { Pieces } from "./pieces.js" */
+/** @import { Pieces } from "./mention_elements.js" */
 
 export class RowBuilder {
   /**
