@@ -9,8 +9,10 @@ from random import Random
 import pytest
 
 from caspr.engines import brute
-from caspr.engines.native import IncrementalSolver, solve, state
+from caspr.engines.native import solve, state
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.search import search_reduced
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
@@ -72,10 +74,9 @@ def side_by_side(blocks: list[Block], objective: Objective) -> Instance:
 
 def weakened(random: Random, excess: tuple[int, ...]) -> Callable[..., SearchOutcome]:
     """Return a search whose bounds exceed what it could prove, now and then, as if the solver had failed."""
-    search = state.search_reduced
 
     def searched(*given: object, **more: object) -> SearchOutcome:
-        outcome = search(*given, **more)  # type: ignore[arg-type]
+        outcome = search_reduced(*given, **more)  # type: ignore[arg-type]
         return replace(outcome, bound=outcome.bound + random.choice(excess))
 
     return searched
