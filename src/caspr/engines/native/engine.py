@@ -5,8 +5,8 @@ from contextlib import suppress
 from caspr.engines.native.partition.outcome import ignore_bound
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.settling import settle
-from caspr.engines.native.state import Memory, Pair, SolveState
-from caspr.engines.native.translation.connectivity import contradicts
+from caspr.engines.native.state import Memory, SolveState
+from caspr.engines.native.translation.connectivity import Pair, contradicts
 from caspr.engines.native.translation.translate import Bundles, enforced_bundles
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent

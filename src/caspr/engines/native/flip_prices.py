@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.state import Memory
+from caspr.engines.native.translation.connectivity import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.solution import Solution, Status
 from caspr.text.document import Span
-
-Pair = tuple[Span, Span]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignor
 from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links
 from caspr.engines.native.translation.translate import Part, Translator, forbidden_pairs
 from caspr.task.instance import Instance
@@ -21,8 +22,6 @@ from caspr.task.limits import Progress, silent
 from caspr.task.solution import Partition
 from caspr.task.votes import Signature
 from caspr.text.document import Span
-
-Pair = tuple[Span, Span]
 
 
 @dataclass

@@ -15,6 +15,7 @@ from caspr.text.grouping import Groups
 from caspr.text.links import nested_pairs
 
 Pair = tuple[Span, Span]
+"""Two mentions."""
 
 
 def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = ()) -> list[list[Span]]:

@@ -17,8 +17,8 @@ if it equals the cost, each part is at its optimum, because none gains more than
 from dataclasses import dataclass
 
 from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
-from caspr.engines.native.state import Pair, PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
-from caspr.engines.native.translation.connectivity import pieces
+from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.translation.connectivity import Pair, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span

@@ -32,6 +32,7 @@ from itertools import pairwise
 import numpy as np
 
 from caspr.engines.native.partition.problem import LARGEST_MASS, Ints, Labels, Problem, joined, renumber
+from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links, count_links
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
@@ -42,7 +43,6 @@ from caspr.text.document import Span
 FEW = 20
 """How many sets of links are kept."""
 
-Pair = tuple[Span, Span]
 Bundles = tuple[tuple[Span, ...], ...]
 """Disjoint sets of mentions that must each be in one chain; one alone is a bundle where it is enforced."""
 
