@@ -30,7 +30,6 @@ import argparse
 import ast
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -49,6 +48,11 @@ COPIED = ("src", "tests", "bench", "examples", "conftest.py", "pyproject.toml")
 MARK = re.compile(r"#\s*mutant: equivalent \(([a-z0-9, -]+)\), because \S")
 MEMORY = 8 << 30
 """How much address space the tests of a mutant get: one that adds to a list for ever is killed by this."""
+PYTEST = f"""
+import resource, sys, pytest
+resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+sys.exit(pytest.main(sys.argv[1:]))
+"""
 NATIVE, PRICE, PROOF = "tests/engines/native", "tests/task/price", "tests/proof"
 
 TESTS: Mapping[str, Sequence[str]] = {
@@ -307,7 +311,7 @@ class Laboratory:
         if not keep_bytecode:
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         tests = [test for test in self.tests[path] if (self.folder / test).exists()]
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-c", PYTEST, "-x", "-q", "-p", "no:cacheprovider", *tests]
         with subprocess.Popen(
             command,
             cwd=self.folder,
@@ -315,7 +319,6 @@ class Laboratory:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
         ) as process:
             try:
                 return process.wait(self.timeout) == 0
