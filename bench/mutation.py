@@ -32,7 +32,7 @@ class Mutant:
     path: str
     """The module, below src/caspr."""
     operator: str
-    """What is changed, as the docstring of this module names it."""
+    """What kind of change it is, as `bench.mutants` names it."""
     line: int
     """The line of the change."""
     source: str
