@@ -27,10 +27,7 @@ exit status is 1 if a mutant survived or a comment is wrong.
 """
 
 import argparse
-import ast
 import os
-import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -38,17 +35,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 
+from bench.mutation import Mutant, Mutator
+
 ROOT = Path(__file__).parents[1]
 COPIED = ("src", "tests", "bench", "examples", "conftest.py", "pyproject.toml")
 """What the tests need."""
-MARK = re.compile(r"#\s*mutant: equivalent \(([a-z0-9, -]+)\), because \S")
 MEMORY = 8 << 30
 """How much address space the tests of a mutant get: one that adds to a list for ever is killed by this."""
+PYTEST = f"""
+import resource, sys, pytest
+resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+sys.exit(pytest.main(sys.argv[1:]))
+"""
 NATIVE, PRICE, PROOF = "tests/engines/native", "tests/task/price", "tests/proof"
 
 TESTS: Mapping[str, Sequence[str]] = {
@@ -73,197 +76,6 @@ TESTS: Mapping[str, Sequence[str]] = {
     ),
 }
 """The modules below src/caspr that are mutated, and their tests, the quickest first."""
-
-COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str, str | None]] = {
-    ast.Eq: ("==", "!=", None),
-    ast.NotEq: ("!=", "==", None),
-    ast.Lt: ("<", ">=", "<="),
-    ast.LtE: ("<=", ">", "<"),
-    ast.Gt: (">", "<=", ">="),
-    ast.GtE: (">=", "<", ">"),
-    ast.In: ("in", "not in", None),
-    ast.NotIn: ("not in", "in", None),
-    ast.Is: ("is", "is not", None),
-    ast.IsNot: ("is not", "is", None),
-}
-"""How each comparison is written, its opposite, and how it is written with another boundary."""
-CHOOSING = ("min", "max", "minimum", "maximum")
-LIMITING = ("clip", "nan_to_num")
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A module with one small change."""
-
-    path: str
-    """The module, below src/caspr."""
-    operator: str
-    """What is changed, as the docstring of this module names it."""
-    line: int
-    """The line of the change."""
-    source: str
-    """That line."""
-    change: str
-    """What stands there instead, on one line."""
-    text: str
-    """The whole changed module."""
-    equivalent: bool
-    """Whether a comment says that it behaves like the original."""
-
-    def __str__(self) -> str:
-        """Say where it is and what it changes."""
-        return f"src/caspr/{self.path}:{self.line} {self.operator}: {self.source}   [{self.change}]"
-
-
-Change = tuple[ast.AST, str, str]
-"""A piece of the source, an operator, and what stands there instead."""
-
-
-@dataclass(frozen=True)
-class Mutator:
-    """Makes the mutants of one module."""
-
-    path: str
-    source: str
-
-    def mutants(self) -> list[Mutant]:
-        """Make every mutant that differs from the original and from the others."""
-        tree = ast.parse(self.source)
-        conditions = set(_conditions(tree))
-        seen = {ast.dump(tree)}
-        made = []
-        for node, operator, new in self._changes(tree):
-            if operator == "negate" and node in conditions:
-                continue
-            mutant = self._mutant(node, operator, new)
-            dumped = ast.dump(ast.parse(mutant.text))
-            if dumped not in seen:
-                seen.add(dumped)
-                made.append(mutant)
-        return _numbered(sorted(made, key=lambda mutant: mutant.line), self.source.splitlines())
-
-    def _changes(self, tree: ast.AST) -> Iterator[Change]:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                for statement in node.body:
-                    yield from self._walk(statement)
-
-    def _walk(self, node: ast.AST) -> Iterator[Change]:
-        """Change a node, and everything below it but annotations and formatted texts."""
-        if isinstance(node, ast.JoinedStr | ast.FunctionDef | ast.ClassDef):
-            return
-        for test in () if isinstance(node, ast.While) else _tests(node):
-            yield test, "always", "True"
-            yield test, "never", "False"
-        yield from self._here(node)
-        for name, value in ast.iter_fields(node):
-            if name not in ("annotation", "returns"):
-                for child in value if isinstance(value, list) else [value]:
-                    if isinstance(child, ast.AST):
-                        yield from self._walk(child)
-
-    def _here(self, node: ast.AST) -> Iterator[Change]:
-        match node:
-            case ast.While(test=test):
-                yield test, "never", "False"
-            case ast.BoolOp(op=op, values=values):
-                word = " and " if isinstance(op, ast.And) else " or "
-                for left_out in values:
-                    kept = [self._text(value) for value in values if value is not left_out]
-                    yield node, "drop-operand", f"({word.join(kept)})"
-            case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
-                yield node, "drop-operand", self._text(left)
-                yield node, "drop-operand", self._text(right)
-            case ast.BinOp(left=left, op=ast.Sub()):
-                yield node, "drop-operand", self._text(left)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                yield node, "negate", self._text(operand)
-            case ast.Compare():
-                yield from self._comparison(node)
-            case ast.Call():
-                yield from self._call(node)
-            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
-                yield node, "delete", "yield from ()"
-            case ast.Expr(value=ast.Call()) | ast.Raise() | ast.AugAssign() | ast.Break() | ast.Continue():
-                yield node, "delete", "pass"
-
-    def _comparison(self, node: ast.Compare) -> Iterator[Change]:
-        for place, op in enumerate(node.ops):
-            _, opposite, moved = COMPARISONS[type(op)]
-            yield node, "negate", self._compared(node, place, opposite)
-            if moved:
-                yield node, "boundary", self._compared(node, place, moved)
-
-    def _compared(self, node: ast.Compare, place: int, symbol: str) -> str:
-        symbols = [COMPARISONS[type(op)][0] for op in node.ops]
-        symbols[place] = symbol
-        rest = (f"{one} {self._text(side)}" for one, side in zip(symbols, node.comparators, strict=True))
-        return f"({self._text(node.left)} {' '.join(rest)})"
-
-    def _call(self, node: ast.Call) -> Iterator[Change]:
-        function = node.func
-        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-        if isinstance(function, ast.Name) and name in ("all", "any"):
-            yield function, "swap", "any" if name == "all" else "all"
-        elif name in CHOOSING and len(node.args) == 2 and not node.keywords:
-            for argument in node.args:
-                yield node, "drop-operand", self._text(argument)
-        elif name in LIMITING:
-            yield node, "drop-operand", self._text(node.args[0])
-
-    def _text(self, node: ast.expr) -> str:
-        return f"({ast.get_source_segment(self.source, node)})"
-
-    def _mutant(self, node: ast.AST, operator: str, new: str) -> Mutant:
-        assert isinstance(node, ast.expr | ast.stmt)
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        start = self._offset(node.lineno, node.col_offset)
-        end = self._offset(node.end_lineno, node.end_col_offset)
-        encoded = self.source.encode()
-        text = (encoded[:start] + new.encode() + encoded[end:]).decode()
-        line, lines = node.lineno, self.source.splitlines()
-        change = " ".join(new.split())
-        return Mutant(self.path, operator, line, lines[line - 1].strip(), change, text, equivalent=False)
-
-    def _offset(self, line: int, column: int) -> int:
-        before = self.source.encode().splitlines(keepends=True)[: line - 1]
-        return sum(map(len, before)) + column
-
-
-def _tests(node: ast.AST) -> list[ast.expr]:
-    """Return the conditions that belong to a node."""
-    if isinstance(node, ast.comprehension):
-        return node.ifs
-    return [node.test] if isinstance(node, ast.If | ast.IfExp | ast.Assert | ast.While) else []
-
-
-def _conditions(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield every condition, for which `always` and `never` say more than `negate`."""
-    for node in ast.walk(tree):
-        yield from _tests(node)
-
-
-def _numbered(mutants: Sequence[Mutant], lines: Sequence[str]) -> list[Mutant]:
-    """Number those of one operator on one line, and see which of them are marked as equivalent."""
-    total = Counter((mutant.line, mutant.operator) for mutant in mutants)
-    seen: Counter[tuple[int, str]] = Counter()
-    named = []
-    for mutant in mutants:
-        place = mutant.line, mutant.operator
-        seen[place] += 1
-        name = mutant.operator if total[place] == 1 else f"{mutant.operator} {seen[place]}"
-        equivalent = name in _marked(lines, mutant.line)
-        named.append(replace(mutant, operator=name, equivalent=equivalent))
-    return named
-
-
-def _marked(lines: Sequence[str], line: int) -> set[str]:
-    """Return the operators that comments on a line and directly above it call equivalent."""
-    first = line - 1
-    while first > 0 and lines[first - 1].lstrip().startswith("#"):
-        first -= 1
-    found = (MARK.search(text) for text in lines[first:line])
-    return {operator.strip() for mark in found if mark for operator in mark[1].split(",")}
 
 
 @dataclass(frozen=True)
@@ -307,7 +119,7 @@ class Laboratory:
         if not keep_bytecode:
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         tests = [test for test in self.tests[path] if (self.folder / test).exists()]
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-c", PYTEST, "-x", "-q", "-p", "no:cacheprovider", *tests]
         with subprocess.Popen(
             command,
             cwd=self.folder,
@@ -315,7 +127,6 @@ class Laboratory:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
         ) as process:
             try:
                 return process.wait(self.timeout) == 0

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.mutants import ROOT, TESTS, Mutant, Mutator, main, mutants_of, run
+from bench.mutants import ROOT, TESTS, main, mutants_of, run
+from bench.mutation import Mutant, Mutator
 
 TOY = '''"""A toy."""
 

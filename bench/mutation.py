@@ -1,0 +1,200 @@
+"""Make the mutants of a module: its source with one small change, by syntax tree; see `bench.mutants`."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+MARK = re.compile(r"#\s*mutant: equivalent \(([a-z0-9, -]+)\), because \S")
+"""How a comment in the source names operators whose mutants behave like the original."""
+COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str, str | None]] = {
+    ast.Eq: ("==", "!=", None),
+    ast.NotEq: ("!=", "==", None),
+    ast.Lt: ("<", ">=", "<="),
+    ast.LtE: ("<=", ">", "<"),
+    ast.Gt: (">", "<=", ">="),
+    ast.GtE: (">=", "<", ">"),
+    ast.In: ("in", "not in", None),
+    ast.NotIn: ("not in", "in", None),
+    ast.Is: ("is", "is not", None),
+    ast.IsNot: ("is not", "is", None),
+}
+"""How each comparison is written, its opposite, and how it is written with another boundary."""
+CHOOSING = ("min", "max", "minimum", "maximum")
+LIMITING = ("clip", "nan_to_num")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one small change."""
+
+    path: str
+    """The module, below src/caspr."""
+    operator: str
+    """What kind of change it is, as `bench.mutants` names it."""
+    line: int
+    """The line of the change."""
+    source: str
+    """That line."""
+    change: str
+    """What stands there instead, on one line."""
+    text: str
+    """The whole changed module."""
+    equivalent: bool
+    """Whether a comment says that it behaves like the original."""
+
+    def __str__(self) -> str:
+        """Say where it is and what it changes."""
+        return f"src/caspr/{self.path}:{self.line} {self.operator}: {self.source}   [{self.change}]"
+
+
+Change = tuple[ast.AST, str, str]
+"""A piece of the source, an operator, and what stands there instead."""
+
+
+@dataclass(frozen=True)
+class Mutator:
+    """Makes the mutants of one module."""
+
+    path: str
+    source: str
+
+    def mutants(self) -> list[Mutant]:
+        """Make every mutant that differs from the original and from the others."""
+        tree = ast.parse(self.source)
+        conditions = set(_conditions(tree))
+        seen = {ast.dump(tree)}
+        made = []
+        for node, operator, new in self._changes(tree):
+            if operator == "negate" and node in conditions:
+                continue
+            mutant = self._mutant(node, operator, new)
+            dumped = ast.dump(ast.parse(mutant.text))
+            if dumped not in seen:
+                seen.add(dumped)
+                made.append(mutant)
+        return _numbered(sorted(made, key=lambda mutant: mutant.line), self.source.splitlines())
+
+    def _changes(self, tree: ast.AST) -> Iterator[Change]:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                for statement in node.body:
+                    yield from self._walk(statement)
+
+    def _walk(self, node: ast.AST) -> Iterator[Change]:
+        """Change a node, and everything below it but annotations and formatted texts."""
+        if isinstance(node, ast.JoinedStr | ast.FunctionDef | ast.ClassDef):
+            return
+        for test in () if isinstance(node, ast.While) else _tests(node):
+            yield test, "always", "True"
+            yield test, "never", "False"
+        yield from self._here(node)
+        for name, value in ast.iter_fields(node):
+            if name not in ("annotation", "returns"):
+                for child in value if isinstance(value, list) else [value]:
+                    if isinstance(child, ast.AST):
+                        yield from self._walk(child)
+
+    def _here(self, node: ast.AST) -> Iterator[Change]:
+        match node:
+            case ast.While(test=test):
+                yield test, "never", "False"
+            case ast.BoolOp(op=op, values=values):
+                word = " and " if isinstance(op, ast.And) else " or "
+                for left_out in values:
+                    kept = [self._text(value) for value in values if value is not left_out]
+                    yield node, "drop-operand", f"({word.join(kept)})"
+            case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+                yield node, "drop-operand", self._text(left)
+                yield node, "drop-operand", self._text(right)
+            case ast.BinOp(left=left, op=ast.Sub()):
+                yield node, "drop-operand", self._text(left)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                yield node, "negate", self._text(operand)
+            case ast.Compare():
+                yield from self._comparison(node)
+            case ast.Call():
+                yield from self._call(node)
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
+                yield node, "delete", "yield from ()"
+            case ast.Expr(value=ast.Call()) | ast.Raise() | ast.AugAssign() | ast.Break() | ast.Continue():
+                yield node, "delete", "pass"
+
+    def _comparison(self, node: ast.Compare) -> Iterator[Change]:
+        for place, op in enumerate(node.ops):
+            _, opposite, moved = COMPARISONS[type(op)]
+            yield node, "negate", self._compared(node, place, opposite)
+            if moved:
+                yield node, "boundary", self._compared(node, place, moved)
+
+    def _compared(self, node: ast.Compare, place: int, symbol: str) -> str:
+        symbols = [COMPARISONS[type(op)][0] for op in node.ops]
+        symbols[place] = symbol
+        rest = (f"{one} {self._text(side)}" for one, side in zip(symbols, node.comparators, strict=True))
+        return f"({self._text(node.left)} {' '.join(rest)})"
+
+    def _call(self, node: ast.Call) -> Iterator[Change]:
+        function = node.func
+        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        if isinstance(function, ast.Name) and name in ("all", "any"):
+            yield function, "swap", "any" if name == "all" else "all"
+        elif name in CHOOSING and len(node.args) == 2 and not node.keywords:
+            for argument in node.args:
+                yield node, "drop-operand", self._text(argument)
+        elif name in LIMITING:
+            yield node, "drop-operand", self._text(node.args[0])
+
+    def _text(self, node: ast.expr) -> str:
+        return f"({ast.get_source_segment(self.source, node)})"
+
+    def _mutant(self, node: ast.AST, operator: str, new: str) -> Mutant:
+        assert isinstance(node, ast.expr | ast.stmt)
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        start = self._offset(node.lineno, node.col_offset)
+        end = self._offset(node.end_lineno, node.end_col_offset)
+        encoded = self.source.encode()
+        text = (encoded[:start] + new.encode() + encoded[end:]).decode()
+        line, lines = node.lineno, self.source.splitlines()
+        change = " ".join(new.split())
+        return Mutant(self.path, operator, line, lines[line - 1].strip(), change, text, equivalent=False)
+
+    def _offset(self, line: int, column: int) -> int:
+        before = self.source.encode().splitlines(keepends=True)[: line - 1]
+        return sum(map(len, before)) + column
+
+
+def _tests(node: ast.AST) -> list[ast.expr]:
+    """Return the conditions that belong to a node."""
+    if isinstance(node, ast.comprehension):
+        return node.ifs
+    return [node.test] if isinstance(node, ast.If | ast.IfExp | ast.Assert | ast.While) else []
+
+
+def _conditions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every condition, for which `always` and `never` say more than `negate`."""
+    for node in ast.walk(tree):
+        yield from _tests(node)
+
+
+def _numbered(mutants: Sequence[Mutant], lines: Sequence[str]) -> list[Mutant]:
+    """Number those of one operator on one line, and see which of them are marked as equivalent."""
+    total = Counter((mutant.line, mutant.operator) for mutant in mutants)
+    seen: Counter[tuple[int, str]] = Counter()
+    named = []
+    for mutant in mutants:
+        place = mutant.line, mutant.operator
+        seen[place] += 1
+        name = mutant.operator if total[place] == 1 else f"{mutant.operator} {seen[place]}"
+        equivalent = name in _marked(lines, mutant.line)
+        named.append(replace(mutant, operator=name, equivalent=equivalent))
+    return named
+
+
+def _marked(lines: Sequence[str], line: int) -> set[str]:
+    """Return the operators that comments on a line and directly above it call equivalent."""
+    first = line - 1
+    while first > 0 and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    found = (MARK.search(text) for text in lines[first:line])
+    return {operator.strip() for mark in found if mark for operator in mark[1].split(",")}
