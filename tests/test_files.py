@@ -18,7 +18,6 @@ from caspr.files import (
     read_text,
     refuse_overwriting,
     write_all,
-    write_atomically,
     write_stream,
 )
 
@@ -32,7 +31,7 @@ def names(folder: Path) -> set[str]:
 
 def test_writing_translates_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    write_atomically(path, NEW)
+    write_all({path: NEW})
     assert path.read_bytes() == NEW.encode()
     assert read_text(path) == NEW
     assert names(tmp_path) == {"out"}
@@ -42,12 +41,12 @@ def test_permissions(tmp_path: Path) -> None:
     path = tmp_path / "out"
     before = os.umask(0o027)
     try:
-        write_atomically(path, OLD)
+        write_all({path: OLD})
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
     finally:
         os.umask(before)
     path.chmod(0o604)
-    write_atomically(path, NEW)
+    write_all({path: NEW})
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
@@ -102,7 +101,7 @@ def test_a_fault_at_any_call_leaves_the_old_or_the_new_version(
         with monkeypatch.context() as context:
             saboteur = Saboteur(context, number, late)
             try:
-                write_atomically(path, NEW)
+                write_all({path: NEW})
                 raised = False
             except OutputError as error:
                 raised = True
@@ -129,7 +128,7 @@ def test_an_interrupt_leaves_no_temporary_file(
     (tmp_path / "out").write_text(OLD)
     with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
         context.setattr(os, interrupted, interrupt)
-        write_atomically(tmp_path / "out", NEW)
+        write_all({tmp_path / "out": NEW})
     assert names(tmp_path) == {"out"}
     assert (tmp_path / "out").read_text() == OLD
 
@@ -138,7 +137,7 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write = os.write
     with monkeypatch.context() as context:
         context.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data)[:3]))
-        write_atomically(tmp_path / "out", NEW)
+        write_all({tmp_path / "out": NEW})
     assert (tmp_path / "out").read_bytes() == NEW.encode()
 
 
@@ -155,7 +154,7 @@ def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as context:
         context.setattr(os, "open", refuse)
         with pytest.raises(OutputError, match="cannot write: Permission denied; nothing was changed"):
-            write_atomically(tmp_path / "out", NEW)
+            write_all({tmp_path / "out": NEW})
         with pytest.raises(OutputError, match="Permission denied"):
             back_up(tmp_path / "out")
     assert (tmp_path / "out").read_text() == OLD
@@ -168,20 +167,20 @@ def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_impossible_places(name: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OutputError, match=f"cannot write: .*{reason}"):
-        write_atomically(tmp_path / name, NEW)
+        write_all({tmp_path / name: NEW})
     assert names(tmp_path) == {"loop"}
 
 
 def test_text_that_utf8_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"lone surrogate U\+D800"):
-        write_atomically(tmp_path / "out", "a\ud800")
+        write_all({tmp_path / "out": "a\ud800"})
     assert names(tmp_path) == set()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk() -> None:
     with pytest.raises(OutputError, match="/dev/full: cannot write: No space left on device"):
-        write_atomically(Path("/dev/full"), NEW)
+        write_all({Path("/dev/full"): NEW})
 
 
 def python(code: str) -> list[str]:
@@ -190,7 +189,7 @@ def python(code: str) -> list[str]:
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout here")
 def test_standard_output_is_written_directly(tmp_path: Path) -> None:
-    command = python("write_atomically(Path('/dev/stdout'), 'new\\n')")
+    command = python("write_all({Path('/dev/stdout'): 'new\\n'})")
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"new\n"
     path = tmp_path / "out"
     path.write_text(OLD)
@@ -206,7 +205,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     with subprocess.Popen(
         python(f"print(Path({str(pipe)!r}).read_text())"), stdout=subprocess.PIPE
     ) as reader:
-        write_atomically(pipe, "new")
+        write_all({pipe: "new"})
         assert reader.communicate(timeout=10)[0] == b"new\n"
 
 
@@ -297,7 +296,7 @@ def test_a_failed_backup_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "out"
     versions = {letter * 300_000 for letter in "abc"}
-    write = f"write_atomically(Path({str(path)!r}), 'abc'[i % 3] * 300_000)"
+    write = f"write_all({{Path({str(path)!r}): 'abc'[i % 3] * 300_000}})"
     code = f"\nfor i in range(10**9):\n    {write}\n    if i == 0: print(flush=True)"
     generator = random.Random(5)
     until = time.monotonic() + 2

@@ -81,11 +81,6 @@ def decode(data: bytes, source: str) -> str:
         raise FormatError(source, _line(body, error.start), found, expected) from error
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file by new content in one step, or raise `OutputError` and leave it as it was."""
-    write_all({path: text})
-
-
 def write_all(
     texts: Mapping[Path, str | bytes], *, below: Path | None = None, folders: Iterable[Path] = ()
 ) -> None:
