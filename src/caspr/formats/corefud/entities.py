@@ -42,7 +42,7 @@ class Entity:
 
 
 @dataclass
-class _Open:
+class _OpenEntity:
     """A mention that has begun."""
 
     start: int
@@ -61,7 +61,7 @@ def is_eid(text: str) -> bool:
 def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity]:
     """Find the mentions in the cells of numbered tokens, or raise `CellError`."""
     column = next(order.index(name) for name in IDS if name in order)
-    opened: dict[str, list[_Open]] = defaultdict(list)
+    opened: dict[str, list[_OpenEntity]] = defaultdict(list)
     waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]] = defaultdict(list)
     found: list[Entity] = []
     for token, cell in cells:
@@ -72,7 +72,7 @@ def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity
             if eid is None:
                 raise CellError(token, f"entity {quoted(content)}", "an id such as e1 or e1[1/2]")
             if opens:
-                opened[key].append(_Open(token, fields))
+                opened[key].append(_OpenEntity(token, fields))
             if closes:
                 if not opened[key]:
                     raise CellError(
@@ -99,7 +99,7 @@ def _items(token: int, cell: str) -> list[tuple[bool, str, bool]]:
 def _finish(
     token: int,
     eid: re.Match[str],
-    begun: _Open,
+    begun: _OpenEntity,
     waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
     found: list[Entity],
 ) -> None:
@@ -126,7 +126,7 @@ def _finish(
 
 
 def _refuse_open(
-    opened: dict[str, list[_Open]],
+    opened: dict[str, list[_OpenEntity]],
     waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
 ) -> None:
     unclosed = [(mentions[0].start, id) for id, mentions in opened.items() if mentions]
