@@ -86,9 +86,8 @@ class SolveState:
 
     @cached_property
     def distinguished(self) -> frozenset[Span]:
-        """The mentions that cannot be swapped with others of their kind: decided, or in a forbidden pair."""
-        paired = frozenset(span for pair in self.forbidden_pairs for span in pair)
-        return paired | self.instance.decisions.group_of.keys()
+        """The mentions in forbidden pairs, which cannot be swapped with others of their kind."""
+        return frozenset(span for pair in self.forbidden_pairs for span in pair)
 
     @cached_property
     def held(self) -> frozenset[tuple[Span, ...]]:

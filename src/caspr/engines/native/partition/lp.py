@@ -116,7 +116,7 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     """
     rows, first, second = program.rows, program.first, program.second
     mass = int(np.abs(problem.gains).sum())
-    shift = min(SHIFT, ROOM - max(mass.bit_length(), 1))
+    shift = min(SHIFT, ROOM - mass.bit_length())
     duals = np.maximum(np.nan_to_num(duals), 0.0)
     # Multipliers this large can only be a failed solve; none at all is also valid.
     duals = duals if duals.sum() <= mass else np.zeros_like(duals)
