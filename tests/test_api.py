@@ -75,7 +75,7 @@ class TestImport:
             "from caspr.adjudication import by_document",
             "import caspr.cli.adjudicate",
             "from caspr.cli import adjudicate as command",
-            "import caspr.corpus.run.work",
+            "import caspr.corpus.run.perform",
         ],
     )
     @pytest.mark.parametrize(

@@ -324,6 +324,6 @@ def test_a_long_text_is_read_quickly() -> None:
     text = one_document(*rows)
     started = time.process_time()
     annotation = only(text)
-    assert time.process_time() - started < 6  # under one second on a quiet machine
+    assert time.process_time() - started < 60  # about one second; hours if it were quadratic
     assert len(annotation.chains) == 997
     assert conll.write([annotation]) == text
