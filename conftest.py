@@ -2,6 +2,9 @@
 
 Signals that this process ignores (a shell's background job, `nohup`) get their default handlers back,
 because the commands under test would inherit that.
+
+Coverage is not measured during tests that repeat themselves on many random inputs: tracing makes them two or
+three times as slow, and they reach no line that the others do not.
 """
 
 import shutil
@@ -20,6 +23,25 @@ def pytest_configure() -> None:
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+REPEATED = (
+    "tests/engines/",
+    "tests/proof/",
+    "tests/measures/",
+    "tests/bench/",
+    "fuzz",
+    "round_trips",
+    "mutations",
+)
+"""Parts of the paths of tests during which coverage is not measured."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests during which coverage is not measured."""
+    for item in items:
+        if any(part in item.path.as_posix() for part in REPEATED):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(autouse=True)

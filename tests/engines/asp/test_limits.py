@@ -53,8 +53,8 @@ def test_time_limit(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ["clingo", "gringo-clasp"])
 def test_memory_limit(engine: str) -> None:
-    instance = hard_instance(300)
-    solution = choose(engine)[1](instance, Limits(megabytes=150, seconds=600), silent)
+    instance = hard_instance(120)
+    solution = choose(engine)[1](instance, Limits(megabytes=100, seconds=600), silent)
     certify(instance, solution)
     assert solution.status is Status.FEASIBLE
     assert solution.stop is Stop.MEMORY
