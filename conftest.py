@@ -40,7 +40,8 @@ REPEATED = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests during which coverage is not measured."""
     for item in items:
-        if any(part in item.path.as_posix() for part in REPEATED):
+        random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if random or any(part in item.path.as_posix() for part in REPEATED):
             item.add_marker(pytest.mark.no_cover)
 
 
