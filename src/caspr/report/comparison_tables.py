@@ -1,10 +1,12 @@
-"""Comparisons as text tables and as JSON values."""
+"""Comparisons of annotators as text tables and as JSON values."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
+from caspr.measures.reliability import Reliability
+from caspr.measures.reliability.weights_table import CONSTANT
 
 KINDS = {
     "passonneau": "alpha, Passonneau's distance",
@@ -103,3 +105,13 @@ def _rest_lines(comparison: Comparison) -> Iterator[str]:
 
 def _float(number: Fraction | None) -> float | None:
     return None if number is None else float(number)
+
+
+def reliability_lines(reliability: Reliability) -> Iterator[str]:
+    """Yield the lines of a table of what was learned about annotators."""
+    width = max(len(CONSTANT), *(len(one.annotator) for one in reliability.annotators))
+    yield f"{'annotator':<{width}}      links  sensitivity  specificity   omit    use"
+    for one in reliability.annotators:
+        shares = f"{100 * one.sensitivity:>11.1f} %{100 * one.specificity:>11.2f} %"
+        yield f"{one.annotator:<{width}} {one.links:>10,}{shares}{one.omit:>7}{one.use:>7}"
+    yield f"{CONSTANT:<{width}} {'':>10}{'':>26}{reliability.constant:>7}"
