@@ -7,7 +7,7 @@ from bench.quality.crowd import AGGREGATORS, aggregate
 from bench.quality.judged import Judged
 from bench.quality.scoring import score_documents
 
-DOCUMENTS = [Judged(one.truth, one.annotations) for one in list(generate(DS2, scale=0.2))[5:9]]
+DOCUMENTS = [Judged(one.truth, one.annotations) for one in list(generate(DS2, scale=0.15))[3:6]]
 
 
 @pytest.mark.parametrize("name", AGGREGATORS)
