@@ -5,11 +5,15 @@ that are in the same chains and were seen by the same annotators; all pairs of t
 So a chain of a thousand mentions costs as much as its few kinds, and pairs that nobody linked are all pairs
 less the linked ones.
 
+A disputed pair of kinds is one *disagreement*: where an annotator split a long chain, hundreds of pairs of
+mentions go with one misunderstanding.
+
 An annotator who marked a mention saw it, whatever the coverage says.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -26,14 +30,19 @@ class Pattern(NamedTuple):
     givers: tuple[str, ...]
     """Who linked them, by name."""
 
-    @property
-    def is_disputed(self) -> bool:
-        """Whether some of those who saw both linked them, and others did not."""
-        return 0 < len(self.givers) < len(self.viewers)
 
+@dataclass(frozen=True)
+class Patterns:
+    """What annotators say about the pairs of mentions of a document, or of several."""
 
-Patterns = Counter[Pattern]
-"""How many pairs have each pattern."""
+    pairs: Counter[Pattern] = field(default_factory=Counter)
+    """How many pairs of mentions have each pattern."""
+    disagreements: Counter[Pattern] = field(default_factory=Counter)
+    """How many pairs of kinds have each disputed pattern: a long chain that somebody split is one."""
+
+    def __add__(self, other: "Patterns") -> "Patterns":
+        """Pool two documents."""
+        return Patterns(self.pairs + other.pairs, self.disagreements + other.disagreements)
 
 
 def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None = None) -> Patterns:
@@ -43,15 +52,21 @@ def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None 
     """
     seen = [coverage.seen.get(annotation.annotator) for annotation in annotations] if coverage else []
     kinds = Counter(count_votes(annotations, seen=seen).signatures.values())
-    counts: Counter[Evidence] = Counter()
+    pairs: Counter[Evidence] = Counter()
+    disagreements: Counter[Evidence] = Counter()
     for viewers, number in _viewed_pairs(kinds):
-        counts[Evidence(0, viewers)] += number
+        pairs[Evidence(0, viewers)] += number
     for one, other, number in _linked_pairs(kinds):
         evidence = meet(one, other)
-        counts[Evidence(0, evidence.viewers)] -= number
-        counts[evidence] += number
+        pairs[Evidence(0, evidence.viewers)] -= number
+        pairs[evidence] += number
+        disagreements[evidence] += number > 0 and evidence.k < evidence.n
     names = [annotation.annotator for annotation in annotations]
-    found: Patterns = Counter()
+    return Patterns(_by_name(pairs, names), _by_name(disagreements, names))
+
+
+def _by_name(counts: Counter[Evidence], names: Sequence[str]) -> Counter[Pattern]:
+    found: Counter[Pattern] = Counter()
     for evidence, number in counts.items():
         found[Pattern(_named(evidence.viewers, names), _named(evidence.givers, names))] += number
     return +found
