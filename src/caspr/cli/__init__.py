@@ -8,11 +8,13 @@ import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from types import FrameType
 
 import click
 
 from caspr import __version__
+from caspr.cli.terminal.stopping import ENDING
 from caspr.errors import CasprError
 
 COMMANDS = {
@@ -66,7 +68,9 @@ def main() -> None:
     """Run the command line: exit 0 when written, 2 on bad input or usage."""
     # Several threads only slow the small matrix products of the native engine down.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for stream in (sys.stdout, sys.stderr):
+        _use_utf8(stream)
+    for number in ENDING:
         # `nohup` ignores SIGHUP on purpose.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _terminate)
@@ -93,6 +97,19 @@ def main() -> None:
         _fail("interrupted; nothing was written", 130)
 
 
+def _use_utf8(stream: object) -> None:
+    """Print UTF-8 with simple line ends to files and pipes, whatever the locale.
+
+    A terminal keeps its encoding; characters that it lacks are printed as codes.
+    """
+    if not isinstance(stream, TextIOWrapper):
+        return  # closed, or replaced by a program that calls `main`
+    if stream.isatty():
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
 def _fail(message: str, code: int) -> None:
     with suppress(OSError):
         click.echo(f"caspr: error: {message}", err=True)
@@ -105,5 +122,5 @@ def _discard_output() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """Exit on SIGTERM and SIGHUP as on an error, so that clean-up code ends the solvers' processes."""
+    """Exit on a signal of `ENDING` as on an error, so that clean-up code ends the solvers' processes."""
     sys.exit(128 + number)

@@ -72,7 +72,9 @@ def grounder_version() -> str | None:
     program = shutil.which("gringo")
     if program is None:
         return None
-    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    printed = subprocess.run(
+        [program, "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    ).stdout
     found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", printed)
     if found is None or (int(found[2]), int(found[3])) < _LEAST_GRINGO:
         return None
