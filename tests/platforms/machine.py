@@ -24,9 +24,13 @@ class Machine:
     """Seconds that a command may take."""
 
     def start(self, *words: object, cwd: Path) -> "subprocess.Popen[bytes]":
-        """Start a command in a folder; all its streams are pipes."""
+        """Start a command in a folder."""
+        return self.start_python("-m", "caspr", *words, cwd=cwd)
+
+    def start_python(self, *words: object, cwd: Path) -> "subprocess.Popen[bytes]":
+        """Start Python in a folder; all its streams are pipes."""
         return subprocess.Popen(
-            [*self.python, "-m", "caspr", *map(str, words)],
+            [*self.python, *map(str, words)],
             cwd=cwd,
             env={**os.environ, **self.environment},
             stdin=subprocess.PIPE,

@@ -148,13 +148,45 @@ def workers(folder: Path) -> list[int]:
     return found
 
 
-def resumes_a_corpus(machine: Machine, folder: Path) -> None:
-    """Kill a corpus run, find no process left, and run it again: only what is missing is done."""
+CORPUS = ("corpus", "in", "-o", "out", "--engine", "clingo", "--objective", "ua", "--processes", "2")
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from caspr.__main__ import main
+
+def interrupt():
+    while not os.path.isdir("out") or sum(name.endswith(".conll") for name in os.listdir("out")) < 3:
+        time.sleep(0.1)
+    time.sleep(1)
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+main()
+"""
+"""A run that gets the signal of Ctrl-C when it has done three documents."""
+
+
+def write_slow_corpus(folder: Path) -> Path:
+    """Write three small documents, and one that is never done."""
     corpus = write_corpus(folder / "in", ["one", "CON", "zwölf"], by="file", annotators=("ann", "bob"))
     for path, step in zip(sorted(corpus.iterdir()), (3, 5), strict=True):
         path.write_bytes(path.read_bytes() + hard_text(step=step).encode())
-    words = ("corpus", "in", "-o", "out", "--engine", "clingo", "--objective", "ua", "--processes", 2)
-    process = machine.start(*words, cwd=folder)
+    return corpus
+
+
+def stops(machine: Machine, folder: Path) -> None:
+    """Interrupt a corpus run: it says what is done, and leaves no process."""
+    write_slow_corpus(folder)
+    with machine.start_python("-c", INTERRUPTED, *CORPUS, cwd=folder) as process:
+        _, printed = process.communicate(timeout=machine.patience)
+    assert process.returncode == 130
+    assert printed.decode() == "stopped; 3 documents done; run the same command to go on\n"
+    assert not workers(folder)
+
+
+def resumes_a_corpus(machine: Machine, folder: Path) -> None:
+    """Kill a corpus run, find no process left, and run it again: only what is missing is done."""
+    corpus = write_slow_corpus(folder)
+    process = machine.start(*CORPUS, cwd=folder)
     until(lambda: (folder / "out").exists() and len(golds(folder / "out")) == 3, machine.patience)
     time.sleep(1.5)  # the journal is committed every half a second
     process.kill()
@@ -163,10 +195,10 @@ def resumes_a_corpus(machine: Machine, folder: Path) -> None:
     for path in corpus.iterdir():
         text = path.read_bytes().partition(b"#begin document (hard)")[0]
         path.write_bytes(text + text_with("hard").encode())
-    printed = machine.succeed(*words, cwd=folder)
+    printed = machine.succeed(*CORPUS, cwd=folder)
     assert "4 documents, 3 taken over from an earlier run" in printed
     assert set(golds(folder / "out")) == {"%43ON.conll", "hard.conll", "one.conll", "zwölf.conll"}
-    HERE.succeed(*[word if word != "out" else "again" for word in words], cwd=folder)
+    HERE.succeed(*[word if word != "out" else "again" for word in CORPUS], cwd=folder)
     assert golds(folder / "out") == golds(folder / "again")
 
 
@@ -198,4 +230,4 @@ def _address(process: "subprocess.Popen[bytes]") -> str:
     return found[0]
 
 
-SCENARIOS = (adjudicates, reports, converts, limits, resumes_a_corpus, reviews)
+SCENARIOS = (adjudicates, reports, converts, limits, stops, resumes_a_corpus, reviews)
