@@ -2,7 +2,7 @@
 
 A task is a pair of mentions that somebody linked in a document, a worker is an annotator who has the
 document, and the answer says whether the annotator linked the pair. Parameters are learned over the whole
-dataset. `crowd-kit` comes with `pip install caspr[bench]` and is imported when it is used.
+dataset. `crowd-kit` comes with `pip install '.[bench]'` and is imported when it is used.
 """
 
 from collections.abc import Mapping, Sequence
