@@ -30,7 +30,7 @@ from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, warning
+from caspr.text.findings import Finding, condensed, warning
 
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
@@ -55,7 +55,7 @@ def adjudicate(
     chosen = change(Settings(), settings)
     documents, findings = by_document(files)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
-    for finding in findings:
+    for finding in condensed(findings):
         warnings.warn(str(finding), stacklevel=2)
     return [
         adjudicate_document(annotations, made, chosen)

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
@@ -49,6 +50,16 @@ class _Commands(click.Group):
         command = import_module(f"caspr.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand, or name those whose names are like what was written."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            like = get_close_matches(args[0].lower(), COMMANDS, n=3, cutoff=0.6)
+            hint = f": did you mean {' or '.join(like)}?" if like else ""
+            ctx.fail(f"found '{args[0]}', expected a command{hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the subcommands without importing them."""
