@@ -204,6 +204,8 @@ def test_versions_and_dates_are_in_step() -> None:
     release = re.search(r"^## \[([0-9.]+)\] - ([0-9-]+)$", changes, re.MULTILINE)
     assert release is not None
     assert project["version"] == caspr.__version__ == release[1]
+    wheels = {name for page in PAGES for name in re.findall(r"caspr-([\d.]+)-py3", page.read_text("utf-8"))}
+    assert wheels == {caspr.__version__}
     assert f'\nversion: {release[1]}\ndate-released: "{release[2]}"\n' in citation
 
 
