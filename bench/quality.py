@@ -53,20 +53,20 @@ def judge(dataset: str, documents: Sequence[Judged], *, seconds: float) -> Itera
     """Yield the rows of a dataset."""
     keys = [one.truth for one in documents]
     singles = [(one.truth, annotation) for one in documents for annotation in one.annotations]
-    average = _mean(score([truth], [annotation]) for truth, annotation in singles)
+    average = _mean(score([truth], [annotation], singletons=True) for truth, annotation in singles)
     yield Row(dataset, "an annotator, on average", average)
     best = [max(one.annotations, key=lambda other: _conll(one.truth, other)) for one in documents]
-    yield Row(dataset, "the best annotator of each document", _percents(score(keys, best)))
+    yield Row(dataset, "the best annotator of each document", _percents(score(keys, best, singletons=True)))
     for objective in OBJECTIVES:
         settings = Settings(COSTS[objective], engine="native", limits=Limits(seconds))
         results = [adjudicate_document(one.annotations, settings=settings) for one in documents]
         proven = sum(result.value == result.bound for result in results)
-        scores = _percents(score(keys, [result.gold for result in results]))
+        scores = _percents(score(keys, [result.gold for result in results], singletons=True))
         yield Row(dataset, f"adjudicated with {objective.upper()}", scores, f"{proven} of {len(results)}")
 
 
 def _conll(truth: Annotation, response: Annotation) -> float:
-    return float(score([truth], [response]).conll or 0)
+    return float(score([truth], [response], singletons=True).conll or 0)
 
 
 def _percents(scores: Scores) -> dict[str, float | None]:

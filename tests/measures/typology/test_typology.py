@@ -41,9 +41,10 @@ def kinds(one: Chains, other: Chains, *, singletons: bool | None = None) -> dict
     return {str(kind): count for kind, count in found.counts.kinds.items() if count}
 
 
-class TestKinds:
-    KING: Chains = [[(1, 2), (9, 9), (11, 11)]]
+KING: Chains = [[(1, 2), (9, 9), (11, 11)]]
 
+
+class TestKinds:
     def test_boundary(self) -> None:
         assert kinds([[(1, 2), (9, 9)]], [[(1, 3), (9, 9)]]) == {"boundary": 1}
         assert kinds([[(1, 3), (9, 9)]], [[(2, 4), (9, 9)]]) == {"boundary": 1}
@@ -56,19 +57,19 @@ class TestKinds:
         assert kinds(one, other) == {"mention": 3}
 
     def test_mention(self) -> None:
-        assert kinds(self.KING, [[(1, 2), (9, 9)]]) == {"mention": 1}
+        assert kinds(KING, [[(1, 2), (9, 9)]]) == {"mention": 1}
 
     def test_nested(self) -> None:
-        assert kinds([*self.KING, [(2, 2), (15, 15)]], self.KING) == {"nested": 1, "mention": 1}
-        assert kinds([*self.KING, [(1, 5), (15, 15)]], self.KING) == {"nested": 1, "mention": 1}
+        assert kinds([*KING, [(2, 2), (15, 15)]], KING) == {"nested": 1, "mention": 1}
+        assert kinds([*KING, [(1, 5), (15, 15)]], KING) == {"nested": 1, "mention": 1}
 
     def test_singleton(self) -> None:
-        assert kinds([[(1, 2), (9, 9)], [(11, 11)]], self.KING) == {"singleton": 1}
-        assert kinds([*self.KING, [(15, 15)]], self.KING, singletons=True) == {"singleton": 1}
-        assert kinds([*self.KING, [(15, 15)]], self.KING, singletons=False) == {}
+        assert kinds([[(1, 2), (9, 9)], [(11, 11)]], KING) == {"singleton": 1}
+        assert kinds([*KING, [(15, 15)]], KING, singletons=True) == {"singleton": 1}
+        assert kinds([*KING, [(15, 15)]], KING, singletons=False) == {}
         # As one annotator has no chains of one, they do not count unless somebody linked the mention.
-        assert kinds([*self.KING, [(15, 15)]], self.KING) == {}
-        assert kinds([*self.KING, [(15, 15)]], [*self.KING, [(17, 17)]]) == {"singleton": 2}
+        assert kinds([*KING, [(15, 15)]], KING) == {}
+        assert kinds([*KING, [(15, 15)]], [*KING, [(17, 17)]]) == {"singleton": 2}
 
     def test_split_and_its_direction(self) -> None:
         parted: Chains = [[(1, 1), (2, 2), (3, 3)], [(4, 4), (5, 5)]]

@@ -1,11 +1,11 @@
 """A typology of disagreement: what annotators disagree about, counted in mentions.
 
-First it is settled which marks are marks of one *mention*: equal spans, and *variants*, spans that overlap and
-are meant as the same mention with other boundaries (`variants.py`). So a document has rows, a row being one mention
-as each annotator marked it or did not. Then the entities of any two annotators are mapped one to one so that as few
-mentions as possible are in different ones (`entities.py`). Two annotators agree about a mention if both have it
-with the same boundaries, alone or in entities that are mapped on each other, or if neither has it. Otherwise the
-first of these kinds that applies is the kind of their disagreement:
+First it is settled which marks are marks of one *mention*: equal spans, and *variants*, spans that overlap
+and are meant as the same mention with other boundaries (`variants.py`). So a document has rows, a row being
+one mention as each annotator marked it or did not. Then the entities of any two annotators are mapped one
+to one so that as few mentions as possible are in different ones (`entities.py`). Two annotators agree about
+a mention if both have it with the same boundaries, alone or in entities that are mapped on each other, or
+if neither has it. Otherwise the first of these kinds that applies is the kind of their disagreement:
 
     boundary   both marked it, with other first or last tokens
     nested     one marked it, linked with others; inside it or around it is a mention that both marked
@@ -25,20 +25,22 @@ A worked example, sixteen tokens and two annotators; the letter before a bracket
     [it]                          mention: only ann marked it
     [she]                         entity: both know x and y, and put it into different ones
 
-So they disagree about 4 of 7 mentions. Had bob marked neither the girl nor *her*, he would have no counterpart of ann's
-y, and *she* would be a split: ann has two entities where bob has one.
+So they disagree about 4 of 7 mentions. Had bob marked neither the girl nor *her*, he would have no
+counterpart of ann's y, and *she* would be a split: ann has two entities where bob has one.
 
-Among more than two annotators, a mention is disputed if any two of them disagree about it, and its kind is the
-first kind of the list that any two have. Every disputed mention therefore has exactly one kind, and the counts add
-up to the number of disputed mentions.
+Among more than two annotators, a mention is disputed if any two of them disagree about it, and its kind is
+the first kind of the list that any two have. Every disputed mention therefore has exactly one kind, and the
+counts add up to the number of disputed mentions.
 
-Chains of one: a guideline may leave them out. Where `singletons` is false, a chain of one counts like no mark at
-all, unless another annotator linked the mention. Where `None`, they count if every annotator has some.
+Chains of one: a guideline may leave them out. Where `singletons` is false, a chain of one counts like no
+mark at all, unless another annotator linked the mention. Where `None`, they count if every annotator has
+some.
 
-Guaranteed, and tested: nothing is disputed between equal annotations; the order of annotators changes no kind; the
-number of mentions two annotators put in different entities is the smallest that any one-to-one map of entities
-gives. Not done: heads are not known, so that *Rome*, marked by one, and *a girl from Rome*, marked by the other,
-are one mention with different boundaries unless the rest of their chains shows that they are two.
+Guaranteed, and tested: nothing is disputed between equal annotations; the order of annotators changes no
+kind; the number of mentions two annotators put in different entities is the smallest that any one-to-one
+map of entities gives. Not done: heads are not known, so that *Rome*, marked by one, and *a girl from Rome*,
+marked by the other, are one mention with different boundaries unless the rest of their chains shows that
+they are two.
 """
 
 from collections import Counter
@@ -48,6 +50,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 
+from caspr.measures.singletons import singletons_count
 from caspr.measures.typology.entities import Homes, homes_of, match_entities
 from caspr.measures.typology.variants import Row, align_mentions
 from caspr.text.document import Annotation, Span
@@ -91,9 +94,9 @@ class Disagreement:
 
     @property
     def direction(self) -> int:
-        """Between two annotators, 1 if the first marked, left alone or split what the other did not; else -1, or 0.
+        """Between two annotators, 1 if the first marked, left alone or split more than the other; else -1.
 
-        Boundaries and entities have no direction.
+        Boundaries and entities have no direction: 0.
         """
         if self.kind in (DisagreementKind.BOUNDARY, DisagreementKind.ENTITY):
             return 0
@@ -176,8 +179,7 @@ def classify(annotations: Sequence[Annotation], *, singletons: bool | None = Non
     >>> [str(one.kind) for one in classify([ann, less]).disagreements]
     ['mention', 'mention', 'split', 'mention', 'mention']
     """
-    if singletons is None:
-        singletons = all(annotation.singletons for annotation in annotations)
+    singletons = singletons_count(([annotation] for annotation in annotations), singletons)
     homes = [homes_of(annotation) for annotation in annotations]
     rows = [row for row in align_mentions(homes) if singletons or _linked(row, homes)]
     kinds: dict[int, DisagreementKind] = {}
@@ -206,8 +208,10 @@ def classify(annotations: Sequence[Annotation], *, singletons: bool | None = Non
 def count_all(
     documents: Iterable[Sequence[Annotation]], *, singletons: bool | None = None
 ) -> DisagreementCounts:
-    """Count the disputed mentions of several documents by kind."""
-    found = (classify(annotations, singletons=singletons).counts for annotations in documents)
+    """Count the disputed mentions of several documents by kind; all have the same annotators."""
+    given = list(documents)
+    alone = singletons_count(zip(*given, strict=True), singletons)
+    found = (classify(annotations, singletons=alone).counts for annotations in given)
     return sum(found, DisagreementCounts())
 
 
@@ -268,9 +272,9 @@ class _Pair:
 
     def _both_linked(self) -> Iterable[tuple[int, int]]:
         for one, other in self._rows:
-            if one is not None and other is not None:
-                if not self._homes[0].alone(one) and not self._homes[1].alone(other):
-                    yield self._homes[0].entity[one], self._homes[1].entity[other]
+            if one is None or other is None or self._homes[0].alone(one) or self._homes[1].alone(other):
+                continue
+            yield self._homes[0].entity[one], self._homes[1].entity[other]
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""

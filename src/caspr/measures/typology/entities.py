@@ -1,8 +1,9 @@
 """Entities of two annotators, mapped one to one.
 
-Each mention that both linked is a vote for mapping its two entities on each other. The map with the most votes leaves
-the fewest mentions in different entities. The graph of votes falls into parts; each is an assignment problem
-(`scipy.optimize.linear_sum_assignment`), in whole numbers, which floats of that size hold exactly.
+Each mention that both linked is a vote for mapping its two entities on each other. The map with the most
+votes leaves the fewest mentions in different entities. The graph of votes falls into parts; each is an
+assignment problem (`scipy.optimize.linear_sum_assignment`), in whole numbers, which floats of that size
+hold exactly.
 
 Where several maps are equally good, it does not depend on which annotator comes first which one is taken: the
 problem is turned so that the smaller list of votes has the rows.

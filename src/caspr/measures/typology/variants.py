@@ -1,15 +1,15 @@
 """Which marks of several annotators are marks of one mention.
 
-Equal spans are. Two other spans that share a token can be *variants*, one mention with different boundaries, if no
-annotator marked both, and
+Equal spans are. Two other spans that share a token can be *variants*, one mention with different
+boundaries, if no annotator marked both, and
 
 * they are in entities that are mapped on each other by the mentions which two annotators marked alike; or
 * that is not known, and they cross, or begin or end with the same token.
 
-They are not variants if the two entities are mapped on others: *the king of France* and *France* end alike, but where
-both annotators have both entities, they are two mentions. The best pairs are joined first: those in the same
-entity, then those with more tokens in common, then those that come first in the text. What is joined stays one
-mention as long as it holds at most one span of each annotator.
+They are not variants if the two entities are mapped on others: *the king of France* and *France* end alike,
+but where both annotators have both entities, they are two mentions. The best pairs are joined first: those
+in the same entity, then those with more tokens in common, then those that come first in the text. What is
+joined stays one mention as long as it holds at most one span of each annotator.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,7 +111,9 @@ class _Known:
 
     def same(self, one: Span, other: Span, markers: Mapping[Span, frozenset[int]]) -> bool | None:
         """Return whether two spans are in the same entity for some, or in different ones for all."""
-        answers = {self._same(one, first, other, second) for first in markers[one] for second in markers[other]}
+        answers = {
+            self._same(one, first, other, second) for first in markers[one] for second in markers[other]
+        }
         return True if True in answers else None if None in answers else False
 
     def _same(self, one: Span, first: int, other: Span, second: int) -> bool | None:
