@@ -5,6 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
+from caspr.measures.typology import DisagreementCounts, DisagreementKind
+from caspr.report.disagreements import TITLES, disagreement_sentence, examples, named
 
 KINDS = {
     "passonneau": "alpha, Passonneau's distance",
@@ -35,6 +37,7 @@ def decimal(number: Fraction | None) -> str:
 def comparison_lines(comparison: Comparison, matrices: Sequence[str] = ("conll",)) -> Iterator[str]:
     """Yield a summary, the agreement of each annotator with the others, and some matrices."""
     yield f"{comparison.title}: {len(comparison.annotators)} annotators"
+    yield from disagreement_lines(comparison)
     for kind, number in comparison.alpha.items():
         yield f"  {KINDS[kind]:<30}{decimal(number):>8}"
     for kind in ("mentions", "conll"):
@@ -45,6 +48,34 @@ def comparison_lines(comparison: Comparison, matrices: Sequence[str] = ("conll",
     for name in matrices:
         yield f"  {KINDS[name]}"
         yield from matrix_lines(comparison.annotators, comparison.matrices[name])
+
+
+def disagreement_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what annotators disagree about: a sentence, each kind with an example, and each annotator."""
+    counts = comparison.disagreement
+    yield f"  {disagreement_sentence(counts)}"
+    if not counts.disputed:
+        return
+    for kind, number in counts.kinds.items():
+        for example in examples(comparison, kind, 1):
+            yield f"    {TITLES[kind]:<30}{number:>6,}   {named(example.says)}"
+    width = max(22, *(len(name) + 2 for name in comparison.annotators))
+    heads = "".join(f"{kind:>11}" for kind in counts.kinds)
+    yield f"  {'disputed with another':<{width}}{heads}{'all':>11}"
+    for name in comparison.annotators:
+        mean = mean_counts(comparison, name)
+        yield f"  {name:<{width}}" + "".join(
+            f"{number:>11,.1f}" for number in (*mean.values(), sum(mean.values()))
+        )
+
+
+def mean_counts(comparison: Comparison, annotator: str) -> dict[DisagreementKind, float]:
+    """Return how many mentions of each kind one annotator disputes with each of the others, on average."""
+    others = [name for name in comparison.annotators if name != annotator]
+    return {
+        kind: sum(comparison.pairs[annotator, other].kinds[kind] for other in others) / max(1, len(others))
+        for kind in DisagreementKind
+    }
 
 
 def matrix_lines(annotators: Sequence[str], matrix: Matrix) -> Iterator[str]:
@@ -61,6 +92,12 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
         "name": comparison.title,
         "annotators": list(comparison.annotators),
         "alpha": {kind: exact(number) for kind, number in comparison.alpha.items()},
+        "disagreement": counts_values(comparison.disagreement),
+        "disagreement_of_pairs": [
+            {"annotators": [one, other], **counts_values(counts)}
+            for (one, other), counts in comparison.pairs.items()
+            if comparison.annotators.index(one) < comparison.annotators.index(other)
+        ],
         "mentions": [
             {"marked_by": some, "of": of, "mentions": count}
             for (some, of), count in comparison.marked.items()
@@ -78,6 +115,15 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
             }
             for name in comparison.annotators
         },
+    }
+
+
+def counts_values(counts: DisagreementCounts) -> dict[str, Any]:
+    """Return the numbers of disputed mentions as JSON values."""
+    return {
+        "mentions": counts.mentions,
+        "disputed": counts.disputed,
+        "kinds": {str(kind): number for kind, number in counts.kinds.items()},
     }
 
 

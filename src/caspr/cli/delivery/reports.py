@@ -8,7 +8,8 @@ from pathlib import Path
 from caspr.errors import InputError
 from caspr.measures.comparison import against_gold, compare
 from caspr.report.explained_report import Report, explained
-from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.feedback_page import feedback_page
+from caspr.report.html_pages import report_page
 from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
