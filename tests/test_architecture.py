@@ -38,6 +38,7 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "xml": "formats/containers/xml",
     "zipfile": "formats/containers/zip",
     "cassis": "formats/cas",
+    "matplotlib": "report/paper/raster",
 }
 """Which package may be imported only where."""
 ALONE = {"text", "task", "formats", "report", "corpus", "review"}

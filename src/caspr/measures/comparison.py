@@ -91,7 +91,7 @@ def compare(
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
     whole = tally_all(documents, conventions)
     pairs = {
-        (one, other): _shared(documents, (one, other))
+        (one, other): shared_documents(documents, (one, other))
         for row, one in enumerate(names)
         for other in names[row + 1 :]
     }
@@ -178,7 +178,7 @@ def _title(documents: Sequence[Sequence[Annotation]]) -> str:
     return documents[0][0].document.title if len(documents) == 1 else "all documents"
 
 
-def _shared(
+def shared_documents(
     documents: Sequence[Sequence[Annotation]], names: tuple[str, ...]
 ) -> list[tuple[Annotation, ...]]:
     """Return the annotations of some annotators in the documents that all of them have."""
@@ -194,7 +194,9 @@ def _score_matrices(
     names: Sequence[str], documents: Sequence[Sequence[Annotation]], singletons: bool | None
 ) -> dict[str, Matrix]:
     scores = {
-        (one, other): _score(_shared(documents, (one, other)), singletons) for one in names for other in names
+        (one, other): _score(shared_documents(documents, (one, other)), singletons)
+        for one in names
+        for other in names
     }
 
     def f1(one: str, other: str, measure: str) -> Fraction | None:
