@@ -37,15 +37,21 @@ class NumberStyle:
     """How many decimals."""
 
     def text(self, number: Fraction | float | None) -> str:
-        """Write a number, or a dash where it is undefined.
+        """Write a number, or a dash where it is undefined; half a unit of the last digit is rounded up.
 
         >>> NumberStyle().text(Fraction(20, 29)), NumberStyle(percent=True).text(1), NumberStyle().text(None)
         ('0.690', '100.0', '-')
+        >>> NumberStyle(digits=2).text(Fraction(23, 40)), NumberStyle(digits=0).text(Fraction(-3, 4))
+        ('0.58', '-1')
         """
         if number is None:
             return "-"
         digits = self.digits if self.digits is not None else 1 if self.percent else 3
-        return f"{float(100 * number if self.percent else number):.{digits}f}"
+        scaled = abs(Fraction(number)) * (100 if self.percent else 1) * 10**digits
+        whole = str((2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator))
+        shown = whole.zfill(digits + 1)
+        text = f"{shown[:-digits]}.{shown[-digits:]}" if digits else shown
+        return f"-{text}" if number < 0 and int(whole) else text
 
     def interval(self, bounds: Interval | None) -> str:
         """Write an interval, or nothing where there is none.

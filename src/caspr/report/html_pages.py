@@ -18,7 +18,7 @@ from urllib.parse import quote
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.measures.typology import DisagreementKind
-from caspr.report.comparison_tables import KINDS, decimal
+from caspr.report.comparison_tables import KINDS, NumberStyle, decimal
 from caspr.report.disagreements import TITLES, deviation_sentence, disagreement_sentence, examples
 from caspr.report.explained_report import ExplainedDocument, Report, decided, price
 from caspr.report.passages import kwic, passages
@@ -137,7 +137,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "disagreement": disagreement_sentence,
         "departure": deviation_sentence,
         "kwic": lambda one: kwic(one.document, one.disagreement.place),
-        "two": lambda number: "-" if number is None else f"{float(number):.2f}",
+        "two": NumberStyle(digits=2).text,
         "share_plot": lambda one: Markup(share_plot(one)),
         "place_plot": lambda one: Markup(place_plot(one)),
     }
