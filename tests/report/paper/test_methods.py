@@ -43,7 +43,7 @@ def test_every_number_is_there() -> None:
     assert f"from {two.text(min(one for one in scores if one is not None))} (" in text
     assert "7 documents" in text
     assert "CaspR 9.9.9" in text
-    assert "singletons drop" in text
+    assert f"singletons {write_settings(Settings())['singletons']}" in text
     assert "All results are proven optimal." in text
     assert "by hand" not in text
     assert text == paragraph(results)
