@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
 from caspr.measures.scores import SCORES, Scores, score
@@ -16,6 +16,11 @@ from caspr.measures.singletons import singletons_count
 from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
 from caspr.result import Result
 from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.findings import times
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MEASURES = (*SCORES, "conll")
 """All measures of which a matrix is made."""
@@ -60,10 +65,24 @@ class Comparison:
     pairs: Mapping[tuple[str, str], DisagreementCounts]
     """The disputed mentions of each annotator and each other by kind, as the first of the two sees them."""
 
+    def __repr__(self) -> str:
+        """Summarise the comparison in one line, whatever its size."""
+        counts, annotators = self.disagreement, times(len(self.annotators), "annotator")
+        disputed = f"{counts.disputed:,} of {times(counts.mentions, 'mention')} disputed"
+        return f"<Comparison of {annotators}, {self.title!r}: {disputed}>"
+
     @cached_property
     def disagreement(self) -> DisagreementCounts:
         """The disputed mentions of all documents, by kind."""
         return sum((typology.counts for _, typology in self.typologies), DisagreementCounts())
+
+    def to_frame(self, what: str = "conll") -> "DataFrame":
+        """Return a pandas DataFrame: a matrix by its name, `numbers`, `kinds` or `disagreements`."""
+        return above("comparison_frame")(self, what)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return str(above("comparison_html")(self))
 
     def with_others(self, matrix: str, annotator: str) -> Fraction | None:
         """Return the mean of one annotator's numbers with each of the others; undefined ones are left out."""

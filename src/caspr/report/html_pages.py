@@ -62,6 +62,11 @@ def page(template: str, title: str, *, script: str = "", **values: Any) -> str:
     return "".join(rendered(template, title, script=script, **values))
 
 
+def fragment(template: str, **values: Any) -> str:
+    """Return a part of a page, for a notebook."""
+    return _environment().get_template(template).render(kinds=KINDS, **values)
+
+
 def rendered(template: str, title: str, *, script: str, **values: Any) -> Iterator[str]:
     """Yield a page piece by piece."""
     from markupsafe import Markup
@@ -112,6 +117,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "decimal": decimal,
         "link": quote,
         "shade": _shade,
+        "opacity": lambda number: f"{0.6 * max(0.0, min(1.0, float(number or 0))):.2f}",
         "shade_counts": lambda counts: _shade(Fraction(counts.disputed, counts.mentions or 1)),
         "shorten": shorten,
         "where": where,

@@ -7,7 +7,7 @@ Counts are summed over documents before anything is divided, as the reference sc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caspr.errors import InputError
 from caspr.measures.scores import b3, blanc, ceaf, lea, mentions, muc
@@ -16,6 +16,10 @@ from caspr.measures.scores.counts import Counts, decimal
 from caspr.measures.singletons import singletons_count
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SCORES: Mapping[str, Callable[..., Counts]] = {
     "mentions": mentions.count,
@@ -57,6 +61,11 @@ class Scores:
     singletons: bool = True
     """Whether chains of one were counted."""
 
+    def __repr__(self) -> str:
+        """Summarise the scores in one line."""
+        conll = "undefined" if self.conll is None else f"{float(self.conll):.3f}"
+        return f"<Scores of {times(len(self.documents) or 1, 'document')}: CoNLL {conll}>"
+
     @property
     def conll(self) -> Fraction | None:
         """The mean F1 of MUC, B3 and CEAFe; undefined where one of them is."""
@@ -68,6 +77,10 @@ class Scores:
             return self.counts[measure].f1
         known = [f1 for name in CONLL if (f1 := self.counts[name].f1) is not None]
         return sum(known, Fraction(0)) / len(CONLL) if len(known) == len(CONLL) else None
+
+    def to_frame(self) -> "DataFrame":
+        """Return a pandas DataFrame with a row for each measure."""
+        return above("scores_frame")(self)
 
     def values(self) -> dict[str, Any]:
         """Return everything but the single documents as JSON values."""
