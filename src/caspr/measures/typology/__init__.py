@@ -54,7 +54,6 @@ from caspr.measures.singletons import singletons_count
 from caspr.measures.typology.entities import Homes, homes_of, match_entities
 from caspr.measures.typology.variants import Row, align_mentions
 from caspr.text.document import Annotation, Span
-from caspr.text.links import nested_pairs
 
 
 class DisagreementKind(StrEnum):
@@ -72,6 +71,9 @@ class DisagreementKind(StrEnum):
     """In an entity that some split and others merged."""
     ENTITY = "entity"
     """Put in another entity, where both annotators know both entities."""
+
+
+_ORDER = {kind: number for number, kind in enumerate(DisagreementKind)}
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ def classify(annotations: Sequence[Annotation], *, singletons: bool | None = Non
     for one, other in combinations(range(len(homes)), 2):
         pair = _Pair(rows, homes, one, other, singletons)
         for number, kind in pair.kinds():
-            kinds[number] = min(kind, kinds.get(number, kind), key=list(DisagreementKind).index)
+            if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
+                kinds[number] = kind
             if kind is DisagreementKind.SPLIT:
                 finer.setdefault(number, set()).add(pair.finer(number))
     found = [
@@ -271,17 +274,19 @@ class _Pair:
         return DisagreementKind.NESTED if span in self._nested[side] else DisagreementKind.MENTION
 
     def _both_linked(self) -> Iterable[tuple[int, int]]:
+        first, second = self._homes
         for one, other in self._rows:
-            if one is None or other is None or self._homes[0].alone(one) or self._homes[1].alone(other):
+            if one is None or other is None or one in first.singles or other in second.singles:
                 continue
-            yield self._homes[0].entity[one], self._homes[1].entity[other]
+            yield first.entity[one], second.entity[other]
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""
         found = set()
-        for outer, inner in nested_pairs(self._homes[side].entity):
-            if outer in self._shared[side]:
+        shared = self._shared[side]
+        for outer, inner in self._homes[side].nested:
+            if outer in shared:
                 found.add(inner)
-            if inner in self._shared[side]:
+            if inner in shared:
                 found.add(outer)
         return found

@@ -12,9 +12,11 @@ problem is turned so that the smaller list of votes has the rows.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from caspr.text.document import Annotation, Span
 from caspr.text.grouping import Groups
+from caspr.text.links import nested_pairs
 
 Votes = Mapping[tuple[int, int], int]
 """How many mentions an entity of one annotator shares with an entity of the other."""
@@ -28,6 +30,8 @@ class Homes:
     """The mentions of each entity, by number, in order of the text."""
     entity: Mapping[Span, int]
     """The number of the entity that each mention is in."""
+    singles: frozenset[Span]
+    """The mentions that are chains of one."""
 
     def mentions(self, span: Span) -> tuple[Span, ...]:
         """Return all mentions of the entity that a mention is in."""
@@ -35,7 +39,12 @@ class Homes:
 
     def alone(self, span: Span) -> bool:
         """Return whether a mention is a chain of one."""
-        return len(self.mentions(span)) == 1
+        return span in self.singles
+
+    @cached_property
+    def nested(self) -> tuple[tuple[Span, Span], ...]:
+        """All pairs of mentions of which the first contains the second."""
+        return tuple(nested_pairs(self.entity))
 
 
 def homes_of(annotation: Annotation) -> Homes:
@@ -45,7 +54,8 @@ def homes_of(annotation: Annotation) -> Homes:
     for number, mentions in enumerate(chains):
         for span in mentions:
             entity.setdefault(span, number)
-    return Homes(chains, entity)
+    singles = frozenset(span for span, number in entity.items() if len(chains[number]) == 1)
+    return Homes(chains, entity, singles)
 
 
 def match_entities(votes: Iterable[tuple[int, int]]) -> dict[int, int]:
