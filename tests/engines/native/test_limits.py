@@ -12,7 +12,7 @@ from caspr.engines.native.engine import solve_with
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.reductions import Reduced
+from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.state import Memory
 from caspr.engines.native.translation import translate
 from caspr.errors import EngineError
@@ -123,12 +123,12 @@ def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
     in_processes = parallel.search_in_processes
 
     def counted(
-        problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
+        problems: Sequence[Split], seconds: float, megabytes: float, jobs: int
     ) -> Iterator[SearchOutcome]:
         used.append(len(problems))
         return in_processes(problems, seconds, megabytes, jobs)
 
-    monkeypatch.setattr(parallel, "is_large", lambda problem: problem.size > 2)
+    monkeypatch.setattr(parallel, "is_large", lambda problem: len(problem.pieces) > 0)
     monkeypatch.setattr(parallel, "search_in_processes", counted)
     one, other = noisy("u", mentions=26, seed=5), noisy("u", mentions=26, seed=6)
     document = Document("d", ("w",) * 200)

@@ -33,7 +33,7 @@ def largest(state: SolveState) -> Part:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Count how often the steps of a search are taken."""
-    counted = {"reduce": 0, "quick": 0, "search_reduced": 0}
+    counted = {"split": 0, "quick": 0, "search_reduced": 0}
 
     def counting(name: str) -> Callable[..., Any]:
         step = getattr(module, name)
@@ -68,7 +68,7 @@ def test_a_proven_outcome_is_remembered_for_later_solves(calls: dict[str, int]) 
     for solver in (solve_exactly, solve_quickly):
         assert solver(later, part).value == outcome.value
         assert not len(solver(later, part).cuts)
-    assert calls == {"reduce": 1, "quick": 0, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 0, "search_reduced": 1}
 
 
 def test_an_unproven_outcome_is_searched_again(
@@ -90,7 +90,7 @@ def test_a_part_is_looked_at_and_reduced_once(calls: dict[str, int]) -> None:
     look = solve_quickly(state, part)
     assert solve_quickly(state, part) is look
     solve_exactly(state, part)
-    assert calls == {"reduce": 1, "quick": 1, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 1, "search_reduced": 1}
 
 
 @pytest.mark.parametrize(("value", "better"), [(-1, False), (0, True), (1, True)])
@@ -173,7 +173,7 @@ def test_what_was_reduced_for_a_first_look_is_not_reduced_again(calls: dict[str,
     part = largest(state)
     solve_quickly(state, part)
     solve_ahead(state, [part])
-    assert calls["reduce"] == 1
+    assert calls["split"] == 1
 
 
 def test_one_large_part_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

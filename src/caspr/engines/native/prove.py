@@ -138,9 +138,9 @@ def prove_bound(problem: Problem, names: Labels, value: int, watch: Watch) -> Pr
     from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts, undecided
     from caspr.engines.native.partition.lp import relax
 
-    cuts, bounds, near = first_cuts(problem), [problem.ceiling], None
+    cuts, bounds, near = first_cuts(problem, watch), [problem.ceiling], None
     while not watch.expired():
-        point = relax(problem, cuts, seconds=watch.left, near=near)
+        point = relax(problem, cuts, watch=watch, near=near)
         if point is None:
             return None
         bounds.append(point.bound(problem.step))
@@ -153,7 +153,7 @@ def prove_bound(problem: Problem, names: Labels, value: int, watch: Watch) -> Pr
             ]
             return {"shift": point.shift, "stars": stars}
         near = point.x
-        new = new_cuts(problem, near)
+        new = new_cuts(problem, near, watch)
         if not len(new) or (len(bounds) > PATIENCE and bounds[-1 - PATIENCE] <= bounds[-1]):
             return _branched(problem, names, value, watch, undecided(problem, point.x))
         cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new

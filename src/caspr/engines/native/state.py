@@ -11,8 +11,8 @@ from functools import cached_property
 
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
-from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.search import quick, search_reduced
+from caspr.engines.native.partition.sparse.splitting import Split, split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links
@@ -46,7 +46,7 @@ class SolveState:
     progress: Progress = silent
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
-    reduced: dict[bytes, Reduced] = field(default_factory=dict)
+    reduced: dict[bytes, Split] = field(default_factory=dict)
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
@@ -120,8 +120,8 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
-        state.reduced[key] = reduce(part.problem)
-        state.provisional[key] = quick(state.reduced[key])
+        state.reduced[key] = split(part.problem, state.watch)
+        state.provisional[key] = quick(state.reduced[key], state.watch)
     return state.provisional[key]
 
 
@@ -130,7 +130,7 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     key = part.key
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
-    reduced = state.reduced.pop(key, None) or reduce(part.problem)
+    reduced = state.reduced.pop(key, None) or split(part.problem, state.watch)
     cuts = _cuts_from_before(state, part)
     outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
     state.cuts[part.first] = part, outcome.cuts
@@ -152,8 +152,8 @@ def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
     from caspr.engines.native.partition.parallel import is_large, search_in_processes
 
     open_parts = {part.key: part.problem for part in parts if part.key not in state.memory.outcomes}
-    reduced = {key: state.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
-    large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
+    reduced = {key: state.reduced.get(key) or split(problem, state.watch) for key, problem in open_parts.items()}
+    large = [key for key, smaller in reduced.items() if is_large(smaller)]
     if len(large) > 1:
         watch, problems = state.watch, [reduced[key] for key in large]
         outcomes = search_in_processes(problems, watch.left, watch.megabytes, state.jobs)

@@ -104,7 +104,7 @@ class Budget:
 
 def all_optima(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Find the clusterings of a value that no clustering exceeds."""
-    reduced = reduce(problem, all_optima=True)
+    reduced = reduce(problem, budget.watch, all_optima=True)
     inner = _by_components(reduced.problem, value - reduced.constant, budget)
     return _renamed(inner, reduced.labels)
 

@@ -9,14 +9,13 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.partition.search import search_reduced
+from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.partition.watch import Watch
 
 
 def search_in_processes(
-    problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
+    problems: Sequence[Split], seconds: float, megabytes: float, jobs: int
 ) -> Iterator[SearchOutcome]:
     """Search reduced problems in processes of their own; yield the outcomes in order."""
     # A forked copy of a process that has used HiGHS may hang in its threads.
@@ -28,11 +27,11 @@ def search_in_processes(
             raise
 
 
-def _search(task: tuple[Reduced, float, float]) -> SearchOutcome:
+def _search(task: tuple[Split, float, float]) -> SearchOutcome:
     reduced, seconds, megabytes = task
     return search_reduced(reduced, Watch.lasting(seconds, megabytes))
 
 
-def is_large(problem: Problem) -> bool:
+def is_large(problem: Split) -> bool:
     """Return whether a reduced problem is worth a process."""
-    return problem.size > 40
+    return any(len(piece.nodes) > 40 for piece in problem.pieces)
