@@ -16,7 +16,7 @@ from caspr.text.grouping import Groups
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
-    return solve_with(instance, limits, progress, jobs=limits.jobs, memory=Memory())
+    return solve_with(instance, limits, progress, memory=Memory())
 
 
 def solve_with(
@@ -27,13 +27,9 @@ def solve_with(
     memory: Memory,
     joined: Bundles = (),
     apart: frozenset[Pair] = frozenset(),
-    jobs: int = 1,
 ) -> Solution:
-    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart.
-
-    With several `jobs`, large parts are searched in processes of their own; the answer is the same.
-    """
-    state = SolveState(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
+    state = SolveState(instance, Watch.of(limits), memory, progress, apart)
     try:
         return _solved(state, joined, limits.solutions)
     except KeyboardInterrupt:

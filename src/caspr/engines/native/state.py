@@ -5,12 +5,18 @@ the adjudicator, is not solved again. Only proven outcomes are remembered for go
 or an interrupt left unproven is kept until the solve ends, and the next solve searches its part again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
-from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
+from caspr.engines.native.partition.outcome import (
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+)
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.sparse.splitting import Split, split
 from caspr.engines.native.partition.watch import Watch
@@ -30,6 +36,8 @@ class Memory:
 
     outcomes: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """Proven outcomes by the content of their problem."""
+    pieces: dict[bytes, SearchOutcome] = field(default_factory=dict)
+    """The same for the pieces that reductions leave of the problems."""
     parts: dict[object, Part] = field(default_factory=dict)
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
@@ -50,8 +58,6 @@ class SolveState:
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
-    jobs: int = 1
-    """How many processes may work at the same time."""
     cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
     """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
@@ -68,6 +74,8 @@ class SolveState:
     """No solution costs less."""
     on_bound: OnBound = ignore_bound
     """Called with every bound of the part that is being searched."""
+    on_found: OnFound = ignore_found
+    """Called with every better clustering of the part that is being searched."""
 
     @cached_property
     def translator(self) -> Translator:
@@ -132,7 +140,16 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
         return state.memory.outcomes[key]
     reduced = state.reduced.pop(key, None) or split(part.problem, state.watch)
     cuts = _cuts_from_before(state, part)
-    outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
+    before = state.provisional.get(key)
+    outcome = search_reduced(
+        reduced,
+        state.watch,
+        cuts=cuts,
+        on_bound=state.on_bound,
+        on_found=state.on_found,
+        known=None if before is None else before.labels,
+        remembered=state.memory.pieces,
+    )
     state.cuts[part.first] = part, outcome.cuts
     return _remembered(state, key, outcome)
 
@@ -143,22 +160,6 @@ def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
         return NO_CUTS
     before, cuts = state.cuts[part.first]
     return cuts.within(part.places(before), part.problem)
-
-
-def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
-    """Search the large parts that are not remembered in several processes, and remember them."""
-    if state.jobs < 2:
-        return
-    from caspr.engines.native.partition.parallel import is_large, search_in_processes
-
-    open_parts = {part.key: part.problem for part in parts if part.key not in state.memory.outcomes}
-    reduced = {key: state.reduced.get(key) or split(problem, state.watch) for key, problem in open_parts.items()}
-    large = [key for key, smaller in reduced.items() if is_large(smaller)]
-    if len(large) > 1:
-        watch, problems = state.watch, [reduced[key] for key in large]
-        outcomes = search_in_processes(problems, watch.left, watch.megabytes, state.jobs)
-        for key, outcome in zip(large, outcomes, strict=True):
-            _remembered(state, key, outcome)
 
 
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:

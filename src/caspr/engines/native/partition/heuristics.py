@@ -103,9 +103,7 @@ def _move(problem: Problem, labels: Labels, watch: Watch) -> Labels:
             held, blocked = np.pad(held, ((0, 0), (0, 1))), np.pad(blocked, ((0, 0), (0, 1)))
 
 
-def kick(
-    problem: Problem, labels: Labels, watch: Watch | None = None, *, kicks: int, seed: int
-) -> Labels:
+def kick(problem: Problem, labels: Labels, watch: Watch | None = None, *, kicks: int, seed: int) -> Labels:
     """Shake a clustering and polish it, again and again; keep what is not worse."""
     watch = watch or Watch()
     random = np.random.default_rng(seed)

@@ -35,8 +35,8 @@ ITERATIONS = 20_000
 SLICE = 30_000_000
 """How many entries the solver passes over before it is asked to stop and started again where it was.
 
-It cannot be interrupted otherwise. Slices are counted in steps, not in seconds, so that the same problem gives
-the same answer.
+It cannot be interrupted otherwise. Slices are counted in steps, not in seconds, so that the same problem
+gives the same answer.
 """
 SHORTEST = 200
 """A slice has at least so many steps."""

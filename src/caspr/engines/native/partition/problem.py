@@ -21,6 +21,7 @@ gains are read.
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,13 @@ class Problem:
     def ceiling(self) -> int:
         """A first bound: the sum of all positive gains."""
         return int(np.maximum(self.gains, 0).sum()) // 2
+
+    @property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(self.gains.tobytes(), digest_size=16)
+        content.update(self.forbidden.tobytes())
+        return content.digest()
 
     def value(self, labels: Labels) -> int | None:
         """Return the value of a clustering, or `None` if it holds a forbidden pair."""

@@ -71,17 +71,20 @@ def search_reduced(
     on_bound: OnBound = ignore_bound,
     on_found: OnFound = ignore_found,
     known: Labels | None = None,
+    remembered: dict[bytes, SearchOutcome] | None = None,
 ) -> SearchOutcome:
     """Search a problem that is reduced already, piece by piece, small ones first.
 
     `ceiling` is the sum of what each piece gains at most, as far as that is known: a bound for the whole
-    problem at every moment, whatever the floor. The floor of a piece is what it must exceed for the whole to
-    exceed its floor, if all others gain as much as they can: floor - others. Its outcome says that it gains no
-    more than the larger of bound and floor - others, and it never gains more than its own ceiling; so it
-    gains at most max(bound, min(floor - others, own ceiling)), which takes the place of its ceiling in the sum.
+    problem at every moment, whatever the floor. The floor of a piece is what it must exceed for the whole
+    to exceed its floor, if all others gain as much as they can: floor - others. Its outcome says that it
+    gains no more than the larger of bound and floor - others, and it never gains more than its own ceiling;
+    so it gains at most max(bound, min(floor - others, own ceiling)), which takes the place of its ceiling
+    in the sum.
 
     A clustering that is `known` is where the search of each piece starts, and what stands for those that are
-    not searched yet in the clusterings reported.
+    not searched yet in the clusterings reported. Pieces that are `remembered` are not searched again, and
+    proven ones are remembered: a part that one more forbidden pair or decision touches has few new pieces.
     """
     first = firsts(reduced.labels)
     best = _Assembled(reduced, None if known is None else known[first])
@@ -89,15 +92,19 @@ def search_reduced(
     for number, piece in enumerate(reduced.pieces):
         own = piece.problem.ceiling
         others = ceiling - own
-        outcome = _connected(
-            piece.problem,
-            watch,
-            floor - others,
-            _inside(cuts, reduced, piece),
-            shifted(on_bound, others),
-            best.reporting(number, on_found),
-            best.labels_of(number),
-        )
+        outcome = None if remembered is None else remembered.get(piece.key)
+        if outcome is None:
+            outcome = _connected(
+                piece.problem,
+                watch,
+                floor - others,
+                _inside(cuts, reduced, piece),
+                shifted(on_bound, others),
+                best.reporting(number, on_found),
+                best.labels_of(number),
+            )
+            if remembered is not None and outcome.proven:
+                remembered[piece.key] = outcome
         best.replace(number, outcome.labels, outcome.value)
         held |= outcome.cuts.named(first[piece.nodes])
         ceiling = others + max(outcome.bound, min(floor - others, own))

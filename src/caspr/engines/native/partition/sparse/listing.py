@@ -1,7 +1,7 @@
 """Problems of many nodes, as a common gain and a list of the pairs that depart from it.
 
-A node stands for some mentions, its *size*. A pair u, v that is not listed gains `common` times both sizes, or
-is forbidden if there is no common gain. Contraction keeps that form, because sizes add up:
+A node stands for some mentions, its *size*. A pair u, v that is not listed gains `common` times both sizes,
+or is forbidden if there is no common gain. Contraction keeps that form, because sizes add up:
 
     sum over u in U, v in V of c s_u s_v  =  c (sum of s_u) (sum of s_v),
 
@@ -15,6 +15,7 @@ No number wraps: every sum here is of gains that count each pair at most twice (
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from math import gcd
 
 import numpy as np
@@ -116,6 +117,14 @@ class SparseProblem:
         """A bound on the sum of |gain| over all ordered pairs."""
         return 2 * int(np.abs(self.gains).sum()) + abs(self.common or 0) * int(self.sizes.sum()) ** 2
 
+    @property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(str((self.size, self.common)).encode(), digest_size=16)
+        for column in (self.sizes, self.first, self.second, self.gains, self.forbidden):
+            content.update(column.tobytes())
+        return content.digest()
+
     def value(self, labels: Labels) -> int | None:
         """Return the value of a clustering, or `None` if it holds a forbidden pair."""
         inside = labels[self.first] == labels[self.second]
@@ -187,9 +196,7 @@ class SparseProblem:
                 self.sizes, None, self.first[kept], self.second[kept], self.gains[kept], self.forbidden[kept]
             )
         gains = np.where(apart, 0, self.gains)
-        return SparseProblem(
-            self.sizes, self.common, self.first, self.second, gains, self.forbidden | apart
-        )
+        return SparseProblem(self.sizes, self.common, self.first, self.second, gains, self.forbidden | apart)
 
     def components(self, *, ties: bool = False) -> Labels:
         """Label the connected components of positive gains; with `ties`, gains of 0 connect as well."""

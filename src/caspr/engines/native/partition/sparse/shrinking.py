@@ -5,8 +5,8 @@ taken out alone. Let the five changes
 
     u moves to B,   v moves to A,   both leave as a pair,   u leaves alone,   v leaves alone
 
-have weights a, b, p, x, y >= 0. For an optimum with u in A + u and v in B + v, apart, their weighted sum is at
-most 0, and at least
+have weights a, b, p, x, y >= 0. For an optimum with u in A + u and v in B + v, apart, their weighted sum is
+at most 0, and at least
 
     (a + b + p) w_uv - sum over k of max(0, (a + p + x) u_k - b v_k, (b + p + y) v_k - a u_k),
 
@@ -24,9 +24,9 @@ that count them see nothing in a large problem. Two rules do not:
 and the rules of `reductions` are those with other weights: near-twin (1, 1, 0, 0, 0), leaf (0, 1, 0, 0, 0),
 heavy edge (0, 0, 1, 0, 0). With c < 0, nodes of other components are in neither A nor B (`problem`).
 
-Before any row is looked at, sums of positive gains over a few blocks of nodes exclude most pairs: for a, b > 0
-the sum over k is at least the sum over blocks of |a P(u) - b P(v)|, P being the sum of the positive gains with a
-block. All found in one round is applied together, as all inequalities are strict.
+Before any row is looked at, sums of positive gains over a few blocks of nodes exclude most pairs: for a, b
+> 0 the sum over k is at least the sum over blocks of |a P(u) - b P(v)|, P being the sum of the positive
+gains with a block. All found in one round is applied together, as all inequalities are strict.
 
 No number wraps: sums are at most 6 masses times the largest weight, and rules with large weights are left
 out where that could exceed 2^62.
@@ -208,11 +208,8 @@ def _spare(
 
 
 def _spare_of(problem: SparseProblem, trials: Trials, home: Labels, beside: "_Beside | None") -> Ints:
-    rows, size = problem.neighbours, problem.size
     one, two = trials.one, trials.two
-    common = 0 if problem.common is None else problem.common
-    place, listed = rows.find(one * size + two)
-    gain = np.where(listed, problem.gains[rows.pairs[place]], common * problem.sizes[one] * problem.sizes[two])
+    gain, _, _ = _looked_up(problem, one, two)
     entries = _entries(problem, one, two)
     if problem.common is not None:
         entries = entries.chosen(home[entries.node] == home[one[entries.owner]])
@@ -231,17 +228,13 @@ def _spare_of(problem: SparseProblem, trials: Trials, home: Labels, beside: "_Be
     in_a[entries.never_u] = 0
     in_b[entries.never_v] = 0
     np.add.at(loss, at, np.maximum(np.maximum(in_a, in_b), 0))
-    if common:
+    if problem.common:
         rest = np.bincount(home, weights=problem.sizes).astype(np.int64)[home[one]]
         rest -= problem.sizes[one] + np.where(home[one] == home[two], problem.sizes[two], 0)
         np.subtract.at(rest, at, problem.sizes[k])
-        of_u, of_v = problem.sizes[one], problem.sizes[two]
-        each = np.maximum((a + p + x) * of_u - b * of_v, 0) if common > 0 else 0
-        if common > 0:
-            each = np.maximum(each, (b + p + y) * of_v - a * of_u)
-        else:
-            each = np.maximum(np.maximum(b * of_v - (a + p + x) * of_u, a * of_u - (b + p + y) * of_v), 0)
-        loss += abs(common) * each * rest
+        of_u, of_v = problem.common * problem.sizes[one], problem.common * problem.sizes[two]
+        each = np.maximum((a + p + x) * of_u - b * of_v, (b + p + y) * of_v - a * of_u)
+        loss += np.maximum(each, 0) * rest
     spare: Ints = (a + b + p) * gain - loss
     return spare
 

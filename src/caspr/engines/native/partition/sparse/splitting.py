@@ -1,13 +1,14 @@
 """From a problem to what is left to search: reduced, in independent pieces, written down in full.
 
-A large problem is shrunk while its pairs are still a list (`sparse.shrinking`), and falls into components. Each
-of these is small as a rule; it is written down in full, reduced again by the dearer rules of `reductions`, and
-may fall apart once more. A component that is still so large that memory or time do not allow its matrices stays
-as it is: it gets a clustering and the bound that its positive gains give.
+A large problem is shrunk while its pairs are still a list (`sparse.shrinking`), and falls into components.
+Each of these is small as a rule; it is written down in full, reduced again by the dearer rules of
+`reductions`, and may fall apart once more. A component that is still so large that memory or time do not
+allow its matrices stays as it is: it gets a clustering and the bound that its positive gains give.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,11 @@ class Piece:
     """Its nodes, by their numbers in the split problem."""
     problem: Problem | SparseProblem
     """Their problem; a list of pairs only where it is too large to be written down."""
+
+    @cached_property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        return self.problem.key
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,9 @@ def _in_order(pieces: list[Piece]) -> tuple[Piece, ...]:
 
 def fits(size: int, watch: Watch) -> bool:
     """Return whether a problem of a size may be written down."""
-    return size <= SMALL or (size <= LARGEST and not watch.expired() and watch.has_room(BYTES * size**2 / 2**20))
+    return size <= SMALL or (
+        size <= LARGEST and not watch.expired() and watch.has_room(BYTES * size**2 / 2**20)
+    )
 
 
 def _crowded(problem: SparseProblem) -> bool:
