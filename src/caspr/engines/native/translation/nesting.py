@@ -14,7 +14,7 @@ with the bound of each part, subtracted from the cost of leaving every link unus
 if it equals the cost, each part is at its optimum, because none gains more than its bound.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from caspr.engines.native.partition.outcome import (
@@ -27,10 +27,9 @@ from caspr.engines.native.partition.outcome import (
 from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, pieces
-from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
+from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
-from caspr.text.links import nested_pairs
 
 
 @dataclass(frozen=True)
@@ -110,13 +109,13 @@ def _put_together(
     instance = state.instance
     gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
     at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
-    total = instance.objective.omit * instance.votes.total
+    total = instance.all_omitted
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
         if broken:
             held, more = _cut(state, held, lambda chain: _without_nesting(state, chain, bundles))
             gained += more
-        if broken or instance.objective.invent == 0 or not found.proven:
+        if broken or instance.has_idle_pairs or not found.proven:
             held, more = _connected(state, held, bundles)
             gained += more
         kept += held
@@ -124,21 +123,15 @@ def _put_together(
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
-    """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
-    return {pair for part in chains for chain in part for pair in _faults(state, chain)}
-
-
-def _faults(state: SolveState, chain: list[Span]) -> Iterable[Pair]:
-    if state.instance.allow_nested or state.instance.objective.invent is None:
-        return ()
-    return nested_pairs(chain)
+    """Return the nested pairs of all chains that the rule keeps apart."""
+    return {pair for part in chains for chain in part for pair in state.instance.nested_faults(chain)}
 
 
 def _solve_parts(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
     """Solve all parts, small ones first; at the root, report bound and value as they get better."""
-    total = state.instance.objective.omit * state.instance.votes.total
+    total = state.instance.all_omitted
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes: list[SearchOutcome] = []
     if root:
@@ -194,19 +187,19 @@ def _cut(
     state: SolveState, chains: list[list[Span]], split: Callable[[list[Span]], list[list[Span]]]
 ) -> tuple[list[list[Span]], int]:
     """Cut chains into what a function makes of them; return also what that gains."""
-    instance, gains = state.instance, gain_table(state.instance)
+    instance = state.instance
     cut, gained = [], 0
     for chain in chains:
         found = split(chain)
         if len(found) > 1:
-            gained += sum(inside(instance, gains, piece) for piece in found) - inside(instance, gains, chain)
+            gained += sum(gain_inside(instance, piece) for piece in found) - gain_inside(instance, chain)
         cut += [piece for piece in found if len(piece) > 1]
     return cut, gained
 
 
 def _without_nesting(state: SolveState, chain: list[Span], bundles: Bundles) -> list[list[Span]]:
     """Take the mentions that break a nested pair out of a chain, but no bundle apart."""
-    faults = list(_faults(state, chain))
+    faults = list(state.instance.nested_faults(chain))
     if not faults:
         return [chain]
     whole = {mention: bundle for bundle in bundles for mention in bundle}
