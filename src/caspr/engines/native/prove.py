@@ -14,6 +14,7 @@ import numpy as np
 
 from caspr.engines.native.engine import merged
 from caspr.engines.native.partition.problem import Labels, Problem, joined
+from caspr.engines.native.partition.sparse.splitting import fits
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.demands import Branch, ways
 from caspr.engines.native.required.regions import Region, region
@@ -124,7 +125,10 @@ class _ProofWriter:
     def _part(self, part: Part, slack: int) -> Proof:
         if (part.key, slack) not in self.proofs:
             value = solve_exactly(self.state, part).value + slack
-            proof = prove_bound(part.problem, np.arange(part.problem.size), value, self.state.watch)
+            if not fits(part.problem.size, self.state.watch):
+                raise _UnprovenError
+            problem, watch = part.problem.dense(), self.state.watch
+            proof = prove_bound(problem, np.arange(problem.size), value, watch)
             if proof is None:
                 raise _UnprovenError
             self.proofs[part.key, slack] = proof

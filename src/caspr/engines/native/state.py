@@ -70,6 +70,8 @@ class SolveState:
     """The cheapest partition that respects everything."""
     value: int | None = None
     """What it costs."""
+    tentative: bool = False
+    """Whether it was found while a part was being searched: one that is found later may take its place."""
     bound: int | None = None
     """No solution costs less."""
     on_bound: OnBound = ignore_bound
@@ -104,10 +106,16 @@ class SolveState:
             return frozenset()
         return frozenset(group.mentions for group in self.instance.decisions.groups)
 
-    def offer(self, partition: Partition, cost: int) -> None:
-        """Keep a partition that respects everything, if it is better; report it."""
-        if self.value is None or cost < self.value:
-            self.best, self.value = partition, cost
+    def offer(self, partition: Partition, cost: int, *, tentative: bool = False) -> None:
+        """Keep a partition that respects everything, if it is better; report it.
+
+        A tentative one gives way to one of the same cost, so that what is reported on the way has no
+        influence on the answer.
+        """
+        better = self.value is None or cost < self.value
+        if better or (cost == self.value and self.tentative and not tentative):
+            self.best, self.value, self.tentative = partition, cost, tentative
+        if better:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
     def raise_bound(self, bound: int) -> None:
@@ -159,7 +167,7 @@ def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
     if part.first not in state.cuts:
         return NO_CUTS
     before, cuts = state.cuts[part.first]
-    return cuts.within(part.places(before), part.problem)
+    return cuts.through(part.places(before))
 
 
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:

@@ -89,6 +89,16 @@ class Cuts:
         kept = self.keep(np.append(triangles, np.array(stars, dtype=bool)))
         return kept.rename(places, problem)
 
+    def through(self, places: Labels) -> "Cuts":
+        """Express the cuts in the nodes of a similar problem, for `within` to sort out what they say there.
+
+        Those with a node that has no place are dropped.
+        """
+        home = (places >= 0).tolist()
+        triangles = (places[self.triangles] >= 0).all(axis=1)
+        stars = [all(home[node] for node in star) for star in self.stars]
+        return self.keep(np.append(triangles, np.array(stars, dtype=bool))).named(places)
+
     def named(self, names: Labels) -> "Cuts":
         """Express the cuts in other names for the nodes, distinct and in the same order."""
         listed = names.tolist()

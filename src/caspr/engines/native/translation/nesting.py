@@ -16,6 +16,7 @@ if it equals the cost, each part is at its optimum, because none gains more than
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 
 from caspr.engines.native.partition.outcome import (
     OnBound,
@@ -30,6 +31,9 @@ from caspr.engines.native.translation.connectivity import Pair, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
+
+OFTEN = 1.0
+"""Seconds between two solutions that are reported while a part is being searched."""
 
 
 @dataclass(frozen=True)
@@ -160,19 +164,19 @@ def _offering(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, outcomes: list[SearchOutcome]
 ) -> OnFound:
     """Offer better clusterings of the next part as partitions of the whole, if nothing is demanded."""
-    number = len(outcomes)
+    number, last = len(outcomes), 0.0
+    free = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
 
     def found(labels: Labels, value: int) -> None:
-        if state.instance.required:
+        nonlocal last
+        if state.instance.required or not free or monotonic() < last + OFTEN:
             return
+        last = monotonic()
         later = [solve_quickly(state, part) for part in parts[number + 1 :]]
         held = [*outcomes[:number], SearchOutcome(labels, value, parts[number].problem.ceiling), *later]
         chains = [part.chains(one.labels) for part, one in zip(parts, held, strict=True)]
-        broken = bool(_broken(state, chains))
-        relaxed = _put_together(state, bundles, parts, held, chains, broken=broken)
-        glued_only = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
-        if glued_only:
-            state.offer(relaxed.partition, relaxed.cost)
+        relaxed = _put_together(state, bundles, parts, held, chains, broken=bool(_broken(state, chains)))
+        state.offer(relaxed.partition, relaxed.cost, tentative=True)
 
     return found
 

@@ -198,6 +198,22 @@ class SparseProblem:
         gains = np.where(apart, 0, self.gains)
         return SparseProblem(self.sizes, self.common, self.first, self.second, gains, self.forbidden | apart)
 
+    def separate(self, first: Labels, second: Labels) -> "SparseProblem":
+        """Forbid further pairs, listed or not."""
+        if not len(first):
+            return self
+        keys = np.minimum(first, second) * self.size + np.maximum(first, second)
+        apart = np.isin(self.first * self.size + self.second, keys)
+        if self.common is None:
+            return self.without(apart)
+        more = np.unique(keys)
+        every = np.concatenate([more, (self.first * self.size + self.second)[~apart]])
+        gains = np.concatenate([np.zeros(len(more), dtype=np.int64), self.gains[~apart]])
+        forbidden = np.concatenate([np.ones(len(more), dtype=bool), self.forbidden[~apart]])
+        order = np.argsort(every, kind="stable")
+        one, two = np.divmod(every[order], self.size)
+        return SparseProblem(self.sizes, self.common, one, two, gains[order], forbidden[order])
+
     def components(self, *, ties: bool = False) -> Labels:
         """Label the connected components of positive gains; with `ties`, gains of 0 connect as well."""
         least = 0 if ties else 1
