@@ -82,7 +82,7 @@ class SolveState:
     @cached_property
     def translator(self) -> Translator:
         """The translation of mentions to nodes."""
-        return Translator(self.instance, self.memory.parts, self.memory.links)
+        return Translator(self.instance, self.memory.parts, self.memory.links, watch=self.watch)
 
     @cached_property
     def eager(self) -> frozenset[Pair]:

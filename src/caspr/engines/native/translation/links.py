@@ -12,6 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
 from caspr.task.votes import Evidence, Signature, meet
 
 FEW = 12
@@ -20,6 +22,8 @@ WORD = 62
 """How many annotators' bits one integer of an array holds."""
 WIDE = 200
 """A chain of at least so many kinds may count for all pairs that are not listed."""
+BYTES = 60
+"""How many bytes each pair takes that an annotator links, while pairs are sorted."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
 
@@ -54,8 +58,10 @@ class Links:
         )
 
 
-def find_links(kinds: Sequence[Signature]) -> Links:
+def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     """Find out which annotators link each two kinds.
+
+    `ExpiredError` is raised where there is no time or no memory for that.
 
     >>> chains = ({(0, 1), (1, 1)}, {(0, 1)}, {(1, 1)})
     >>> links = find_links([Signature(frozenset(found), viewers=0b11) for found in chains])
@@ -72,6 +78,9 @@ def find_links(kinds: Sequence[Signature]) -> Links:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
+    _need_room(
+        [len(positions) for found in chains.values() for positions in found.values()], watch or Watch()
+    )
     given = {one: _pairs_of_one(list(found.values()), size) for one, found in chains.items()}
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
     listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
@@ -96,6 +105,14 @@ def find_links(kinds: Sequence[Signature]) -> Links:
         tuple(views),
         sum(1 << annotator for annotator in wide),
     )
+
+
+def _need_room(lengths: Sequence[int], watch: Watch) -> None:
+    """Raise `ExpiredError` if the pairs of chains are more than limits allow."""
+    watch.check()
+    if not watch.has_room(BYTES * sum(length * (length - 1) // 2 for length in lengths) / 2**20):
+        watch.stop = Stop.MEMORY
+        watch.check()
 
 
 def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int, Bools]:

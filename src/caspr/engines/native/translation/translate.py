@@ -30,6 +30,7 @@ import numpy as np
 
 from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
 from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.gains import PairGains, list_pairs
 from caspr.engines.native.translation.links import Links, find_links
@@ -41,6 +42,8 @@ from caspr.text.document import Span
 
 FEW = 20
 """How many sets of links are kept."""
+LARGE = 300
+"""A part of more mentions is not begun when a limit was reached."""
 
 Bundles = tuple[tuple[Span, ...], ...]
 """Disjoint sets of mentions that must each be in one chain; one alone is a bundle where it is enforced."""
@@ -138,6 +141,7 @@ class _Kinds:
 class Translator:
     """Translates one instance, with one set of bundles after another.
 
+    `ExpiredError` is raised where a limit is reached before links or large parts are known.
     `parts` and `links` keep what was made before. They may be shared by instances with the same annotations,
     objective and rules, as long as decisions do not count as votes.
     """
@@ -147,8 +151,10 @@ class Translator:
         instance: Instance,
         parts: dict[object, Part] | None = None,
         links: dict[tuple[Signature, ...], Links] | None = None,
+        *,
+        watch: Watch | None = None,
     ) -> None:
-        self.instance = instance
+        self.instance, self.watch = instance, watch or Watch()
         self.parts = {} if parts is None or instance.forced_votes else parts
         numbers: dict[Signature, int] = {}
         signature = instance.votes.signature
@@ -161,7 +167,7 @@ class Translator:
             for group in instance.decisions.groups
             for span in group.mentions
         }
-        self.links = _found(tuple(numbers), {} if links is None else links)
+        self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
 
     def translate(
@@ -215,16 +221,18 @@ class Translator:
         )
         key = (tuple(mentions), tuple(apart), bundled)
         if key not in self.parts:
+            if len(mentions) > LARGE:
+                self.watch.check()
             self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
         return self.parts[key]
 
 
-def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
+def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links], watch: Watch) -> Links:
     """Find links, unless they are known for the same kinds; a few are kept."""
     if kinds not in known:
         if len(known) >= FEW:
             known.pop(next(iter(known)))
-        known[kinds] = find_links(kinds)
+        known[kinds] = find_links(kinds, watch)
     return known[kinds]
 
 

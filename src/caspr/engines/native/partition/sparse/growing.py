@@ -10,6 +10,8 @@ from caspr.engines.native.partition.problem import Ints, Labels, joined, renumbe
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 
+JOINS = 300
+"""How often pairs are joined."""
 ROUNDS = 30
 """How often nodes move."""
 
@@ -17,9 +19,9 @@ ROUNDS = 30
 def grow(problem: SparseProblem, watch: Watch) -> Labels:
     """Return a clustering without forbidden pairs."""
     labels, small = np.arange(problem.size), problem
-    while not watch.expired():
+    for _ in range(JOINS):
         one, two = _best_pairs(small)
-        if not len(one):
+        if not len(one) or watch.expired():
             break
         step = joined(small.size, one, two)
         small, _ = small.contract(step)

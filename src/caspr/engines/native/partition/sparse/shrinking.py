@@ -24,6 +24,9 @@ that count them see nothing in a large problem. Two rules do not:
 and the rules of `reductions` are those with other weights: near-twin (1, 1, 0, 0, 0), leaf (0, 1, 0, 0, 0),
 heavy edge (0, 0, 1, 0, 0). With c < 0, nodes of other components are in neither A nor B (`problem`).
 
+A component in which no pair loses and none is forbidden is one cluster in every optimum: only that reaches
+the sum of its positive gains, which connect it.
+
 Before any row is looked at, sums of positive gains over a few blocks of nodes exclude most pairs: for a, b
 > 0 the sum over k is at least the sum over blocks of |a P(u) - b P(v)|, P being the sum of the positive
 gains with a block. All found in one round is applied together, as all inequalities are strict.
@@ -36,7 +39,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import Bools, Ints, Labels, joined
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts, joined
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 
@@ -80,7 +83,9 @@ def shrink(problem: SparseProblem, watch: Watch, *, all_optima: bool = False) ->
         while problem.size > 1 and len(problem.first):
             watch.check()
             problem = problem.without(_heavy_non_edges(problem, watch)) if problem.common is None else problem
-            one, two = _together(problem, watch, ties=all_optima)
+            one, two = _whole_components(problem)
+            if not len(one):
+                one, two = _together(problem, watch, ties=all_optima)
             if not len(one):
                 break
             step = joined(problem.size, one, two)
@@ -89,6 +94,23 @@ def shrink(problem: SparseProblem, watch: Watch, *, all_optima: bool = False) ->
     except ExpiredError:
         pass
     return Shrunk(problem, labels, constant)
+
+
+def _whole_components(problem: SparseProblem) -> tuple[Labels, Labels]:
+    """Return pairs that put together the components in which no pair loses and none is forbidden."""
+    home = problem.components()
+    count = int(home.max(initial=-1)) + 1
+    first, second = home[problem.first], home[problem.second]
+    inside = first == second
+    fine = inside & (problem.gains >= 0) & ~problem.forbidden
+    members = np.bincount(home, minlength=count)
+    # Pairs that are not listed lose, or gain as much as the others, or nothing.
+    wanted = members * (members - 1) // 2
+    if problem.common is not None and problem.common >= 0:
+        wanted = np.bincount(first[inside], minlength=count)
+    whole = (np.bincount(first[fine], minlength=count) == wanted) & (members > 1)
+    nodes = np.flatnonzero(whole[home])
+    return nodes, firsts(home)[home[nodes]]
 
 
 def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> tuple[Labels, Labels]:
