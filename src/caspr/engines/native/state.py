@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.outcome import (
     OnBound,
@@ -17,6 +19,7 @@ from caspr.engines.native.partition.outcome import (
     ignore_bound,
     ignore_found,
 )
+from caspr.engines.native.partition.problem import renumber
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.sparse.splitting import Split, split
 from caspr.engines.native.partition.watch import Watch
@@ -126,6 +129,8 @@ class SolveState:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
+LARGE = 300
+"""A part of more nodes gets a clustering before anything is searched."""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
@@ -136,9 +141,30 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
+        if part.problem.size > LARGE:
+            state.provisional[key] = _best_annotator(state, part)
         state.reduced[key] = split(part.problem, state.watch)
-        state.provisional[key] = quick(state.reduced[key], state.watch)
+        outcome = quick(state.reduced[key], state.watch)
+        if key not in state.provisional or state.provisional[key].value < outcome.value:
+            state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
+    """Return the chains of one annotator, if they are allowed: a clustering without any search."""
+    alone = np.arange(part.problem.size)
+    best = SearchOutcome(alone, 0, part.problem.ceiling)
+    chains = [dict(state.instance.votes.signature(node[0]).chains) for node in part.nodes]
+    for annotator in sorted({annotator for one in chains for annotator in one}):
+        numbers: dict[int, int] = {}
+        labels = [
+            numbers.setdefault(one[annotator], node) if annotator in one else node
+            for node, one in enumerate(chains)
+        ]
+        value = part.problem.value(np.array(labels, dtype=np.intp))
+        if value is not None and value > best.value:
+            best = SearchOutcome(renumber(np.array(labels, dtype=np.intp)), value, part.problem.ceiling)
+    return best
 
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
