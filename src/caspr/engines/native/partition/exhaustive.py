@@ -41,7 +41,7 @@ def enumerate_optima(
     """
     best: list[tuple[int, ...]] = []
     value, count = floor, 0
-    walk = _Walk(problem, floor, steps)
+    walk = Walk(problem, floor, steps)
     for reached, labels in walk.clusterings():
         if reached > value:
             best.clear()
@@ -55,7 +55,7 @@ def enumerate_optima(
     return Optima(value, tuple(best), None if walk.exhausted or limit == 1 else count)
 
 
-class _Walk:
+class Walk:
     """A depth-first walk over clusterings that may still reach `floor`, which rises with what is found."""
 
     def __init__(self, problem: Problem, floor: int, steps: int | None) -> None:

@@ -96,8 +96,8 @@ def relax(
     The search starts from a point nearby, if one is given, and from the weights of the cuts.
     """
     program = program_of(problem, cuts)
-    start = None if near is None else near[program.first, program.second]
-    solved = _run(program, seconds, tolerance, start)
+    start = None if near is None else (near[program.first, program.second], cuts.weights)
+    solved = run(model_of(program.gains, program.rows), start, seconds=seconds, tolerance=tolerance)
     if solved is None:
         return None
     values, duals = solved
@@ -139,9 +139,14 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
 
-def program_of(problem: Problem, cuts: Cuts) -> Program:
-    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts."""
+def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Program:
+    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts.
+
+    Pairs in `also` get a column, too.
+    """
     needed = problem.gains > 0
+    if also is not None:
+        needed |= also
     for _, stars in cuts.by_size:
         for one, two in _sides(stars.shape[1]):
             needed[stars[:, one], stars[:, two]] = True
@@ -176,10 +181,13 @@ def _rows(cuts: Cuts, numbers: Labels) -> Rows:
     return Rows(starts, columns[order], signs[order])
 
 
-def _run(
-    program: Program, seconds: float, tolerance: float, start: Floats | None
+def run(
+    model: highspy.HighsLp, start: tuple[Floats, Floats] | None, *, seconds: float, tolerance: float
 ) -> tuple[Floats, Floats] | None:
-    """Hand the relaxation to HiGHS; return the point and the multipliers of the rows."""
+    """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
+
+    The search starts from such a point and multipliers, if given.
+    """
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, choice in (
         ("output_flag", False),
@@ -191,9 +199,9 @@ def _run(
         ("kkt_tolerance", tolerance),
     ):
         solver.setOptionValue(option, choice)
-    solver.passModel(_model(program.gains, program.rows))
+    solver.passModel(model)
     if start is not None:
-        solver.setSolution(_solution(start, program.cuts.weights))
+        solver.setSolution(_solution(*start))
     solver.run()
     solution = solver.getSolution()
     if not (solution.value_valid and solution.dual_valid):
@@ -209,13 +217,15 @@ def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
     return solution
 
 
-def _model(gains: Ints, rows: Rows) -> highspy.HighsLp:
+def model_of(gains: Ints, rows: Rows, upper: Floats | None = None) -> highspy.HighsLp:
+    """Write a relaxation for HiGHS; the right sides are 1 unless they are given."""
     model = highspy.HighsLp()
     columns, count = len(gains), len(rows.starts) - 1
     model.num_col_, model.num_row_ = columns, count
     model.col_cost_ = -gains.astype(np.float64)
     model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
-    model.row_lower_, model.row_upper_ = np.full(count, -highspy.kHighsInf), np.ones(count)
+    model.row_lower_ = np.full(count, -highspy.kHighsInf)
+    model.row_upper_ = np.ones(count) if upper is None else upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = rows.starts
     model.a_matrix_.index_ = rows.columns
