@@ -9,8 +9,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
+from caspr.engines.native.partition.partners.outcome import PartnerOutcome
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
+from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
+from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.partition.reductions import Reduced, reduce
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.watch import Watch
@@ -24,6 +30,16 @@ from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 
+@dataclass(frozen=True)
+class CutsBefore:
+    """The cuts last used for a part: where a similar part starts."""
+
+    part: Part
+    """The part, whose nodes the cuts are about."""
+    cuts: Cuts
+    partner_cuts: PartnerCuts
+
+
 @dataclass
 class Memory:
     """What one solve leaves to the next; valid for the same annotations, objective and rules."""
@@ -34,6 +50,8 @@ class Memory:
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
     """Links between kinds, by the kinds."""
+    cuts: dict[Span, CutsBefore] = field(default_factory=dict)
+    """The cuts last used for a part, by its first mention."""
 
 
 @dataclass
@@ -52,8 +70,6 @@ class SolveState:
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
     jobs: int = 1
     """How many processes may work at the same time."""
-    cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
-    """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     done: int = 0
@@ -120,8 +136,11 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
-        state.reduced[key] = reduce(part.problem)
-        state.provisional[key] = quick(state.reduced[key])
+        if part.demands:
+            state.provisional[key] = quick_demanding(part.demanding)
+        else:
+            state.reduced[key] = reduce(part.problem)
+            state.provisional[key] = quick(state.reduced[key])
     return state.provisional[key]
 
 
@@ -130,19 +149,28 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     key = part.key
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
-    reduced = state.reduced.pop(key, None) or reduce(part.problem)
-    cuts = _cuts_from_before(state, part)
-    outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
-    state.cuts[part.first] = part, outcome.cuts
+    before, places = _from_before(state, part)
+    cuts = before.cuts.within(places, part.problem)
+    outcome: SearchOutcome
+    if part.demands:
+        stars = before.partner_cuts.within(places, part.demanding)
+        outcome = search_demanding(
+            part.demanding, state.watch, cuts=cuts, partner_cuts=stars, on_bound=state.on_bound
+        )
+    else:
+        reduced = state.reduced.pop(key, None) or reduce(part.problem)
+        outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
+    stars = outcome.partner_cuts if isinstance(outcome, PartnerOutcome) else NO_PARTNER_CUTS
+    state.memory.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
     return _remembered(state, key, outcome)
 
 
-def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
-    """Return the cuts that were in use when nearly the same mentions were solved before."""
-    if part.first not in state.cuts:
-        return NO_CUTS
-    before, cuts = state.cuts[part.first]
-    return cuts.within(part.places(before), part.problem)
+def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
+    """Return the cuts that were in use when nearly the same mentions were solved before, and their nodes here."""
+    before = state.memory.cuts.get(part.first)
+    if before is None:
+        return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)
+    return before, part.places(before.part)
 
 
 def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
@@ -151,7 +179,8 @@ def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
         return
     from caspr.engines.native.partition.parallel import is_large, search_in_processes
 
-    open_parts = {part.key: part.problem for part in parts if part.key not in state.memory.outcomes}
+    plain = [part for part in parts if not part.demands]
+    open_parts = {part.key: part.problem for part in plain if part.key not in state.memory.outcomes}
     reduced = {key: state.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
     large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
     if len(large) > 1:
@@ -164,7 +193,10 @@ def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
     """Remember an outcome for later solves if it is proven, else for this one."""
     if outcome.proven:
-        state.memory.outcomes[key] = replace(outcome, cuts=NO_CUTS)
+        kept = replace(outcome, cuts=NO_CUTS)
+        if isinstance(kept, PartnerOutcome):
+            kept = replace(kept, partner_cuts=NO_PARTNER_CUTS)
+        state.memory.outcomes[key] = kept
     elif key not in state.provisional or state.provisional[key].value <= outcome.value:
         state.provisional[key] = outcome
     return outcome

@@ -36,6 +36,10 @@ class Facts:
         used = instance.objective.omit * k - instance.objective.use * (n - k)
         return self.gain[k] - used if k else None
 
+    def linked(self, mention: Span) -> Mentions:
+        """Return the mentions that an annotator linked with one and that may exist."""
+        return frozenset(self.instance.votes.neighbours(mention)) & self.allowed
+
     @cached_property
     def allowed(self) -> Mentions:
         """The mentions that may exist."""

@@ -1,4 +1,4 @@
-"""Solving an instance with its bundles, with nested pairs forbidden only when a solution breaks them.
+"""Solving an instance with its bundles and demands, with nested pairs forbidden only when a solution breaks them.
 
 Leaving rules out makes the problem easier and its optimum at least as good: a *relaxation*. If that
 optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
@@ -6,9 +6,13 @@ are left out because each distinguishes two otherwise equal mentions: with them 
 could not be merged, and only about one in eight is ever broken. Pairs that are broken are put in, and
 the parts they touch are solved again, first by heuristics alone, then to the end.
 
+Mentions that must not stay alone (*lone* ones) are demands on nodes (`partners`), unless a caller wants the
+relaxation without them.
+
 Claim: what the parts gain at most adds up to what all mentions gain at most. Proof: no pair of mentions of
-different parts has a positive gain (`translate`), and every bundle lies within one part. So cutting every
-chain at the borders of parts keeps all bundles whole, breaks no rule and loses nothing: some optimum of the
+different parts has a positive gain (`translate`), every bundle lies within one part, and every lone mention
+with all that it is linked with. So cutting every chain at the borders of parts keeps all bundles whole and first
+partners where they are, breaks no rule and loses nothing: some optimum of the
 relaxation has each chain within one part, and its gain is the sum of what it gains in each. The same sum
 with the bound of each part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and
 if it equals the cost, each part is at its optimum, because none gains more than its bound.
@@ -17,23 +21,32 @@ if it equals the cost, each part is at its optimum, because none gains more than
 from dataclasses import dataclass
 
 from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
+from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
-from caspr.engines.native.translation.connectivity import Pair, pieces
+from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 from caspr.text.links import nested_pairs
 
 
+NEVER = 1 << 256
+"""More than any solution costs: the cost and the bound where there is none.
+
+Costs are Python's integers. A document of fewer than 2^64 mentions and annotators, with coefficients below
+2^20, costs less than 2^20 for each of fewer than 2^64 annotators and 2^128 pairs.
+"""
+
+
 @dataclass(frozen=True)
 class Relaxed:
-    """A solution that respects bundles, forbidden pairs and nesting; not yet what must exist."""
+    """A solution that respects bundles, demands, forbidden pairs and nesting; not yet all that must hang together."""
 
     partition: Partition
     cost: int
-    """What it costs if every link may stay unused."""
+    """What it costs if every link but those of lone mentions may stay unused; `NEVER` if a demand is not met."""
     bound: int
-    """No partition with these bundles costs less."""
+    """No partition with these bundles and demands costs less."""
 
     @property
     def proven(self) -> bool:
@@ -41,14 +54,18 @@ class Relaxed:
         return self.bound >= self.cost
 
 
-def relax_quickly(state: SolveState, bundles: Bundles, *, root: bool = False) -> Relaxed:
-    """Solve by heuristics, with some mentions bundled."""
-    relaxed = _until_respected(state, bundles, solve_quickly, root=root)
+def relax_quickly(
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], *, root: bool = False
+) -> Relaxed:
+    """Solve by heuristics, with some mentions bundled and demands for those that must not stay alone."""
+    relaxed = _until_respected(state, bundles, lone, solve_quickly, root=root)
     assert relaxed is not None  # heuristics do not stop for a limit
     return relaxed
 
 
-def relax_exactly(state: SolveState, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
+def relax_exactly(
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], first: Relaxed | None = None
+) -> Relaxed:
     """Solve to the end, or as far as limits allow.
 
     `first` is what heuristics found at the root of the branching; bounds are reported only there.
@@ -57,23 +74,23 @@ def relax_exactly(state: SolveState, bundles: Bundles, first: Relaxed | None = N
         return first
     proven = None
     if not state.watch.expired():
-        proven = _until_respected(state, bundles, solve_exactly, root=first is not None)
+        proven = _until_respected(state, bundles, lone, solve_exactly, root=first is not None)
     if proven is not None and (first is None or proven.cost <= first.cost):
         return proven
     if first is None or proven is None:
         # An unfinished search may have found better clusterings than the heuristics; these are kept.
-        found = relax_quickly(state, bundles)
+        found = relax_quickly(state, bundles, lone)
         first = found if first is None or found.cost < first.cost else first
     return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
 def _until_respected(
-    state: SolveState, bundles: Bundles, solver: PartSolver, *, root: bool
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], solver: PartSolver, *, root: bool
 ) -> Relaxed | None:
     """Solve until no nested pair is broken; `None` if a limit came first."""
     instance = state.instance
     while True:
-        parts = state.translator.translate(bundles, state.eager | state.nested)
+        parts = state.translator.translate(bundles, state.eager | state.nested, lone=lone)
         outcomes = _solve_parts(state, parts, solver, root=root)
         chains = [part.chains(found.labels) for part, found in zip(parts, outcomes, strict=True)]
         broken = _broken(state, chains)
@@ -82,16 +99,24 @@ def _until_respected(
         if solver is solve_exactly and state.watch.expired():
             return None
         state.nested |= broken
-    gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
-    at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
+    inside = sum(part.constant for part in parts)
+    gained, at_most = (
+        inside + sum(_number(value) for value in values)
+        for values in ([found.value for found in outcomes], [found.bound for found in outcomes])
+    )
     total = instance.objective.omit * instance.votes.total
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
         if instance.objective.invent == 0 or not found.proven:
-            held, more = _connected(state, held, bundles)
+            held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
     return Relaxed(canonical(kept), total - gained, total - at_most)
+
+
+def _number(gain: int) -> int:
+    """Return the value or bound of a part; where its demands are not met, so little that all costs `NEVER`."""
+    return -2 * NEVER if gain == UNMET else gain
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
@@ -128,13 +153,18 @@ def _raising(state: SolveState, least: int) -> OnBound:
     return lambda bound: state.raise_bound(least - bound)
 
 
-def _connected(state: SolveState, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
-    """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
+def _connected(
+    state: SolveState, chains: list[list[Span]], bundles: Bundles, lone: frozenset[Span]
+) -> tuple[list[list[Span]], int]:
+    """Cut chains that do not hang together, which an optimum never needs; return also what that gains.
+
+    Bundles stay whole, and so do lone mentions and their first partners.
+    """
     instance, gains = state.instance, gain_table(state.instance)
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
     cut, gained = [], 0
     for chain in chains:
-        split = pieces(instance, chain, glued)
+        split = pieces(instance, chain, [*glued, *first_links(instance, chain, lone)])
         if len(split) > 1:
             gained += sum(inside(instance, gains, piece) for piece in split) - inside(instance, gains, chain)
         cut += [piece for piece in split if len(piece) > 1]

@@ -4,7 +4,7 @@ Mentions of one kind (equal signature) have equal gain with everything else. If 
 among themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the
 limit case of the near-twin rule in `reductions`. They become one node before any pair exists. If it is
 negative, so are all their gains, and they end alone. Mentions that must be together form a *bundle*,
-one node of several kinds.
+one node of several kinds. Around mentions that must not stay alone, `partners` says what becomes of twins.
 
 Gains inside one chain, with K of N votes (see `task.objectives`):
 
@@ -24,16 +24,18 @@ multiplied: with twelve annotators and the largest coefficients, one of more tha
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 
+from caspr.engines.native.partition.partners.demand import Demanding, Demands
 from caspr.engines.native.partition.problem import LARGEST_MASS, Ints, Labels, Problem, joined, renumber
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links, count_links
+from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import classes_of, pairs_of
@@ -56,13 +58,21 @@ class Part:
     """The mentions behind each node."""
     constant: int
     """What the pairs inside the nodes gain."""
+    demands: Demands = ()
+    """The nodes that must not stay alone."""
 
     @cached_property
     def key(self) -> bytes:
         """Name the problem by its content."""
         content = blake2b(self.problem.gains.tobytes(), digest_size=16)
         content.update(self.problem.forbidden.tobytes())
+        content.update(repr(self.demands).encode() if self.demands else b"")
         return content.digest()
+
+    @property
+    def demanding(self) -> Demanding:
+        """The problem with its demands."""
+        return Demanding(self.problem, self.demands)
 
     @property
     def first(self) -> Span:
@@ -140,11 +150,14 @@ class _Kinds:
     """The part each kind belongs to."""
     bundle_of: Mapping[Span, Span]
     """The bundle of each mention that is in one, named by its first mention."""
+    single: frozenset[Span]
+    """The mentions that stay single because a lone mention may need one as its partner."""
 
     def counts(self, mention: Span) -> bool:
         """Return whether a mention can be in a chain of an optimum."""
         kind = self.of.get(mention)
-        return kind is not None and (self.live[kind] or mention in self.bundle_of)
+        wanted = mention in self.bundle_of or mention in self.single
+        return kind is not None and (self.live[kind] or wanted)
 
 
 class Translator:
@@ -177,17 +190,23 @@ class Translator:
         self.gains = gain_table(instance)
 
     def translate(
-        self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
+        self,
+        bundles: Bundles,
+        forbidden: Collection[Pair],
+        *,
+        lone: Collection[Span] = (),
+        ties: bool = False,
     ) -> tuple[Part, ...]:
         """Write the instance as independent problems; mentions in none of them end alone.
 
-        The bundles must not contradict the rules (see `connectivity.contradicts`).
+        The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
+        bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
-        kinds = self._kinds(bundles, ties=ties)
+        kinds = self._kinds(bundles, forbidden, lone, ties=ties)
         members: dict[int, list[Span]] = {}
         for kind, mentions in enumerate(self.by_kind):
             if not kinds.live[kind]:
-                mentions = [mention for mention in mentions if mention in kinds.bundle_of]
+                mentions = [mention for mention in mentions if kinds.counts(mention)]
             if mentions:
                 members.setdefault(kinds.part_of[kind], []).extend(mentions)
         apart: dict[int, list[Pair]] = {}
@@ -198,37 +217,52 @@ class Translator:
                     apart.setdefault(one, []).append((first, second))
         evidence = _evidence_by_part(kinds)
         parts = [
-            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number))
+            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number), lone)
             for number, mentions in members.items()
         ]
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
 
-    def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
+    def _kinds(
+        self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
+    ) -> _Kinds:
         instance, links = self.instance, self.links
+        linked = linked_kinds(instance, self.of, lone)
         useful = self.gains > 0
         if ties:
             n = instance.votes.annotators
             useful = (self.gains >= 0) & [instance.objective.prefers_use(k, n) for k in range(n + 1)]
         strong = useful[links.evidence]
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
+        chained += [(self.of[mention], kind) for mention, found in linked.items() for kind in sorted(found)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
         first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
         second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
         part_of = joined(len(links.inside), first, second).tolist()
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
-        return _Kinds(self.of, links, self.gains, useful[links.inside].tolist(), part_of, bundle_of)
+        single = single_partners(self.by_kind, linked, bundle_of, forbidden)
+        live = useful[links.inside].tolist()
+        return _Kinds(self.of, links, self.gains, live, part_of, bundle_of, single)
 
     def _remembered(
-        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
+        self,
+        kinds: _Kinds,
+        mentions: list[Span],
+        apart: list[Pair],
+        links: Links | None,
+        lone: Collection[Span],
     ) -> Part:
         bundled = tuple(
             (span, kinds.bundle_of[span], self.enforced.get(span))
             for span in mentions
             if span in kinds.bundle_of
         )
-        key = (tuple(mentions), tuple(apart), bundled)
+        alone = tuple(mention for mention in mentions if mention in lone)
+        single = tuple(mention for mention in mentions if mention in kinds.single) if alone else ()
+        key = (tuple(mentions), tuple(apart), bundled, alone, single)
         if key not in self.parts:
-            self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
+            part = _part(self.instance, kinds, mentions, apart, links)
+            demands = demands_of(self.instance, part.problem, part.nodes, alone)
+            self.parts[key] = replace(part, demands=demands)
         return self.parts[key]
 
 
@@ -261,7 +295,7 @@ def _part(
     instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
 ) -> Part:
     _refuse_overflow(kinds.gains, len(mentions))
-    atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
+    atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     local, position = np.unique(kind, return_inverse=True)
     evidence = np.diag(kinds.links.inside[local])

@@ -46,7 +46,7 @@ class Demand:
     @property
     def met(self) -> bool:
         """Whether every clustering meets it at no cost."""
-        return self.partners[:1] == (self.home,) and self.costs[0] == 0
+        return (self.home, 0) in zip(self.partners, self.costs, strict=True)
 
     @property
     def forced(self) -> bool:

@@ -50,7 +50,7 @@ class PartnerCuts:
         return PartnerCuts(tuple(stars), self.weights[mask])
 
     def rename(self, labels: Labels, whole: Demanding) -> "PartnerCuts":
-        """Express the stars in the nodes of another problem, dropping those that say nothing there.
+        """Express the stars in the nodes of a contracted problem, dropping those that say nothing there.
 
         A node with the label -1 is not there.
         """
@@ -58,10 +58,15 @@ class PartnerCuts:
         renamed: dict[PartnerStar, float] = {}
         for (name, star), weight in zip(self.stars, self.weights.tolist(), strict=True):
             centre, *leaves = labels[list(star)].tolist()
-            same = len({centre, *leaves}) == len(star) and min(centre, *leaves) >= 0
-            if name in demands and same and sharpen(demands[name], (centre, *leaves)):
+            distinct = len({centre, *leaves}) == len(star) and min(centre, *leaves) >= 0
+            if distinct and name in demands and sharpen(demands[name], (centre, *leaves)):
                 renamed[name, (centre, *sorted(leaves))] = weight
         return PartnerCuts(tuple(renamed), np.array(list(renamed.values())))
+
+    def within(self, places: Labels, whole: Demanding) -> "PartnerCuts":
+        """Express the stars in the nodes of another problem, where demands have the names of their nodes."""
+        stars = tuple((int(places[name]), star) for name, star in self.stars)
+        return PartnerCuts(stars, self.weights).rename(places, whole)
 
     def named(self, names: Labels) -> "PartnerCuts":
         """Express the stars in other names for the nodes, distinct and in the same order."""

@@ -17,9 +17,10 @@ integers, after rounding the multipliers down to multiples of 2^-shift.
 *Fixing.* A clustering whose first partner of k is j gains at most the bound minus the difference of r_kj to
 the largest. If that is less than a value already reached, j need not be considered. Pairs are as in `lp`.
 
-No number wraps. The mass counts the costs of all partners, too. In units of 2^-shift it is below 2^57, or all
-multipliers are taken as 0; they are also taken as 0 if they add up to more than four masses, which only a
-failed solve does. A row holds a variable at most twice, so every reduced gain is below 2^57 + 2^60.
+No number wraps. The mass counts the costs of all partners, too. In units of 2^-shift it is below 2^53, or all
+multipliers are taken as 0. Where only few points are feasible, multipliers may grow without end, so each is at
+most the mass; if all together exceed 32 masses, they are taken as 0. A row holds a variable at most twice, so every
+reduced gain is below 2^53 + 2^59.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ from caspr.engines.native.partition.partners.demand import Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
 
-ROOM = 57
+ROOM = 53
 """The mass of a problem, in units of its multipliers, stays below 2^ROOM."""
 Line = list[tuple[int, int]]
 """Columns and coefficients of one row."""
@@ -261,8 +262,8 @@ def _usable(whole: Demanding, duals: Floats) -> tuple[Floats, int]:
     """Return multipliers that are not negative, or 0 where they could wrap, and the unit's exponent."""
     mass = int(np.abs(whole.problem.gains).sum()) + sum(sum(demand.costs) for demand in whole.demands)
     shift = max(0, min(SHIFT, ROOM - mass.bit_length()))
-    duals = np.maximum(np.nan_to_num(duals), 0.0)
-    fits = mass < 1 << ROOM and duals.sum() <= 4 * mass
+    duals = np.clip(np.nan_to_num(duals), 0.0, float(mass))
+    fits = mass < 1 << ROOM and duals.sum() <= 32 * mass
     return duals if fits else np.zeros_like(duals), shift
 
 
