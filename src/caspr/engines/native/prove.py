@@ -133,5 +133,5 @@ class _ProofWriter:
             self.proofs[part.key, goal] = proof
         written: Proof = {"nodes": [_plain(node) for node in part.nodes]}
         if part.demands:
-            written["demands"] = [demand.home for demand in part.demands]
+            written["needs"] = [demand.home for demand in part.demands]
         return {**written, "proof": self.proofs[part.key, goal]}

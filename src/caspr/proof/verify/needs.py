@@ -138,7 +138,9 @@ def read_needs(
         require(False, f"a partner {tuple(mention)} is beyond its part")
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
     _check_singles(facts, nodes, linked, special)
-    needs = {number: _need(facts, number, mention, linked[mention], where) for number, mention in homes.items()}
+    needs = {
+        number: _need(facts, number, mention, linked[mention], where) for number, mention in homes.items()
+    }
     return needs, wanted - where.keys()
 
 
@@ -167,9 +169,7 @@ def _demanded(facts: Facts, linked: Mapping[Span, Mentions]) -> Mapping[Signatur
     )
 
 
-def _need(
-    facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]
-) -> Need:
+def _need(facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]) -> Need:
     costs: dict[int, int] = {}
     for other in linked & where.keys():
         cost, node = facts.extra(mention, other), where[other]

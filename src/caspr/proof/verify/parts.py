@@ -36,7 +36,7 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
         else:
             nodes = [read_spans(node) for node in part["nodes"]]
             mentions = _check_nodes(facts, nodes, conflicts, assumed)
-            needs, absent = read_needs(facts, nodes, part.get("demands", ()), conflicts, assumed, scope)
+            needs, absent = read_needs(facts, nodes, part.get("needs", ()), conflicts, assumed, scope)
             reserved |= absent
             gain = _bound_part(facts, nodes, conflicts, part["proof"], needs)
         parts.append(mentions)

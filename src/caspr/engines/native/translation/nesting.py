@@ -29,7 +29,6 @@ from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 from caspr.text.links import nested_pairs
 
-
 NEVER = 1 << 256
 """More than any solution costs: the cost and the bound where there is none.
 

@@ -16,7 +16,11 @@ def random_demanding(seed: int, *, nodes: int = 7) -> Demanding:
     gains = np.zeros((size, size), dtype=np.int64)
     costs = np.zeros((size, size), dtype=np.int64)
     forbidden = np.zeros((size, size), dtype=bool)
-    ban, priced, least = random.choice((0, 0.2, 0.5)), random.choice((0, 0.3, 0.8)), random.choice((-8, -4, -1))
+    ban, priced, least = (
+        random.choice((0, 0.2, 0.5)),
+        random.choice((0, 0.3, 0.8)),
+        random.choice((-8, -4, -1)),
+    )
     for one in range(size):
         for two in range(one):
             gains[one, two] = gains[two, one] = unit * random.randint(least, 4)
