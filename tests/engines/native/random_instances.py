@@ -3,10 +3,10 @@
 from random import Random
 
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Chain, Document, Span
-from tests.instances import random_statements
+from tests.instances import random_statements, random_stretches, random_weights
 
 OBJECTIVE_CHOICES = (
     *OBJECTIVES.values(),
@@ -38,7 +38,7 @@ def random_instance(seed: int, *, mentions: int = 9, decisions: bool = True) -> 
         annotations,
         objective=random.choice(OBJECTIVE_CHOICES),
         decisions=random_decisions(random, spans) if decisions and random.random() < 0.6 else Decisions(),
-        allow_nested=random.random() < 0.3,
+        nested=random.choice(list(Nesting)),
         forced_votes=random.random() < 0.3,
         singletons=random.choice(list(Singletons)),
     )
@@ -66,12 +66,16 @@ def needy_instance(seed: int, *, mentions: int = 8) -> Instance:
         statements.append(
             Statement.of(StatementKind.ENFORCED, random.sample(spans, random.randint(1, 2)), "x")
         )
+    objective = random.choice(OBJECTIVE_CHOICES)
+    weighted, covered = random.random() < 0.2, random.random() < 0.2
     return Instance(
         annotations,
-        objective=random.choice(OBJECTIVE_CHOICES),
+        objective=objective,
         decisions=Decisions.of([], [], statements),
-        allow_nested=random.random() < 0.5,
+        nested=random.choice(list(Nesting)),
         forced_votes=random.random() < 0.25,
+        weights=random_weights(random, objective, len(annotations)) if weighted else None,
+        seen=tuple(random_stretches(random, tokens) for _ in annotations) if covered else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""Mentions that must exist: value, optima and certificates are those of brute force; clingo agrees on larger ones."""
+"""Mentions that must exist: value, optima and certificates are right, by brute force and by clingo."""
 
 import json
 

@@ -51,7 +51,7 @@ def held_by_links() -> Instance:
 
 
 def proven_by_cases() -> Plain:
-    """Prove by cases that the mention that must exist is best with those that one annotator linked it with."""
+    """Prove by cases that the mention that must exist is best with two others."""
     first = case([2], part([1, 2], [3]), part([4], [5]))
     second = case([4], part([2, 3]), part([1, 4], [5]))
     return claimed(must_exist(), 11, proof(by_cases(range(1, 6), [1], first, second)))
@@ -127,8 +127,8 @@ def invented_conflict_in_a_case(plain: Plain) -> None:
 
 
 def bundle_not_joined(plain: Plain) -> None:
-    for part in cases_of(plain)["cases"][0]["parts"]:
-        part["nodes"] = [[mention] for node in part["nodes"] for mention in node]
+    for one in cases_of(plain)["cases"][0]["parts"]:
+        one["nodes"] = [[mention] for node in one["nodes"] for mention in node]
 
 
 def changed_chain(plain: Plain) -> None:
@@ -249,7 +249,7 @@ def changed(random: Random, certificate: Plain) -> Plain:
 
 
 def refused_for_all(random: Random, certified: Plain, instance: Instance, *, changes: int) -> int:
-    """Change a certificate again and again and claim worse solutions with it; return how often it was refused."""
+    """Change a certificate and claim worse solutions with it; return how often it was refused."""
     best = certified["value"]
     worse = {cost: chains for cost, chains in brute.every_solution(instance) if cost > best}
     tried = 0

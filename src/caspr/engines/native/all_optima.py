@@ -10,8 +10,8 @@ loss, and such a link connects its mentions into one part: a contradiction.
 
 So the optima of an instance are the products of optima of its regions. Within a region, take the relaxation
 without its demands, branch on ways out (`required.demands`, here with every partner as a way of its own), and
-stop at the *leaves*: branches whose relaxation costs, with the penalty, what the best solution of the region costs.
-A branch whose relaxation with demands costs more holds no optimum and is left.
+stop at the *leaves*: branches whose relaxation costs, with the penalty, what the best solution of the
+region costs. A branch whose relaxation with demands costs more holds no optimum and is left.
 
 Claim 2: the leaves hold all optima of the region between them. Proof: an optimum is below the root. Let
 it be below a branch. The relaxation there costs no more than the optimum (`demands`, claim 1). If it
@@ -140,7 +140,7 @@ def _in_part(state: SolveState, branch: Branch, part: Part, limit: int) -> Optim
     """Return the optima of one part, as chains."""
     bundled = {mention for bundle in branch.bundles for mention in bundle}
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
-    checked = enforced or state.instance.objective.invent == 0
+    checked = enforced or state.instance.has_idle_pairs
     optima = _clusterings(state, part, Budget(state.watch, CHECKED if checked else limit))
     chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in optima.listed]
     if not checked:

@@ -3,8 +3,9 @@
 The search proves optimality through reductions and fixing, whose steps would make long proofs. Knowing
 the optimum, a shorter proof is made afresh, on the parts as translated: star inequalities with
 multipliers whose bound meets the optimum, and a pair to branch on where no such list is found. A region
-in which used links do not hold a bundle together without cost (`required.regions`, `required.settling`) is one part
-that is proven by cases: its ways out. Demands of mentions that must not stay alone are in the proof of their part.
+in which used links do not hold a bundle together without cost (`required.regions`, `required.settling`) is
+one part that is proven by cases: its ways out. Demands of mentions that must not stay alone are in the
+proof of their part.
 """
 
 from dataclasses import dataclass, field
@@ -116,7 +117,8 @@ class _ProofWriter:
         ]
         values = [solve_exactly(self.state, part).value for part in parts]
         if UNMET in values:
-            goals = [UNMET if value == UNMET else part.problem.ceiling for part, value in zip(parts, values)]
+            ceilings = (part.problem.ceiling for part in parts)
+            goals = [UNMET if value == UNMET else top for value, top in zip(values, ceilings, strict=True)]
         else:
             goals = [*values[:-1], *(value + slack for value in values[-1:])]
         proofs = [self._part(part, goal) for part, goal in zip(parts, goals, strict=True)]

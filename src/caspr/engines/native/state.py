@@ -166,7 +166,7 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
 
 
 def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
-    """Return the cuts that were in use when nearly the same mentions were solved before, and their nodes here."""
+    """Return the cuts in use when nearly the same mentions were solved before, and their nodes here."""
     before = state.memory.cuts.get(part.first)
     if before is None:
         return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)

@@ -1,28 +1,32 @@
 """Mentions that must not stay alone: whom each could be linked with, and what that says about a bound.
 
-A *need* is an enforced mention that nothing else is assumed to be in one chain with. Its chain holds more, and
-used links connect the chain, so one of them ends in it. The nodes with a mention that an annotator linked it
-with are its *partners*, in the order of what the cheapest such link costs beyond leaving it unused, then of their
-numbers. The first of them in its cluster is its *first partner*.
+A *need* is an enforced mention that nothing else is assumed to be in one chain with. Its chain holds more,
+and used links connect the chain, so one of them ends in it. The nodes with a mention that an annotator
+linked it with are its *partners*, in the order of what the cheapest such link costs beyond leaving it
+unused, then of their numbers. The first of them in its cluster is its *first partner*.
 
-*What first partners cost.* Let a solution pay for the links that connect the pieces of its chains as a minimum
-spanning tree does, ties decided by the numbers of the two nodes, the smaller first. A need whose first partner
-costs something is a piece of its own, and of all links that end in it the first in that order is in the tree. So
-a clustering gains at most what its pairs gain, minus the costs of the links with first partners, each link once.
+*What first partners cost.* Let a solution pay for the links that connect the pieces of its chains as a
+minimum spanning tree does, ties decided by the numbers of the two nodes, the smaller first. A need whose
+first partner costs something is a piece of its own, and of all links that end in it the first in that order
+is in the tree. So a clustering gains at most what its pairs gain, minus the costs of the links with first
+partners, each link once.
 
-*Twins and dead mentions.* Let d needs be linked with a signature, and take the mentions that have it and are in no
-bundle and no conflict: any two may be swapped. At most d of them are first partners. Of the others, some best
-clustering has all together if they gain together, and all alone if not: to move one of them leaves first partners
-where they are. So it suffices that d of them, or all, are nodes of their own; the rest may be one node, or be
-left out if they gain nothing. None of them may be in another part.
+*Twins and dead mentions.* Let d needs be linked with a signature, and take the mentions that have it and
+are in no bundle and no conflict: any two may be swapped. At most d of them are first partners. Of the
+others, some best clustering has all together if they gain together, and all alone if not: to move one of
+them leaves first partners where they are. So it suffices that d of them, or all, are nodes of their own;
+the rest may be one node, or be left out if they gain nothing. None of them may be in another part.
 
-*Leaves of the tree* (`tree`). With y_j = 1 for the first partner j of a need with home m, just one y_j is 1, and
+*Leaves of the tree* (`tree`). With y_j = 1 for the first partner j of a need with home m, just one y_j is
+1, and
 
     y_j <= x_mj                      ties;
-    y_j <= z                         for a link that costs something and that two needs could use, z = 1 if used;
-    a star + multiples of y_j <= 1   if j is the first partner, no partner before j is with m or j: so 1 y_j may be added
-                                     if the centre is m or j and all leaves are partners before j, or if the centre
-                                     is a partner before j and m and j are leaves; 2 y_j if there are no other leaves.
+    y_j <= z                         for a link that costs something and that two needs could use, z = 1 if
+    used; a star + multiples of y_j <= 1   if j is the first partner, no partner before j is with m or j: so
+    1 y_j may be added
+                                     if the centre is m or j and all leaves are partners before j, or if the
+                                     centre is a partner before j and m and j are leaves; 2 y_j if there are
+                                     no other leaves.
 """
 
 from collections import Counter
@@ -125,7 +129,7 @@ def read_needs(
     assumed: Assumptions,
     scope: Mentions,
 ) -> tuple[Needs, Mentions]:
-    """Read which nodes of a part must not stay alone; return also the mentions that no other part may hold."""
+    """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
     homes = {number: nodes[number][0] for number in map(read_integer, given) if number >= 0}
     require(len(homes) == len(given), "a need is named twice or is no node")
     for number, mention in homes.items():

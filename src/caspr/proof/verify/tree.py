@@ -18,10 +18,11 @@ Multipliers y >= 0, in units of 2^-shift, give by weak duality
 and the gain is a multiple of the greatest common divisor of all gains, so the bound is rounded down to one. A
 star may name nodes or pairs that are not there: for these x = 0.
 
-*Needs.* Where some nodes must have a partner, leaves have inequalities about first partners, too (`needs`). Just one
-partner is the first, so a need adds the largest of what is left for each as the first. Links that first partners
-use cost something, which counts in the divisor. Two nodes that become one may meet a need; a pair that becomes
-forbidden takes a partner away; and no clustering reaches a leaf where a need has no partner left.
+*Needs.* Where some nodes must have a partner, leaves have inequalities about first partners, too (`needs`).
+Just one partner is the first, so a need adds the largest of what is left for each as the first. Links that
+first partners use cost something, which counts in the divisor. Two nodes that become one may meet a need; a
+pair that becomes forbidden takes a partner away; and no clustering reaches a leaf where a need has no
+partner left.
 """
 
 from itertools import combinations

@@ -2,16 +2,16 @@
 
 The relaxation of `translation.nesting` meets the demands of enforced mentions that are alone in their bundle,
 *lone* ones, but counts every other pair at its cheapest choice even if the links then left unused would have
-held a bundle together. Where its optimum offends, take a *piece* of a bundle (by links that are free, preferred,
-or already decided to be used). In every solution the piece has a used link to something outside itself, so
-branch on which:
+held a bundle together. Where its optimum offends, take a *piece* of a bundle (by links that are free,
+preferred, or already decided to be used). In every solution the piece has a used link to something outside
+itself, so branch on which:
 
     to another piece of its bundle    that link is used, at its extra cost;
     to another mention                which joins the bundle, its link used.
 
 Each way out is again a relaxation with larger bundles and a penalty. `settling` searches the ways. Where a
-relaxation without demands is wanted (a first solution by heuristics, all optima), a lone mention that it leaves
-alone offends as well: it is a piece.
+relaxation without demands is wanted (a first solution by heuristics, all optima), a lone mention that it
+leaves alone offends as well: it is a piece.
 
 Say that a solution is *below* a branch if it holds each bundle in one chain and, for every link that the
 branch uses, has a used link of its own between the same two pieces.
@@ -21,8 +21,8 @@ the relaxation counts each pair at its cheapest choice, and a used link that cos
 all links between two pieces the branch uses one that costs least extra, so the solution's own costs no less
 extra. It has a different one for every link of the branch: a link that the branch uses joins its two pieces
 into one, so the later ones lie between other pieces. The solution also has the links of the first partners of
-lone mentions, at what the relaxation counts for them (`translation.partners`). These are others again: they end in
-a lone mention, and the links of the branch lie within bundles of several mentions.
+lone mentions, at what the relaxation counts for them (`translation.partners`). These are others again: they
+end in a lone mention, and the links of the branch lie within bundles of several mentions.
 
 Claim 2: a solution below a branch is below one of the ways out of an offence there. Proof: the chain that
 holds the piece has something outside it, and used or free links hold the chain together, so one of them
@@ -31,12 +31,13 @@ in another piece of the bundle, or in a mention outside; both are ways, unless t
 out of the chain. Unless all optima are wanted, one of several mentions outside stands for all that could be
 swapped with it, which changes neither cost nor rules: then some optimum is below a way.
 
-Claim 3: a partition of the relaxation in which nothing offends is a solution of that cost. Proof: let links that
-are used without loss, links of the branch and links of first partners hold pieces together. A pair between two
-pieces of a chain gains -invent or is forbidden. Where no bundle holds the pieces together, cutting between them
-gains invent for each pair and keeps first partners; so an optimum has no such chain unless invent is 0, and there,
-or where the partition is no proven optimum, `nesting` has cut it. Hence a chain of several pieces has a bundle of
-several pieces, which offends; and an enforced mention in a chain of one piece has a used link.
+Claim 3: a partition of the relaxation in which nothing offends is a solution of that cost. Proof: let links
+that are used without loss, links of the branch and links of first partners hold pieces together. A pair
+between two pieces of a chain costs what inventing it costs, or is forbidden. Where no bundle holds the pieces
+together, cutting between them saves that for each pair and keeps first partners; so an optimum has no such
+chain unless that is 0 (`Instance.has_idle_pairs`), and there, or where the partition is no proven optimum,
+`nesting` has cut it. Hence a chain of several pieces has a bundle of several pieces, which offends; and an
+enforced mention in a chain of one piece has a used link.
 """
 
 from collections.abc import Collection, Container, Iterator, Sequence
@@ -47,7 +48,7 @@ from caspr.engines.native.translation.connectivity import Pair, contradicts, ext
 from caspr.engines.native.translation.translate import Bundles
 from caspr.task.instance import Instance
 from caspr.task.solution import Partition
-from caspr.task.votes import shared
+from caspr.task.votes import meet
 from caspr.text.document import Span
 
 
@@ -171,7 +172,7 @@ def _partners(
         signature = votes.signature(mention)
         if instance.decisions.rules_out(mention) or (mention not in special and signature in met):
             continue
-        evidence = sum(shared(signature, votes.signature(one)) for one in piece)
+        evidence = sum(meet(signature, votes.signature(one)).k for one in piece)
         ranked.append((-evidence, mention))
         if mention not in special:
             met.add(signature)

@@ -1,4 +1,4 @@
-"""Solving an instance with its bundles and demands, with nested pairs forbidden only when a solution breaks them.
+"""Solving an instance with bundles and demands; nested pairs are forbidden when a solution breaks them.
 
 Leaving rules out makes the problem easier and its optimum at least as good: a *relaxation*. If that
 optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
@@ -11,11 +11,11 @@ relaxation without them.
 
 Claim: what the parts gain at most adds up to what all mentions gain at most. Proof: no pair of mentions of
 different parts has a positive gain (`translate`), every bundle lies within one part, and every lone mention
-with all that it is linked with. So cutting every chain at the borders of parts keeps all bundles whole and first
-partners where they are, breaks no rule and loses nothing: some optimum of the
-relaxation has each chain within one part, and its gain is the sum of what it gains in each. The same sum
-with the bound of each part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and
-if it equals the cost, each part is at its optimum, because none gains more than its bound.
+with all that it is linked with. So cutting every chain at the borders of parts keeps all bundles whole and
+first partners where they are, breaks no rule and loses nothing: some optimum of the relaxation has each
+chain within one part, and its gain is the sum of what it gains in each. The same sum with the bound of each
+part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and if it equals the cost,
+each part is at its optimum, because none gains more than its bound.
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,9 @@ from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignor
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
-from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
+from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
-from caspr.text.links import nested_pairs
 
 NEVER = 1 << 256
 """More than any solution costs: the cost and the bound where there is none.
@@ -39,11 +38,11 @@ Costs are Python's integers. A document of fewer than 2^64 mentions and annotato
 
 @dataclass(frozen=True)
 class Relaxed:
-    """A solution that respects bundles, demands, forbidden pairs and nesting; not yet all that must hang together."""
+    """A solution that respects bundles, demands and nesting; its bundles may not hang together."""
 
     partition: Partition
     cost: int
-    """What it costs if every link but those of lone mentions may stay unused; `NEVER` if a demand is not met."""
+    """What it costs if links may stay unused, except with first partners; over `NEVER` if one is missing."""
     bound: int
     """No partition with these bundles and demands costs less."""
 
@@ -103,10 +102,10 @@ def _until_respected(
         inside + sum(_number(value) for value in values)
         for values in ([found.value for found in outcomes], [found.bound for found in outcomes])
     )
-    total = instance.objective.omit * instance.votes.total
+    total = instance.all_omitted
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
-        if instance.objective.invent == 0 or not found.proven:
+        if instance.has_idle_pairs or not found.proven:
             held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
@@ -114,22 +113,20 @@ def _until_respected(
 
 
 def _number(gain: int) -> int:
-    """Return the value or bound of a part; where its demands are not met, so little that all costs `NEVER`."""
+    """Return a value or bound; where demands are not met, so little that all costs more than `NEVER`."""
     return -2 * NEVER if gain == UNMET else gain
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
-    """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
-    if state.instance.allow_nested or state.instance.objective.invent is None:
-        return set()
-    return {pair for part in chains for chain in part for pair in nested_pairs(chain)}
+    """Return the nested pairs of all chains that the rule keeps apart."""
+    return {pair for part in chains for chain in part for pair in state.instance.nested_faults(chain)}
 
 
 def _solve_parts(
     state: SolveState, parts: tuple[Part, ...], solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
     """Solve all parts, small ones first; at the root, report the bound as it rises."""
-    total = state.instance.objective.omit * state.instance.votes.total
+    total = state.instance.all_omitted
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes = []
     if solver is solve_exactly:
@@ -159,12 +156,12 @@ def _connected(
 
     Bundles stay whole, and so do lone mentions and their first partners.
     """
-    instance, gains = state.instance, gain_table(state.instance)
+    instance = state.instance
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
     cut, gained = [], 0
     for chain in chains:
         split = pieces(instance, chain, [*glued, *first_links(instance, chain, lone)])
         if len(split) > 1:
-            gained += sum(inside(instance, gains, piece) for piece in split) - inside(instance, gains, chain)
+            gained += sum(gain_inside(instance, piece) for piece in split) - gain_inside(instance, chain)
         cut += [piece for piece in split if len(piece) > 1]
     return cut, gained

@@ -1,22 +1,23 @@
 """Mentions that must not stay alone, as demands on nodes: whom they could be linked with, and at what cost.
 
-A mention that a decision wants in some chain, without saying with which other, is *lone* as long as nothing else
-is in its bundle. In every solution used links hold its chain together, so one of them ends in it: its partner
-is one of the mentions that an annotator linked it with. The demand of its node (`partition.partners`) has all
-nodes with such a mention as partners, each at what its cheapest link costs beyond leaving it unused.
+A mention that a decision wants in some chain, without saying with which other, is *lone* as long as nothing
+else is in its bundle. In every solution used links hold its chain together, so one of them ends in it: its
+partner is one of the mentions that an annotator linked it with. The demand of its node
+(`partition.partners`) has all nodes with such a mention as partners, each at what its cheapest link costs
+beyond leaving it unused.
 
 *Order.* Partners are in the order of cost, then of node. Let a solution pay for the links that connect the
-pieces of its chains (`task.price.pricing`) as a minimum spanning tree does, with ties decided by the numbers of
-the two nodes, the smaller first. A lone mention whose first partner costs something is a piece of its own, and
-of all links that end in a piece, the first in that order is in the tree. For one mention the order by both
-numbers is the order by the other node's number. So a solution pays for the links of all first partners, each
-once, and no first partner is dearer than another in the cluster.
+pieces of its chains (`task.price.pricing`) as a minimum spanning tree does, with ties decided by the
+numbers of the two nodes, the smaller first. A lone mention whose first partner costs something is a piece
+of its own, and of all links that end in a piece, the first in that order is in the tree. For one mention
+the order by both numbers is the order by the other node's number. So a solution pays for the links of all
+first partners, each once, and no first partner is dearer than another in the cluster.
 
 *Twins.* Mentions of one kind that nothing distinguishes could be swapped. Let d lone mentions be linked with
 the kind. Some optimum has all mentions of the kind that are not first partners together if they gain together
-(each may move to the others, which leaves all first partners where they are), and alone if they do not (none of
-their pairs gains). The at most d first partners may be any of the kind. So d of them are nodes of their own,
-and the others are one node of twins, or are left out.
+(each may move to the others, which leaves all first partners where they are), and alone if they do not
+(none of their pairs gains). The at most d first partners may be any of the kind. So d of them are nodes of
+their own, and the others are one node of twins, or are left out.
 """
 
 from collections import Counter

@@ -1,18 +1,18 @@
 """Demands: nodes that must share their cluster with a partner, and what each partner costs.
 
-A demand names a node, its *home*, and partners in order of preference. A clustering meets it if the cluster of
-the home holds a partner; the first one there, in that order, is the *first partner*, and its link is *used*
-at a cost, which is 0 for most. A link that two demands use (each home the first partner of the other) is paid
-once. So a clustering gains what its pairs gain, minus the costs of the links used.
+A demand names a node, its *home*, and partners in order of preference. A clustering meets it if the cluster
+of the home holds a partner; the first one there, in that order, is the *first partner*, and its link is
+*used* at a cost, which is 0 for most. A link that two demands use (each home the first partner of the
+other) is paid once. So a clustering gains what its pairs gain, minus the costs of the links used.
 
 Contracting puts partners into larger nodes: the first one in a node stands for all. A partner inside the home
 itself is always there, so partners after it are never first; if it costs nothing, the demand is met for good.
 
 *Fewer partners.* Let a search know that every clustering worth finding has its first partner among some of
-the partners, and let the demand *forget* the others. Such a clustering keeps its first partner and its value. Any
-other clustering must not gain more than before. If its first partner was forgotten, a later one is now the
-first, whose link costs no less: costs rise along the order. But that link may be paid already by another demand.
-So a partner whose link costs something is kept if a later one that is kept shares its link.
+the partners, and let the demand *forget* the others. Such a clustering keeps its first partner and its
+value. Any other clustering must not gain more than before. If its first partner was forgotten, a later one
+is now the first, whose link costs no less: costs rise along the order. But that link may be paid already by
+another demand. So a partner whose link costs something is kept if a later one that is kept shares its link.
 """
 
 from collections import Counter
@@ -165,7 +165,7 @@ class Demanding:
         return Demanding(self.problem, tuple(demands))
 
     def restrict(self, nodes: Labels) -> "Demanding":
-        """Keep only some nodes, in the order given, and the demands of their homes, whose partners are kept."""
+        """Keep only some nodes, in the order given, with the demands of their homes and all partners."""
         place = np.full(self.problem.size, -1, dtype=np.intp)
         place[nodes] = np.arange(len(nodes))
         demands = (

@@ -1,7 +1,7 @@
 """Outcomes of problems with demands. There may be no clustering that meets them all, or none that is known.
 
-The value of an outcome is `UNMET` where no such clustering was found, and its bound is `UNMET` where it is proven
-that there is none.
+The value of an outcome is `UNMET` where no such clustering was found, and its bound is `UNMET` where it is
+proven that there is none.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,8 @@ UNMET = NO_FLOOR
 def raised(value: int, constant: int) -> int:
     """Add a constant to a value or bound; `UNMET` stays `UNMET`, whatever was added to it before.
 
-    Constants and values are at most a mass each (`problem.LARGEST_MASS`), so half of `UNMET` tells them apart.
+    Constants and values are at most a mass each (`problem.LARGEST_MASS`), so half of `UNMET` tells them
+    apart.
     """
     return UNMET if value < UNMET // 2 else value + constant
 

@@ -2,15 +2,16 @@
 
 Let y_j = 1 where j is the first partner of a demand, so that just one y_j is 1. If that is j, then j shares
 the cluster of the home m, and the partners before j share it with neither. So a star (centre c, leaves T) can
-be sharpened by a multiple of every y_j for which the left side of the star is then at most 1 minus that multiple:
+be sharpened by a multiple of every y_j for which the left side of the star is then at most 1 minus that
+multiple:
 
     + 1 y_j    c is m or j, and all leaves are partners before j: then no leaf is with the centre;
     + 1 y_j    c is a partner before j, and m and j are leaves: they are not with c but with each other, which
                takes 1 from what the other leaves make of the star, and that is at most 1;
     + 2 y_j    the same with no other leaf.
 
-With one leaf u and c = j the first says y_j + x_ju <= 1; with c = m it says x_mu <= sum of y_i over i up to u.
-Without the last two, a home that is half with two partners at once would count as not alone.
+With one leaf u and c = j the first says y_j + x_ju <= 1; with c = m it says x_mu <= sum of y_i over i up to
+u. Without the last two, a home that is half with two partners at once would count as not alone.
 """
 
 from collections.abc import Iterator
@@ -82,8 +83,8 @@ def sharpen(demand: Demand, star: Star) -> list[tuple[int, int]]:
     """Return by how much each first partner sharpens a star: the places of partners, and multiples.
 
     >>> demand = Demand(9, 9, (1, 2, 3), (0, 0, 0), ((1, 9), (2, 9), (3, 9)))
-    >>> sharpen(demand, (9, 1)), sharpen(demand, (3, 1, 2)), sharpen(demand, (1, 2, 9)), sharpen(demand, (3, 9))
-    ([(1, 1), (2, 1)], [(2, 1)], [(1, 2)], [])
+    >>> [sharpen(demand, star) for star in ((9, 1), (3, 1, 2), (1, 2, 9), (3, 9))]
+    [[(1, 1), (2, 1)], [(2, 1)], [(1, 2)], []]
     """
     centre, leaves = star[0], set(star[1:])
     place = {partner: number for number, partner in enumerate(demand.partners)}

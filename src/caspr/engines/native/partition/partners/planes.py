@@ -1,11 +1,12 @@
-"""The cutting-plane loop on a connected problem with demands: relax, round, cut, fix; branch where that stalls.
+"""The cutting-plane loop on one connected problem with demands: relax, round, cut, fix, branch.
 
 As in `cutting_planes`, let z be the larger of the floor and of the value of the best clustering found.
 
-Claim: at every moment, no clustering that meets the demands gains more than max(bound, z). Proof: a relaxation
-bounds them all (`relaxation`). Fixing by reduced gains excludes only clusterings that gain no more than z; that
-holds for pairs, and for partners that are not the first one of a demand in any clustering that gains more,
-which the demand may then forget (`demand`). A pair is decided both ways, so the larger of both bounds holds.
+Claim: at every moment, no clustering that meets the demands gains more than max(bound, z). Proof: a
+relaxation bounds them all (`relaxation`). Fixing by reduced gains excludes only clusterings that gain no
+more than z; that holds for pairs, and for partners that are not the first one of a demand in any clustering
+that gains more, which the demand may then forget (`demand`). A pair is decided both ways, so the larger of
+both bounds holds.
 
 No reduction of `reductions` is applied while there are demands: they move nodes to other clusters, which a
 partner that is needed may not do. Fixing takes their place, and once no demand is left, they apply again.
@@ -144,7 +145,7 @@ class DemandPlanes:
         return point
 
     def _separated(self, point: PartnerPoint) -> bool:
-        """Add cuts that the point violates and drop slack ones while the bound moves; return whether any are new."""
+        """Add cuts that the point violates and drop slack ones; return whether any is new."""
         kept = np.ones(len(point.slack), dtype=bool)
         if not self.stalled:
             kept = (point.slack < 0.1) | (point.multipliers[: len(kept)] > 0)
@@ -155,7 +156,7 @@ class DemandPlanes:
         return bool(len(new) or len(more))
 
     def _fixed(self, point: PartnerPoint) -> tuple[Bools, Demanding]:
-        """Return the pairs that must be together, and what is left of the problem, to exceed the threshold."""
+        """Return what must be together to exceed the threshold, and what is left of the problem."""
         goal = self.threshold + self.step
         gap = point.scaled - (goal << point.shift)
         chosen = undecided_partners(point, goal)

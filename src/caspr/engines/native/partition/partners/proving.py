@@ -10,8 +10,8 @@ with multipliers in units of 2^-s, and where there are demands also
     "ties": [[multiplier, demand, partner], ...]                         y <= x
     "shared": [[multiplier, demand, partner], ...]                       y <= z
 
-Nodes and demands have the numbers of the nodes at the root; two nodes put together keep the smaller one. A leaf
-at which some demand has no partner left needs no multipliers. `caspr.proof.verify` checks all of this.
+Nodes and demands have the numbers of the nodes at the root; two nodes put together keep the smaller one. A
+leaf at which some demand has no partner left needs no multipliers. `caspr.proof.verify` checks all of this.
 """
 
 from typing import Any

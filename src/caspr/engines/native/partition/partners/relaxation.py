@@ -18,13 +18,14 @@ integers, after rounding the multipliers down to multiples of 2^-shift.
 the largest. If that is less than a value already reached, j need not be considered. Pairs are as in `lp`.
 
 No number wraps. The mass counts the costs of all partners, too. In units of 2^-shift it is below 2^53, or all
-multipliers are taken as 0. Where only few points are feasible, multipliers may grow without end, so each is at
-most the mass; if all together exceed 32 masses, they are taken as 0. A row holds a variable at most twice, so every
-reduced gain is below 2^53 + 2^59.
+multipliers are taken as 0. Where only few points are feasible, multipliers may grow without end, so each is
+at most the mass; if all together exceed 32 masses, they are taken as 0. A row holds a variable at most
+twice, so every reduced gain is below 2^53 + 2^59.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,7 @@ def _lines(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> _L
     sharpened = list(_sharpened(whole, columns, partner_cuts))
     ties = list(_ties(whole, columns))
     starts = columns.starts.tolist()
-    own = [[(column, -1) for column in range(*ends)] for ends in zip(starts, starts[1:], strict=False)]
+    own = [[(column, -1) for column in range(*ends)] for ends in pairwise(starts)]
     lines = [*sharpened, *(line for _, line in ties), *own]
     first = columns.program.rows
     ends = first.starts[-1] + np.cumsum([len(line) for line in lines], dtype=np.intp)
@@ -270,7 +271,7 @@ def _usable(whole: Demanding, duals: Floats) -> tuple[Floats, int]:
 def _by_demand(line: NDArray[Any], columns: _Columns) -> tuple[NDArray[Any], ...]:
     """Cut a line of numbers, one for each column, into those of each demand."""
     starts = columns.starts.tolist()
-    return tuple(line[begin:end] for begin, end in zip(starts, starts[1:], strict=False))
+    return tuple(line[begin:end] for begin, end in pairwise(starts))
 
 
 def undecided_partners(point: PartnerPoint, floor: int) -> list[Bools]:

@@ -33,7 +33,7 @@ def round_point(whole: Demanding, point: PartnerPoint) -> Labels | None:
 
 
 def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
-    """Put every home with the first partner wanted that no forbidden pair keeps out; `None` if none is left."""
+    """Put every home with the first wanted partner that is not kept out; `None` if there is none."""
     forbidden = whole.problem.forbidden
     groups: dict[int, list[int]] = {}
     for demand, partners in zip(whole.demands, wanted, strict=True):

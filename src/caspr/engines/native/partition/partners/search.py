@@ -1,4 +1,4 @@
-"""The exact search on a problem with demands: split, then cut (`planes`); without demands, the ordinary search.
+"""The exact search on a problem with demands: contract, split, then cut (`planes`).
 
 *Components.* Where no gain is positive between two sets of nodes, and no demand has its home in one and a
 partner in the other, some optimum puts no pair across: cutting there loses nothing and leaves every first
