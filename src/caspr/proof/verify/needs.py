@@ -130,16 +130,16 @@ def read_needs(
     scope: Mentions,
 ) -> tuple[Needs, Mentions]:
     """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
-    homes = {number: nodes[number][0] for number in map(read_integer, given) if number >= 0}
-    require(len(homes) == len(given), "a need is named twice or is no node")
+    homes = {number: nodes[number][0] for number in map(read_integer, given)}
+    require(all(number >= 0 for number in homes), "a need is no node")
     for number, mention in homes.items():
-        lone = assumed.bundles.get(mention) == {mention} == set(nodes[number])
-        require(lone and mention in facts.instance.required, f"{tuple(mention)} need not be in a chain")
+        lone = assumed.bundles.get(mention) == frozenset({mention})
+        require(lone and mention in facts.instance.required, f"{tuple(mention)} need not have a partner")
     linked = {mention: facts.linked(mention) for mention in homes.values()}
     where = {mention: number for number, node in enumerate(nodes) for mention in node}
     wanted = frozenset[Span]().union(*linked.values())
     for mention in sorted(wanted - scope):
-        require(False, f"a partner {tuple(mention)} is beyond its part")
+        require(False, f"the partner {tuple(mention)} is beyond its part")
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
     _check_singles(facts, nodes, linked, special)
     needs = {
@@ -160,7 +160,7 @@ def _check_singles(
     known = Counter(signature_of(mention) for mention in single - set(special))
     for signature, needed in _demanded(facts, linked).items():
         alike = {one for others in linked.values() for one in others if signature_of(one) == signature}
-        require(alike & set(special) <= {one for node in nodes for one in node}, "a partner is in no part")
+        require(alike & set(special) <= {one for node in nodes for one in node}, "a partner is in no node")
         merged = alike - set(special) - single
         require(not merged or known[signature] >= needed, "too few partners are nodes of their own")
 

@@ -52,7 +52,7 @@ def bound_tree(gains: Gains, proof: Proof, needs: Needs | None = None) -> int | 
     first, second = sorted(map(read_integer, proof["pair"]))
     if (first, second) not in gains:
         return bound_tree(gains, proof["apart"], needs)
-    small = _contract(gains, first, second)
+    small = contract(gains, first, second)
     met = {number: need.contract(first, second, small) for number, need in needs.items()}
     left = {number: need for number, need in met.items() if need is not None}
     together = bound_tree(small, proof["together"], left)
@@ -62,7 +62,7 @@ def bound_tree(gains: Gains, proof: Proof, needs: Needs | None = None) -> int | 
     return max((bound for bound in bounds if bound is not None), default=None)
 
 
-def _contract(gains: Gains, keep: int, drop: int) -> Gains:
+def contract(gains: Gains, keep: int, drop: int) -> Gains:
     """Make two nodes one, under the first one's number; what either forbids, both forbid.
 
     A node has no gain with itself, so the two that are joined get none with each other.

@@ -51,7 +51,7 @@ def test_a_first_clustering_meets_the_demands_or_says_that_it_does_not() -> None
 
 def test_reported_bounds_hold_and_fall() -> None:
     for seed in range(100):
-        whole, bounds = random_demanding(seed), []
+        whole, bounds = random_demanding(seed), list[int]()
         outcome = search_demanding(whole, Watch(), on_bound=bounds.append, tiny=0)
         if outcome.value != UNMET:
             assert all(bound >= outcome.value for bound in bounds), seed

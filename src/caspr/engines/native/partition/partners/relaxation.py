@@ -243,7 +243,9 @@ def safe_bound(
     matrix, x = whole.problem.gains << shift, np.eye(whole.size)
     for square, flat in ((matrix, reduced), (x, values)):
         square[program.first, program.second] = square[program.second, program.first] = flat[:pairs]
-    activity = np.bincount(line, weights=values[rows.columns[entries]] * rows.signs[entries], minlength=stars)
+    activity: Floats = np.bincount(
+        line, weights=values[rows.columns[entries]] * rows.signs[entries], minlength=stars
+    )
     return PartnerPoint(
         x,
         _by_demand(values, columns),
