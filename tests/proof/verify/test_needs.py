@@ -1,4 +1,4 @@
-"""Mentions that must not stay alone: bounds with first partners hold, are exact where they can be, and no more."""
+"""Mentions that must not stay alone: bounds with first partners hold, and are exact where they can be."""
 
 from collections.abc import Mapping
 from itertools import combinations, product
@@ -99,7 +99,7 @@ def test_ties_make_the_best_partner_cost_what_it_costs() -> None:
     ],
 )
 def test_stars_are_sharpened_by_first_partners(centre: int, leaves: list[int], sharpened: Any) -> None:
-    """Whatever partner of 0 is the first, the left side with its multiple is at most 1, and with more it is not."""
+    """Whatever partner of 0 is the first, the left side with its multiple is at most 1."""
     one = need(0, 1, 2, 3)
     assert {one.partners[place]: times for place, times in one.sharpens(centre, leaves)} == sharpened
     for first in one.partners:

@@ -132,7 +132,7 @@ def read_needs(
     """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
     homes = {number: nodes[number][0] for number in map(read_integer, given)}
     require(all(number >= 0 for number in homes), "a need is no node")
-    for number, mention in homes.items():
+    for mention in homes.values():
         lone = assumed.bundles.get(mention) == frozenset({mention})
         require(lone and mention in facts.instance.required, f"{tuple(mention)} need not have a partner")
     linked = {mention: facts.linked(mention) for mention in homes.values()}

@@ -243,9 +243,8 @@ def safe_bound(
     matrix, x = whole.problem.gains << shift, np.eye(whole.size)
     for square, flat in ((matrix, reduced), (x, values)):
         square[program.first, program.second] = square[program.second, program.first] = flat[:pairs]
-    activity: Floats = np.bincount(
-        line, weights=values[rows.columns[entries]] * rows.signs[entries], minlength=stars
-    )
+    weights = values[rows.columns[entries]] * rows.signs[entries]
+    activity: Floats = np.bincount(line, weights=weights, minlength=stars).astype(np.float64)
     return PartnerPoint(
         x,
         _by_demand(values, columns),
