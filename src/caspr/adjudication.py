@@ -47,7 +47,7 @@ def adjudicate(
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
     document, or those about each document by its name. All other keywords are settings, named like the
     options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, nested, allow_nested,
-    singletons, forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
+    singletons, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.

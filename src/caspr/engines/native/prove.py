@@ -16,6 +16,7 @@ import numpy as np
 from caspr.engines.native.engine import merged
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.proving import Proof, prove_demanding
+from caspr.engines.native.partition.sparse.splitting import fits
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.demands import Branch, lone_mentions, ways
 from caspr.engines.native.required.regions import Region, region
@@ -129,6 +130,8 @@ class _ProofWriter:
     def _part(self, part: Part, goal: int) -> Proof:
         """Prove that a part gains no more than a goal."""
         if (part.key, goal) not in self.proofs:
+            if not fits(part.problem.size, self.state.watch):
+                raise _UnprovenError
             proof = prove_demanding(part.demanding, np.arange(part.problem.size), goal, self.state.watch)
             if proof is None:
                 raise _UnprovenError

@@ -35,6 +35,9 @@ from caspr.engines.native.partition.problem import (
 )
 from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.search import search
+from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.sparse.shrinking import shrink
+from caspr.engines.native.partition.sparse.splitting import fits
 from caspr.engines.native.partition.watch import Watch
 
 SMALL = 9
@@ -102,9 +105,15 @@ class Budget:
     """How many clusters may be tried in counting."""
 
 
-def all_optima(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
+def all_optima(problem: Problem | SparseProblem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Find the clusterings of a value that no clustering exceeds."""
-    reduced = reduce(problem, all_optima=True)
+    if isinstance(problem, SparseProblem):
+        shrunk = shrink(problem, budget.watch, all_optima=True)
+        if not fits(shrunk.problem.size, budget.watch):
+            return UNKNOWN
+        inner = all_optima(shrunk.problem.dense(), value - shrunk.constant, budget)
+        return _renamed(inner, shrunk.labels)
+    reduced = reduce(problem, budget.watch, all_optima=True)
     inner = _by_components(reduced.problem, value - reduced.constant, budget)
     return _renamed(inner, reduced.labels)
 

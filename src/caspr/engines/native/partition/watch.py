@@ -15,6 +15,14 @@ STATM = Path("/proc/self/statm")
 """Where Linux shows the present size of a process."""
 
 
+BETWEEN = 0.02
+"""Seconds between two looks at the memory."""
+
+
+class ExpiredError(Exception):
+    """A limit was reached in the middle of a step, which is given up."""
+
+
 def never() -> bool:
     """Return that the search is not cancelled."""
     return False
@@ -32,6 +40,8 @@ class Watch:
     """Whether the search was cancelled."""
     stop: Stop | None = None
     """Why to stop: the limit that was reached, or an interrupt."""
+    looked: float = 0.0
+    """When the memory was last looked at."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -57,11 +67,22 @@ class Watch:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""
         if self.stop is None and self.left <= 0:
             self.stop = Stop.TIME
-        if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:
-            self.stop = Stop.MEMORY
         if self.stop is None and self.cancelled():
             self.stop = Stop.INTERRUPT
+        if self.stop is None and self.megabytes < float("inf") and monotonic() > self.looked + BETWEEN:
+            self.looked = monotonic()
+            if _resident() > self.megabytes:
+                self.stop = Stop.MEMORY
         return self.stop is not None
+
+    def check(self) -> None:
+        """Raise `ExpiredError` if it is time to stop."""
+        if self.expired():
+            raise ExpiredError
+
+    def has_room(self, megabytes: float) -> bool:
+        """Return whether so much more memory may be taken."""
+        return self.megabytes == float("inf") or _resident() + megabytes <= self.megabytes
 
 
 def _resident() -> float:

@@ -18,16 +18,27 @@ part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`;
 each part is at its optimum, because none gains more than its bound.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 
-from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
+from caspr.engines.native.partition.outcome import (
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+)
 from caspr.engines.native.partition.partners.outcome import UNMET
-from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.partition.problem import Labels
+from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
+OFTEN = 1.0
+"""Seconds between two solutions that are reported while a part is being searched."""
 NEVER = 1 << 256
 """More than any solution costs: the cost and the bound where there is none.
 
@@ -57,7 +68,7 @@ def relax_quickly(
 ) -> Relaxed:
     """Solve by heuristics, with some mentions bundled and demands for those that must not stay alone."""
     relaxed = _until_respected(state, bundles, lone, solve_quickly, root=root)
-    assert relaxed is not None  # heuristics do not stop for a limit
+    assert relaxed is not None  # when a limit is reached, heuristics end with chains that are cut
     return relaxed
 
 
@@ -85,18 +96,37 @@ def relax_exactly(
 def _until_respected(
     state: SolveState, bundles: Bundles, lone: frozenset[Span], solver: PartSolver, *, root: bool
 ) -> Relaxed | None:
-    """Solve until no nested pair is broken; `None` if a limit came first."""
-    instance = state.instance
+    """Solve until no nested pair is broken.
+
+    When a limit comes first, the result is `None`, or with heuristics chains that are cut where they break
+    one.
+    """
     while True:
         parts = state.translator.translate(bundles, state.eager | state.nested, lone=lone)
-        outcomes = _solve_parts(state, parts, solver, root=root)
+        outcomes = _solve_parts(state, parts, bundles, solver, root=root)
         chains = [part.chains(found.labels) for part, found in zip(parts, outcomes, strict=True)]
         broken = _broken(state, chains)
         if not broken:
-            break
-        if solver is solve_exactly and state.watch.expired():
-            return None
+            return _put_together(state, bundles, lone, parts, outcomes, chains)
+        if state.watch.expired():
+            if solver is solve_exactly:
+                return None
+            return _put_together(state, bundles, lone, parts, outcomes, chains, broken=True)
         state.nested |= broken
+
+
+def _put_together(
+    state: SolveState,
+    bundles: Bundles,
+    lone: frozenset[Span],
+    parts: tuple[Part, ...],
+    outcomes: list[SearchOutcome],
+    chains: list[list[list[Span]]],
+    *,
+    broken: bool = False,
+) -> Relaxed:
+    """Make one partition of the chains of all parts; cut those that do not hang together or break a rule."""
+    instance = state.instance
     inside = sum(part.constant for part in parts)
     gained, at_most = (
         inside + sum(_number(value) for value in values)
@@ -105,7 +135,10 @@ def _until_respected(
     total = instance.all_omitted
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
-        if instance.has_idle_pairs or not found.proven:
+        if broken:
+            held, more = _cut(state, held, lambda chain: _without_nesting(state, chain, bundles))
+            gained += more
+        if broken or instance.has_idle_pairs or not found.proven:
             held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
@@ -123,30 +156,54 @@ def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
 
 
 def _solve_parts(
-    state: SolveState, parts: tuple[Part, ...], solver: PartSolver, *, root: bool
+    state: SolveState, parts: tuple[Part, ...], bundles: Bundles, solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
-    """Solve all parts, small ones first; at the root, report the bound as it rises."""
+    """Solve all parts, small ones first; at the root, report bound and value as they get better."""
     total = state.instance.all_omitted
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
-    outcomes = []
-    if solver is solve_exactly:
-        solve_ahead(state, parts)
+    outcomes: list[SearchOutcome] = []
+    if root:
+        state.raise_bound(total - at_most)
     for number, part in enumerate(parts):
         if root:
             state.done, state.parts = (number, len(parts)) if solver is solve_exactly else (0, 0)
             state.on_bound = _raising(state, total - at_most + part.problem.ceiling)
+            if solver is solve_exactly:
+                state.on_found = _offering(state, parts, bundles, outcomes)
         outcome = solver(state, part)
         outcomes.append(outcome)
         at_most += outcome.bound - part.problem.ceiling
         if root and part.problem.size > 1:
             state.raise_bound(total - at_most)
-    state.on_bound = ignore_bound
+    state.on_bound, state.on_found = ignore_bound, ignore_found
     return outcomes
 
 
 def _raising(state: SolveState, least: int) -> OnBound:
     """Report bounds of one part as bounds of the whole, which costs `least` where that part gains nothing."""
     return lambda bound: state.raise_bound(least - bound)
+
+
+def _offering(
+    state: SolveState, parts: tuple[Part, ...], bundles: Bundles, outcomes: list[SearchOutcome]
+) -> OnFound:
+    """Offer better clusterings of the next part as partitions of the whole, if nothing is demanded."""
+    number, last = len(outcomes), 0.0
+    free = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
+
+    def found(labels: Labels, value: int) -> None:
+        nonlocal last
+        if state.instance.required or not free or monotonic() < last + OFTEN:
+            return
+        last = monotonic()
+        later = [solve_quickly(state, part) for part in parts[number + 1 :]]
+        held = [*outcomes[:number], SearchOutcome(labels, value, parts[number].problem.ceiling), *later]
+        chains = [part.chains(one.labels) for part, one in zip(parts, held, strict=True)]
+        broken = bool(_broken(state, chains))
+        relaxed = _put_together(state, bundles, frozenset(), parts, held, chains, broken=broken)
+        state.offer(relaxed.partition, relaxed.cost, tentative=True)
+
+    return found
 
 
 def _connected(
@@ -158,10 +215,46 @@ def _connected(
     """
     instance = state.instance
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
+
+    def split(chain: list[Span]) -> list[list[Span]]:
+        return pieces(instance, chain, [*glued, *first_links(instance, chain, lone)])
+
+    return _cut(state, chains, split)
+
+
+def _cut(
+    state: SolveState, chains: list[list[Span]], split: Callable[[list[Span]], list[list[Span]]]
+) -> tuple[list[list[Span]], int]:
+    """Cut chains into what a function makes of them; return also what that gains."""
+    instance = state.instance
     cut, gained = [], 0
     for chain in chains:
-        split = pieces(instance, chain, [*glued, *first_links(instance, chain, lone)])
-        if len(split) > 1:
-            gained += sum(gain_inside(instance, piece) for piece in split) - gain_inside(instance, chain)
-        cut += [piece for piece in split if len(piece) > 1]
+        found = split(chain)
+        if len(found) > 1:
+            gained += sum(gain_inside(instance, piece) for piece in found) - gain_inside(instance, chain)
+        cut += [piece for piece in found if len(piece) > 1]
     return cut, gained
+
+
+def _without_nesting(state: SolveState, chain: list[Span], bundles: Bundles) -> list[list[Span]]:
+    """Take the mentions that break a nested pair out of a chain, but no bundle apart."""
+    faults = list(state.instance.nested_faults(chain))
+    if not faults:
+        return [chain]
+    whole = {mention: bundle for bundle in bundles for mention in bundle}
+    against: dict[Span, set[Span]] = {}
+    for one, other in faults:
+        against.setdefault(one, set()).add(other)
+        against.setdefault(other, set()).add(one)
+    # Those that are in no fault stay; the others are added as long as they fit, bundles first.
+    units = {whole.get(mention, (mention,)) for mention in chain}
+    kept: set[Span] = set()
+    out: list[list[Span]] = []
+    for unit in sorted(
+        units, key=lambda unit: (any(mention in against for mention in unit), -len(unit), unit)
+    ):
+        if any(against.get(mention, set()) & kept for mention in unit):
+            out.append(list(unit))
+        else:
+            kept |= set(unit)
+    return [sorted(kept), *out]

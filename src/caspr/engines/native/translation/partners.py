@@ -25,7 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from caspr.engines.native.partition.partners.demand import Demand, Demands
-from caspr.engines.native.partition.problem import Problem
+from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.translation.connectivity import Pair, extra
 from caspr.task.instance import Instance
 from caspr.text.document import Span
@@ -58,21 +58,22 @@ def single_partners(
 
 
 def demands_of(
-    instance: Instance, problem: Problem, nodes: Sequence[Sequence[Span]], lone: Collection[Span]
+    instance: Instance, problem: SparseProblem, nodes: Sequence[Sequence[Span]], lone: Collection[Span]
 ) -> Demands:
     """Return the demands of the lone mentions among the nodes of a problem."""
     home = {mention: number for number, mentions in enumerate(nodes) for mention in mentions}
     return tuple(_demand(instance, problem, home, mention) for mention in sorted(lone) if mention in home)
 
 
-def _demand(instance: Instance, problem: Problem, home: Mapping[Span, int], mention: Span) -> Demand:
+def _demand(instance: Instance, problem: SparseProblem, home: Mapping[Span, int], mention: Span) -> Demand:
     own = home[mention]
     cheapest: dict[int, int] = {}
     for other in instance.votes.neighbours(mention):
         node, cost = home.get(other, own), extra(instance, mention, other)
-        if cost is not None and node != own and not problem.forbidden[own, node]:
+        if cost is not None and node != own:
             cheapest[node] = min(cost, cheapest.get(node, cost))
-    ranked = sorted((cost, node) for node, cost in cheapest.items())
+    barred = problem.forbidden_with(own)
+    ranked = sorted((cost, node) for node, cost in cheapest.items() if not barred[node])
     return Demand(
         own,
         own,

@@ -40,7 +40,7 @@ def test_a_first_clustering_meets_the_demands_or_says_that_it_does_not() -> None
     met = 0
     for seed in range(300):
         whole = random_demanding(seed)
-        outcome = quick_demanding(whole)
+        outcome = quick_demanding(whole, Watch())
         best = best_value(whole)
         if outcome.value != UNMET:
             met += 1

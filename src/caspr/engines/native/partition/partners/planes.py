@@ -109,7 +109,7 @@ class DemandPlanes:
 
     def _cut(self, labels: Labels, cuts: Cuts, partner_cuts: PartnerCuts) -> None:
         self._offer(labels)
-        self.cuts, self.partner_cuts = cuts | first_cuts(self.whole.problem), partner_cuts
+        self.cuts, self.partner_cuts = cuts | first_cuts(self.whole.problem, self.watch), partner_cuts
         while not self.closed and not self.watch.expired():
             point = self._relaxed()
             if point is None or self.closed:
@@ -133,14 +133,14 @@ class DemandPlanes:
             self.whole,
             self.cuts,
             self.partner_cuts,
-            seconds=self.watch.left,
+            watch=self.watch,
             tolerance=tolerance,
             near=self.near,
         )
         if point is not None:
             self.near = point
             self._lower(point.bound(self.step))
-            self._offer(round_point(self.whole, point))
+            self._offer(round_point(self.whole, point, self.watch))
             self.stalled = gap - (self.best.bound - self.threshold) <= PROGRESS * gap
         return point
 
@@ -149,7 +149,7 @@ class DemandPlanes:
         kept = np.ones(len(point.slack), dtype=bool)
         if not self.stalled:
             kept = (point.slack < 0.1) | (point.multipliers[: len(kept)] > 0)
-        new = new_cuts(self.whole.problem, point.x)
+        new = new_cuts(self.whole.problem, point.x, self.watch)
         more = violated_partner_stars(self.whole, point.x, point.first)
         self.cuts = point.cuts.keep(kept[: len(point.cuts)]) | new
         self.partner_cuts = point.partner_cuts.keep(kept[len(point.cuts) :]) | more

@@ -47,16 +47,16 @@ def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -
         return _branched(whole, names, value, watch, _first_choice(whole))
     if not whole.demands:
         return _prove_plain(problem, names, value, watch)
-    cuts, stars, bounds, near = first_cuts(problem), NO_PARTNER_CUTS, [problem.ceiling], None
+    cuts, stars, bounds, near = first_cuts(problem, watch), NO_PARTNER_CUTS, [problem.ceiling], None
     while not watch.expired():
-        point = relax_demanding(whole, cuts, stars, seconds=watch.left, near=near)
+        point = relax_demanding(whole, cuts, stars, watch=watch, near=near)
         if point is None:
             return None
         bounds.append(point.bound(whole.step))
         if bounds[-1] <= value:
             return _partner_leaf(whole, names, point)
         near = point
-        new, more = new_cuts(problem, point.x), violated_partner_stars(whole, point.x, point.first)
+        new, more = new_cuts(problem, point.x, watch), violated_partner_stars(whole, point.x, point.first)
         if _is_stuck(bounds) or not (len(new) or len(more)):
             return _branched(whole, names, value, watch, undecided_pair(whole, point))
         kept = (point.slack < 0.3) | (point.multipliers[: len(point.slack)] > 0)
@@ -66,16 +66,16 @@ def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -
 
 
 def _prove_plain(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
-    cuts, bounds, near = first_cuts(problem), [problem.ceiling], None
+    cuts, bounds, near = first_cuts(problem, watch), [problem.ceiling], None
     while not watch.expired():
-        point = relax(problem, cuts, seconds=watch.left, near=near)
+        point = relax(problem, cuts, watch=watch, near=near)
         if point is None:
             return None
         bounds.append(point.bound(problem.step))
         if bounds[-1] <= value:
             return {"shift": point.shift, "stars": _stars(point, names)}
         near = point.x
-        new = new_cuts(problem, near)
+        new = new_cuts(problem, near, watch)
         if _is_stuck(bounds) or not len(new):
             return _branched(Demanding(problem, ()), names, value, watch, undecided(problem, point.x))
         cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new

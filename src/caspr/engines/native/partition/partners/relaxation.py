@@ -36,6 +36,7 @@ from caspr.engines.native.partition.lp import FINE, SHIFT, Program, Rows, model_
 from caspr.engines.native.partition.partners.demand import Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
+from caspr.engines.native.partition.watch import Watch
 
 ROOM = 53
 """The mass of a problem, in units of its multipliers, stays below 2^ROOM."""
@@ -109,7 +110,7 @@ def relax_demanding(
     cuts: Cuts,
     partner_cuts: PartnerCuts,
     *,
-    seconds: float,
+    watch: Watch,
     tolerance: float = FINE,
     near: PartnerPoint | None = None,
 ) -> PartnerPoint | None:
@@ -125,7 +126,7 @@ def relax_demanding(
         weights[: len(cuts) + len(partner_cuts)] = np.concatenate([cuts.weights, partner_cuts.weights])
         start = _values_near(columns, near), weights
     model = model_of(columns.gains, lines.rows, lines.upper)
-    solved = run(model, start, seconds=seconds, tolerance=tolerance)
+    solved = run(model, start, watch=watch, tolerance=tolerance)
     if solved is None:
         return None
     return safe_bound(whole, columns, lines, partner_cuts, np.clip(solved[0], 0.0, 1.0), solved[1])

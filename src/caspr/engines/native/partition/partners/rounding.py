@@ -10,12 +10,13 @@ from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition.partners.demand import Demand, Demanding
 from caspr.engines.native.partition.partners.relaxation import PartnerPoint
 from caspr.engines.native.partition.problem import Labels, Problem, renumber
+from caspr.engines.native.partition.watch import Watch
 
 FAR = -(1 << 61)
 """Less than any change of value."""
 
 
-def round_point(whole: Demanding, point: PartnerPoint) -> Labels | None:
+def round_point(whole: Demanding, point: PartnerPoint, watch: Watch) -> Labels | None:
     """Glue every home to the partner that the point prefers, and cluster what is left as it says."""
     wanted = [
         [demand.partners[place] for place in np.argsort(-first, kind="stable").tolist()]
@@ -29,7 +30,7 @@ def round_point(whole: Demanding, point: PartnerPoint) -> Labels | None:
     pull[whole.problem.forbidden] = 0
     small, _ = Problem(pull, whole.problem.forbidden).contract(glued)
     problem, _ = whole.problem.contract(glued)
-    return heuristics.polish(problem, heuristics.greedy(small))[glued]
+    return heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
 
 
 def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
@@ -54,14 +55,14 @@ def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
     return renumber(labels)
 
 
-def meet(whole: Demanding, labels: Labels, *, kicks: int = 0) -> Labels | None:
+def meet(whole: Demanding, labels: Labels, watch: Watch) -> Labels | None:
     """Change a clustering so that it meets all demands: join a partner's cluster, or take the partner out."""
     wanted = [_by_change(whole.problem, labels, demand) for demand in whole.demands]
     glued = _glue(whole, wanted)
     if glued is None:
         return None
     problem, _ = whole.problem.contract(glued)
-    return heuristics.start(problem, kicks=kicks)[glued]
+    return heuristics.start(problem, watch, kicks=0)[glued]
 
 
 def _by_change(problem: Problem, labels: Labels, demand: Demand) -> list[int]:

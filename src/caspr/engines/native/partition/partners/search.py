@@ -22,13 +22,10 @@ from caspr.engines.native.partition.search import TINY, search
 from caspr.engines.native.partition.watch import Watch
 
 
-def quick_demanding(whole: Demanding, start: Labels | None = None) -> PartnerOutcome:
-    """Return a first clustering and the bound that every positive gain gives.
-
-    `start` is a clustering to begin with, whether it meets the demands or not.
-    """
-    begin = heuristics.start(whole.problem, kicks=0) if start is None else start
-    labels = meet(whole, begin)
+def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
+    """Return a first clustering and the bound that every positive gain gives."""
+    begin = heuristics.start(whole.problem, watch, kicks=0)
+    labels = meet(whole, begin, watch)
     value = None if labels is None else whole.value(labels)
     if labels is None or value is None:
         return PartnerOutcome(begin, UNMET, whole.problem.ceiling)
@@ -75,7 +72,7 @@ def search_demanding(
         return _by_components(whole, labels, watch, floor, cuts, partner_cuts, on_bound, tiny)
     if whole.size <= tiny or whole.size == 1:
         return _exhausted(whole, floor)
-    first = quick_demanding(whole)
+    first = quick_demanding(whole, watch)
     if watch.expired():
         return PartnerOutcome(first.labels, first.value, first.bound, floor)
     from caspr.engines.native.partition.partners.planes import DemandPlanes
