@@ -142,14 +142,18 @@ def _in_part(state: SolveState, branch: Branch, part: Part, limit: int) -> Optim
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
     checked = enforced or state.instance.has_idle_pairs
     optima = _clusterings(state, part, Budget(state.watch, CHECKED if checked else limit))
-    chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in optima.listed]
+    listed = state.watch.during(optima.listed)
+    chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in listed]
     if not checked:
         return OptimaSet(chains, optima.count, optima.known)
-    chains = [found for found in chains if _holds(state, branch, part, found)]
-    return OptimaSet(chains, len(chains) if optima.complete else None)
+    every = optima.complete and len(chains) == optima.count
+    sound = [found for found in state.watch.during(chains) if _holds(state, branch, part, found)]
+    return OptimaSet(sound, None if state.watch.expired() or not every else len(sound))
 
 
 def _clusterings(state: SolveState, part: Part, budget: Budget) -> OptimaSet[Clustering]:
+    if state.watch.expired():
+        return UNKNOWN
     if part.problem.size == 1:
         return OptimaSet(((0,),), 1)
     outcome = solve_exactly(state, part)

@@ -1,6 +1,7 @@
 """The native engine: from an instance to a proven optimum, or the best so far with a bound."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from caspr.engines.baseline import baseline
 from caspr.engines.native.partition.outcome import ignore_bound, ignore_found
@@ -14,6 +15,7 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.price.pricing import price
 from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
+from caspr.text.findings import warning
 from caspr.text.grouping import Groups
 
 
@@ -96,7 +98,7 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
     with suppress(KeyboardInterrupt):
         optima = list_optima(state, bundles, limit)
     partitions = tuple(optima.listed) or (state.best,)
-    return found(
+    listed = found(
         state.value,
         state.value,
         partitions,
@@ -105,6 +107,10 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
         at_least=max(optima.least, len(partitions)),
         stop=state.watch.stop,
     )
+    if listed.complete or len(partitions) >= limit or state.watch.stop is None:
+        return listed
+    message = f"not all optimal solutions were listed: {state.watch.stop}"
+    return replace(listed, findings=(warning("solutions-not-listed", message),))
 
 
 def merged(bundles: Bundles) -> Bundles:

@@ -22,7 +22,7 @@ from caspr.engines.native.partition.outcome import (
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
 from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
-from caspr.engines.native.partition.problem import Labels
+from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.sparse.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
@@ -142,6 +142,8 @@ class SolveState:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
+LARGE = 300
+"""A part of more nodes gets a clustering before anything is searched."""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
@@ -154,10 +156,31 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key not in state.provisional:
         if part.demands:
             state.provisional[key] = _quickly_demanding(state, part)
-        else:
-            state.reduced[key] = split(part.problem, state.watch)
-            state.provisional[key] = quick(state.reduced[key], state.watch)
+            return state.provisional[key]
+        if part.problem.size > LARGE:
+            state.provisional[key] = _best_annotator(state, part)
+        state.reduced[key] = split(part.problem, state.watch)
+        outcome = quick(state.reduced[key], state.watch)
+        if key not in state.provisional or state.provisional[key].value < outcome.value:
+            state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
+    """Return the chains of one annotator, if they are allowed: a clustering without any search."""
+    alone = np.arange(part.problem.size)
+    best = SearchOutcome(alone, 0, part.problem.ceiling)
+    chains = [dict(state.instance.votes.signature(node[0]).chains) for node in part.nodes]
+    for annotator in sorted({annotator for one in chains for annotator in one}):
+        numbers: dict[int, int] = {}
+        labels = [
+            numbers.setdefault(one[annotator], node) if annotator in one else node
+            for node, one in enumerate(chains)
+        ]
+        value = part.problem.value(np.array(labels, dtype=np.intp))
+        if value is not None and value > best.value:
+            best = SearchOutcome(renumber(np.array(labels, dtype=np.intp)), value, part.problem.ceiling)
+    return best
 
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
@@ -198,13 +221,9 @@ def _exactly_demanding(
     """Search a part with demands, unless it is too large."""
     if not fits(part.problem.size, state.watch):
         return _quickly_demanding(state, part)
-    return search_demanding(
-        part.demanding,
-        state.watch,
-        cuts=cuts,
-        partner_cuts=before.partner_cuts.within(places, part.demanding),
-        on_bound=state.on_bound,
-    )
+    whole = part.demanding
+    stars = before.partner_cuts.within(places, whole)
+    return search_demanding(whole, state.watch, cuts=cuts, partner_cuts=stars, on_bound=state.on_bound)
 
 
 def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":

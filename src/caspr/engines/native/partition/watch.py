@@ -3,14 +3,16 @@
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
+T = TypeVar("T")
 STATM = Path("/proc/self/statm")
 """Where Linux shows the present size of a process."""
 
@@ -79,6 +81,13 @@ class Watch:
         """Raise `ExpiredError` if it is time to stop."""
         if self.expired():
             raise ExpiredError
+
+    def during(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items until it is time to stop."""
+        for item in items:
+            if self.expired():
+                return
+            yield item
 
     def has_room(self, megabytes: float) -> bool:
         """Return whether so much more memory may be taken."""

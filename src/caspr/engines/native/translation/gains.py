@@ -24,6 +24,8 @@ class PairGains:
     """The gain of a listed pair, by the number of its evidence."""
     connects: Bools
     """Whether such a link can be used without loss."""
+    linked_barred: Bools
+    """Whether such a pair is forbidden, because nobody linked it after all."""
     unlinked: Ints
     """The gain of a pair that is not listed, by the numbers of who saw the one and the other."""
     unlinked_connects: Bools
@@ -46,6 +48,7 @@ class PairGains:
         return cls(
             np.array([price.gain for price in linked], dtype=np.int64),
             np.array([price.connects for price in linked], dtype=bool),
+            np.array([not price.allowed for price in linked], dtype=bool),
             np.array([[price.gain for price in row] for row in unlinked], np.int64).reshape(size, size),
             np.array([[price.connects for price in row] for row in unlinked], bool).reshape(size, size),
             np.array([[not price.allowed for price in row] for row in unlinked], bool).reshape(size, size),
@@ -58,7 +61,8 @@ class PairGains:
 
     def useful(self, *, ties: bool) -> Bools:
         """Return, by evidence, which listed pairs put their kinds into one part."""
-        return (self.linked >= 0) & self.connects if ties else self.linked > 0
+        useful: Bools = (self.linked >= 0) & self.connects if ties else self.linked > 0
+        return useful
 
     def all_useful(self, *, ties: bool) -> bool:
         """Return whether pairs that are not listed put all kinds into one part."""
@@ -125,8 +129,8 @@ def _linked(kind: Labels, links: Links, gains: PairGains) -> list[Listed]:
     )
     one = order[starts[links.first[pair]] + within // times[pair]]
     other = order[starts[links.second[pair]] + within % times[pair]]
-    allowed = np.zeros(len(pair), dtype=bool)
-    found = [Listed(one, other, gains.linked[links.evidence[pair]], allowed)]
+    evidence = links.evidence[pair]
+    found = [Listed(one, other, gains.linked[evidence], gains.linked_barred[evidence])]
     for several in np.flatnonzero(many > 1).tolist():
         if links.distinct[links.inside[several]].givers:
             nodes = order[starts[several] : starts[several] + many[several]]

@@ -24,6 +24,8 @@ WIDE = 200
 """A chain of at least so many kinds may count for all pairs that are not listed."""
 BYTES = 60
 """How many bytes each pair takes that an annotator links, while pairs are sorted."""
+PER_SECOND = 2_000_000
+"""How many of these pairs are listed in a second, on a slow machine."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
 
@@ -109,10 +111,12 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
 
 def _need_room(lengths: Sequence[int], watch: Watch) -> None:
     """Raise `ExpiredError` if the pairs of chains are more than limits allow."""
-    watch.check()
-    if not watch.has_room(BYTES * sum(length * (length - 1) // 2 for length in lengths) / 2**20):
+    pairs = sum(length * (length - 1) // 2 for length in lengths)
+    if not watch.expired() and watch.left < pairs / PER_SECOND:
+        watch.stop = Stop.TIME
+    if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
         watch.stop = Stop.MEMORY
-        watch.check()
+    watch.check()
 
 
 def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int, Bools]:

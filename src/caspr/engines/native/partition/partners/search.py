@@ -124,7 +124,7 @@ def _by_components(
 
 def _exhausted(whole: Demanding, floor: int) -> PartnerOutcome:
     """Try all clusterings that may be the best: links only take from what the pairs gain."""
-    walk = Walk(whole.problem, NO_FLOOR, None)
+    walk = Walk(whole.problem, NO_FLOOR, None, None)
     best, value = np.arange(whole.size), UNMET
     for _, found in walk.clusterings():
         labels = np.array(found, dtype=np.intp)

@@ -185,15 +185,22 @@ class SparseProblem:
 
     def restrict(self, nodes: Labels) -> "SparseProblem":
         """Keep only some nodes, given in order."""
-        places, _ = self.neighbours.of(nodes)
-        pairs = np.unique(self.neighbours.pairs[places])
+        if len(nodes) == self.size:
+            return self
         place = np.full(self.size, -1, dtype=np.intp)
         place[nodes] = np.arange(len(nodes))
-        first, second = place[self.first[pairs]], place[self.second[pairs]]
-        both = (first >= 0) & (second >= 0)
-        kept = pairs[both]
+        entries, _ = self.neighbours.of(nodes)
+        pairs = self.neighbours.pairs[entries]
+        # Pairs inside are met from both ends; once is enough, in the order of the list.
+        pairs = pairs[self.neighbours.others[entries] == self.second[pairs]]
+        pairs = np.sort(pairs[place[self.second[pairs]] >= 0])
         return SparseProblem(
-            self.sizes[nodes], self.common, first[both], second[both], self.gains[kept], self.forbidden[kept]
+            self.sizes[nodes],
+            self.common,
+            place[self.first[pairs]],
+            place[self.second[pairs]],
+            self.gains[pairs],
+            self.forbidden[pairs],
         )
 
     def without(self, apart: Bools) -> "SparseProblem":

@@ -109,6 +109,11 @@ def _whole_components(problem: SparseProblem) -> tuple[Labels, Labels]:
     if problem.common is not None and problem.common >= 0:
         wanted = np.bincount(first[inside], minlength=count)
     whole = (np.bincount(first[fine], minlength=count) == wanted) & (members > 1)
+    if problem.common is not None and problem.common > 0:
+        # All nodes are taken for one component; if each gains with half of the others, they are connected.
+        idle = problem.gains <= 0
+        lost = np.bincount(np.append(problem.first[idle], problem.second[idle]), minlength=problem.size)
+        whole &= 2 * int(lost.max(initial=0)) <= problem.size - 1
     nodes = np.flatnonzero(whole[home])
     return nodes, firsts(home)[home[nodes]]
 
