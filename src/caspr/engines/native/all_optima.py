@@ -8,9 +8,10 @@ costs nothing, so if it is an optimum it saves nothing either, and no pair acros
 hold the chain together, so one of them crosses the border. It gains 0 when used, so it can be used without
 loss, and such a link connects its mentions into one part: a contradiction.
 
-So the optima of an instance are the products of optima of its regions. Within a region, branch on ways out
-(`required.demands`, here with every partner as a way of its own), and stop at the *leaves*: branches whose
-relaxation costs, with the penalty, what the best solution of the region costs.
+So the optima of an instance are the products of optima of its regions. Within a region, take the relaxation
+without its demands, branch on ways out (`required.demands`, here with every partner as a way of its own), and
+stop at the *leaves*: branches whose relaxation costs, with the penalty, what the best solution of the
+region costs. A branch whose relaxation with demands costs more holds no optimum and is left.
 
 Claim 2: the leaves hold all optima of the region between them. Proof: an optimum is below the root. Let
 it be below a branch. The relaxation there costs no more than the optimum (`demands`, claim 1). If it
@@ -42,7 +43,7 @@ from caspr.engines.native.partition.enumerate import (
     all_optima,
     combine,
 )
-from caspr.engines.native.required.demands import Branch, ways
+from caspr.engines.native.required.demands import Branch, lone_mentions, ways
 from caspr.engines.native.required.regions import Region, all_regions
 from caspr.engines.native.required.settling import offending, settle_region
 from caspr.engines.native.state import SolveState, solve_exactly
@@ -63,7 +64,7 @@ Chains = list[list[Span]]
 def list_optima(state: SolveState, bundles: Bundles, limit: int) -> OptimaSet[Partition]:
     """List the partitions of optimal cost and count them."""
     root = Branch(bundles)
-    if not relax_exactly(state, bundles).proven:
+    if not relax_exactly(state, bundles, lone_mentions(state, bundles)).proven:
         return UNKNOWN
     parts = _parts(state, root)
     firsts = {part.nodes[0][0]: part for part in parts}
@@ -120,11 +121,11 @@ def _leaves(state: SolveState, branch: Branch, goal: int, reach: Region) -> Iter
     if state.watch.expired():
         yield None
         return
-    relaxed = relax_exactly(state, branch.bundles)
-    cost = relaxed.bound + branch.penalty
-    if cost > goal:
+    lone = lone_mentions(state, branch.bundles)
+    if relax_exactly(state, branch.bundles, lone).bound + branch.penalty > goal:
         return
-    if cost == goal and relaxed.proven:
+    relaxed = relax_exactly(state, branch.bundles, lone - reach)
+    if relaxed.bound + branch.penalty == goal and relaxed.proven:
         yield branch
         return
     offence = offending(state, branch, relaxed, reach)

@@ -19,9 +19,12 @@ from caspr.engines.native.partition.outcome import (
     ignore_bound,
     ignore_found,
 )
-from caspr.engines.native.partition.problem import renumber
+from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
+from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
+from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
-from caspr.engines.native.partition.sparse.splitting import Split, split
+from caspr.engines.native.partition.sparse.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links
@@ -31,6 +34,16 @@ from caspr.task.limits import Progress, silent
 from caspr.task.solution import Partition
 from caspr.task.votes import Signature
 from caspr.text.document import Span
+
+
+@dataclass(frozen=True)
+class CutsBefore:
+    """The cuts last used for a part: where a similar part starts."""
+
+    part: Part
+    """The part, whose nodes the cuts are about."""
+    cuts: Cuts
+    partner_cuts: PartnerCuts
 
 
 @dataclass
@@ -45,6 +58,8 @@ class Memory:
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
     """Links between kinds, by the kinds."""
+    cuts: dict[Span, CutsBefore] = field(default_factory=dict)
+    """The cuts last used for a part, by its first mention."""
 
 
 @dataclass
@@ -61,8 +76,6 @@ class SolveState:
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
-    cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
-    """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     done: int = 0
@@ -141,6 +154,9 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
+        if part.demands:
+            state.provisional[key] = _quickly_demanding(state, part)
+            return state.provisional[key]
         if part.problem.size > LARGE:
             state.provisional[key] = _best_annotator(state, part)
         state.reduced[key] = split(part.problem, state.watch)
@@ -172,34 +188,59 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     key = part.key
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
-    reduced = state.reduced.pop(key, None) or split(part.problem, state.watch)
-    cuts = _cuts_from_before(state, part)
-    before = state.provisional.get(key)
-    outcome = search_reduced(
-        reduced,
-        state.watch,
-        cuts=cuts,
-        on_bound=state.on_bound,
-        on_found=state.on_found,
-        known=None if before is None else before.labels,
-        remembered=state.memory.pieces,
-    )
-    state.cuts[part.first] = part, outcome.cuts
+    before, places = _from_before(state, part)
+    cuts = before.cuts.through(places)
+    if part.demands:
+        outcome: SearchOutcome = _exactly_demanding(state, part, cuts, before, places)
+    else:
+        reduced, known = state.reduced.pop(key, None), state.provisional.get(key)
+        outcome = search_reduced(
+            reduced or split(part.problem, state.watch),
+            state.watch,
+            cuts=cuts,
+            on_bound=state.on_bound,
+            on_found=state.on_found,
+            known=None if known is None else known.labels,
+            remembered=state.memory.pieces,
+        )
+    stars = outcome.partner_cuts if isinstance(outcome, PartnerOutcome) else NO_PARTNER_CUTS
+    state.memory.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
     return _remembered(state, key, outcome)
 
 
-def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
-    """Return the cuts that were in use when nearly the same mentions were solved before."""
-    if part.first not in state.cuts:
-        return NO_CUTS
-    before, cuts = state.cuts[part.first]
-    return cuts.through(part.places(before))
+def _quickly_demanding(state: SolveState, part: Part) -> SearchOutcome:
+    """Return a first clustering of a part with demands; without one that meets them where it is too large."""
+    if not fits(part.problem.size, state.watch):
+        return PartnerOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
+    return quick_demanding(part.demanding, state.watch)
+
+
+def _exactly_demanding(
+    state: SolveState, part: Part, cuts: Cuts, before: "CutsBefore", places: Labels
+) -> SearchOutcome:
+    """Search a part with demands, unless it is too large."""
+    if not fits(part.problem.size, state.watch):
+        return _quickly_demanding(state, part)
+    whole = part.demanding
+    stars = before.partner_cuts.within(places, whole)
+    return search_demanding(whole, state.watch, cuts=cuts, partner_cuts=stars, on_bound=state.on_bound)
+
+
+def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
+    """Return the cuts in use when nearly the same mentions were solved before, and their nodes here."""
+    before = state.memory.cuts.get(part.first)
+    if before is None:
+        return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)
+    return before, part.places(before.part)
 
 
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
     """Remember an outcome for later solves if it is proven, else for this one."""
     if outcome.proven:
-        state.memory.outcomes[key] = replace(outcome, cuts=NO_CUTS)
+        kept = replace(outcome, cuts=NO_CUTS)
+        if isinstance(kept, PartnerOutcome):
+            kept = replace(kept, partner_cuts=NO_PARTNER_CUTS)
+        state.memory.outcomes[key] = kept
     elif key not in state.provisional or state.provisional[key].value <= outcome.value:
         state.provisional[key] = outcome
     return outcome

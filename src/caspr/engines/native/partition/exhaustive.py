@@ -50,7 +50,7 @@ def enumerate_optima(
     """
     best: list[tuple[int, ...]] = []
     value, count = floor, 0
-    walk = _Walk(problem, floor, steps, watch)
+    walk = Walk(problem, floor, steps, watch)
     for reached, labels in walk.clusterings():
         if reached > value:
             best.clear()
@@ -64,7 +64,7 @@ def enumerate_optima(
     return Optima(value, tuple(best), None if walk.exhausted or limit == 1 else count)
 
 
-class _Walk:
+class Walk:
     """A depth-first walk over clusterings that may still reach `floor`, which rises with what is found."""
 
     def __init__(self, problem: Problem, floor: int, steps: int | None, watch: Watch | None) -> None:

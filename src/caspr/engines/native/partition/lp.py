@@ -112,8 +112,8 @@ def relax(
     The search starts from a point nearby, if one is given, and from the weights of the cuts.
     """
     program = program_of(problem, cuts)
-    start = None if near is None else near[program.first, program.second]
-    solved = _run(program, watch, tolerance, start)
+    start = None if near is None else (near[program.first, program.second], cuts.weights)
+    solved = run(model_of(program.gains, program.rows), start, watch=watch, tolerance=tolerance)
     if solved is None:
         return None
     values, duals = solved
@@ -155,9 +155,14 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
 
-def program_of(problem: Problem, cuts: Cuts) -> Program:
-    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts."""
+def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Program:
+    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts.
+
+    Pairs in `also` get a column, too.
+    """
     needed = problem.gains > 0
+    if also is not None:
+        needed |= also
     for _, stars in cuts.by_size:
         for one, two in _sides(stars.shape[1]):
             needed[stars[:, one], stars[:, two]] = True
@@ -192,11 +197,14 @@ def _rows(cuts: Cuts, numbers: Labels) -> Rows:
     return Rows(starts, columns[order], signs[order])
 
 
-def _run(
-    program: Program, watch: Watch, tolerance: float, start: Floats | None
+def run(
+    model: highspy.HighsLp, start: tuple[Floats, Floats] | None, *, watch: Watch, tolerance: float
 ) -> tuple[Floats, Floats] | None:
-    """Hand the relaxation to HiGHS; return the point and the multipliers of the rows."""
-    entries = len(program.rows.columns) + len(program.gains) + len(program.cuts)
+    """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
+
+    The search starts from such a point and multipliers, if given.
+    """
+    entries = len(model.a_matrix_.index_) + model.num_col_ + model.num_row_
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     steps = min(max(SLICE // max(entries, 1), SHORTEST), ITERATIONS)
     for option, choice in (
@@ -208,9 +216,9 @@ def _run(
         ("kkt_tolerance", tolerance),
     ):
         solver.setOptionValue(option, choice)
-    solver.passModel(_model(program.gains, program.rows))
+    solver.passModel(model)
     if start is not None:
-        solver.setSolution(_solution(start, program.cuts.weights))
+        solver.setSolution(_solution(*start))
     found = None
     for _ in range(0, ITERATIONS, steps):
         if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
@@ -253,13 +261,15 @@ def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
     return solution
 
 
-def _model(gains: Ints, rows: Rows) -> highspy.HighsLp:
+def model_of(gains: Ints, rows: Rows, upper: Floats | None = None) -> highspy.HighsLp:
+    """Write a relaxation for HiGHS; the right sides are 1 unless they are given."""
     model = highspy.HighsLp()
     columns, count = len(gains), len(rows.starts) - 1
     model.num_col_, model.num_row_ = columns, count
     model.col_cost_ = -gains.astype(np.float64)
     model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
-    model.row_lower_, model.row_upper_ = np.full(count, -highspy.kHighsInf), np.ones(count)
+    model.row_lower_ = np.full(count, -highspy.kHighsInf)
+    model.row_upper_ = np.ones(count) if upper is None else upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = rows.starts
     model.a_matrix_.index_ = rows.columns

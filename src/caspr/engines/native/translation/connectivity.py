@@ -66,6 +66,17 @@ def extra(instance: Instance, first: Span, second: Span) -> int | None:
     return 0 if instance.is_free(first, second) else instance.price(first, second).extra
 
 
+def first_links(instance: Instance, chain: Collection[Span], lone: Collection[Span]) -> list[Pair]:
+    """Return, for each lone mention of a chain, its link that costs least extra."""
+    links = []
+    for mention in sorted(set(chain).intersection(lone)):
+        costs = ((extra(instance, mention, other), other) for other in sorted(chain) if other != mention)
+        ranked = [(cost, other) for cost, other in costs if cost is not None]
+        if ranked:
+            links.append((mention, min(ranked)[1]))
+    return links
+
+
 def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[Pair] = ()) -> bool:
     """Return whether mentions that must share a chain cannot."""
     inside = set(bundle)

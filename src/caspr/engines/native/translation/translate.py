@@ -4,7 +4,8 @@ Mentions of one kind (equal signature) have equal gain with everything else. If 
 among themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the
 limit case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that
 gains nothing, neither within itself nor with another, ends alone. Mentions that must be together form a
-*bundle*, one node of several kinds.
+*bundle*, one node of several kinds. Around mentions that must not stay alone, `partners` says what becomes
+of twins.
 
 What a pair gains in one chain follows from its evidence (`task.price.pair_price`); a pair with an enforced
 and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
@@ -22,18 +23,20 @@ any gain is multiplied: with twelve annotators and the largest coefficients, one
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from caspr.engines.native.partition.partners.demand import Demanding, Demands
 from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.gains import PairGains, list_pairs
 from caspr.engines.native.translation.links import Links, find_links
+from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
 from caspr.task.price.pricing import classes_of, pairs_of
@@ -58,11 +61,18 @@ class Part:
     """The mentions behind each node."""
     constant: int
     """What the pairs inside the nodes gain."""
+    demands: Demands = ()
+    """The nodes that must not stay alone."""
 
     @cached_property
     def key(self) -> bytes:
         """Name the problem by its content."""
-        return self.problem.key
+        return self.problem.key + repr(self.demands).encode() if self.demands else self.problem.key
+
+    @property
+    def demanding(self) -> Demanding:
+        """The problem with its demands, all pairs written down."""
+        return Demanding(self.problem.dense(), self.demands)
 
     @property
     def first(self) -> Span:
@@ -131,11 +141,14 @@ class _Kinds:
     """The part each kind belongs to."""
     bundle_of: Mapping[Span, Span]
     """The bundle of each mention that is in one, named by its first mention."""
+    single: frozenset[Span]
+    """The mentions that stay single because a lone mention may need one as its partner."""
 
     def counts(self, mention: Span) -> bool:
         """Return whether a mention can be in a chain of an optimum."""
         kind = self.of.get(mention)
-        return kind is not None and (self.live[kind] or mention in self.bundle_of)
+        wanted = mention in self.bundle_of or mention in self.single
+        return kind is not None and (self.live[kind] or wanted)
 
 
 class Translator:
@@ -171,17 +184,23 @@ class Translator:
         self.gains = PairGains.of(instance, self.links)
 
     def translate(
-        self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
+        self,
+        bundles: Bundles,
+        forbidden: Collection[Pair],
+        *,
+        lone: Collection[Span] = (),
+        ties: bool = False,
     ) -> tuple[Part, ...]:
         """Write the instance as independent problems; mentions in none of them end alone.
 
-        The bundles must not contradict the rules (see `connectivity.contradicts`).
+        The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
+        bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
-        kinds = self._kinds(bundles, ties=ties)
+        kinds = self._kinds(bundles, forbidden, lone, ties=ties)
         members: dict[int, list[Span]] = {}
         for kind, mentions in enumerate(self.by_kind):
             if not kinds.live[kind]:
-                mentions = [mention for mention in mentions if mention in kinds.bundle_of]
+                mentions = [mention for mention in mentions if kinds.counts(mention)]
             if mentions:
                 members.setdefault(kinds.part_of[kind], []).extend(mentions)
         apart: dict[int, list[Pair]] = {}
@@ -192,16 +211,21 @@ class Translator:
                     apart.setdefault(one, []).append((first, second))
         evidence, nothing = _evidence_by_part(kinds), kinds.links.chosen(np.empty(0, dtype=np.intp))
         parts = [
-            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing))
+            self._remembered(
+                kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing), lone
+            )
             for number, mentions in members.items()
         ]
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
 
-    def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
-        links = self.links
+    def _kinds(
+        self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
+    ) -> _Kinds:
+        links, linked = self.links, linked_kinds(self.instance, self.of, lone)
         useful = self.gains.useful(ties=ties)
         strong = useful[links.evidence]
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
+        chained += [(self.of[mention], kind) for mention, found in linked.items() for kind in sorted(found)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
         first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
         second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
@@ -211,19 +235,26 @@ class Translator:
         if self.gains.all_useful(ties=ties):
             part_of, live = [0] * len(live), np.ones_like(live)
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
-        return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of)
+        single = single_partners(self.by_kind, linked, bundle_of, forbidden)
+        return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of, single)
 
-    def _remembered(self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
+    def _remembered(
+        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links, lone: Collection[Span]
+    ) -> Part:
         bundled = tuple(
             (span, kinds.bundle_of[span], self.enforced.get(span))
             for span in mentions
             if span in kinds.bundle_of
         )
-        key = (tuple(mentions), tuple(apart), bundled)
+        alone = tuple(mention for mention in mentions if mention in lone)
+        single = tuple(mention for mention in mentions if mention in kinds.single) if alone else ()
+        key = (tuple(mentions), tuple(apart), bundled, alone, single)
         if key not in self.parts:
             if len(mentions) > LARGE:
                 self.watch.check()
-            self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
+            part = _part(self.instance, kinds, mentions, apart, links)
+            demands = demands_of(self.instance, part.problem, part.nodes, alone)
+            self.parts[key] = replace(part, demands=demands)
         return self.parts[key]
 
 
@@ -251,7 +282,7 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
 
 def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
     _refuse_overflow(kinds.gains.largest, len(mentions))
-    atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
+    atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}

@@ -125,6 +125,14 @@ class SparseProblem:
             content.update(column.tobytes())
         return content.digest()
 
+    def forbidden_with(self, node: int) -> Bools:
+        """Return which nodes must not share a cluster with one."""
+        barred = np.full(self.size, self.common is None)
+        places, _ = self.neighbours.of(np.array([node]))
+        barred[self.neighbours.others[places]] = self.forbidden[self.neighbours.pairs[places]]
+        barred[node] = False
+        return barred
+
     def value(self, labels: Labels) -> int | None:
         """Return the value of a clustering, or `None` if it holds a forbidden pair."""
         inside = labels[self.first] == labels[self.second]
