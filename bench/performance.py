@@ -179,8 +179,8 @@ def limits_that_hold(plan: Plan) -> Iterator[Row]:
         yield Row(
             f"time limit {limit:.0f} s: {what}",
             f"within {PATIENCE:.0f} s of it",
-            f"engine {run.clock:.1f} s by the clock, {state}; {run.megabytes:.0f} MB; processor {run.seconds:.1f} s "
-            "with preparation and checks",
+            f"engine {run.clock:.1f} s by the clock, {state}; {run.megabytes:.0f} MB; with preparation and "
+            f"checks {run.seconds:.1f} s of the processor",
         )
 
 

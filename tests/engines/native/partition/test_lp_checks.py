@@ -1,6 +1,6 @@
 """Whatever the solver of the relaxation says, the bound made from it is safe: each check on the way."""
 
-from threading import Event
+from threading import Event, Timer
 from time import monotonic
 from types import SimpleNamespace
 from typing import Any
@@ -220,6 +220,9 @@ def test_a_long_run_is_left_when_the_search_is_cancelled(monkeypatch: pytest.Mon
     point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(cancelled=lambda: solver.runs > 0))
     going_on.set()
     assert point is None
+    going_on.clear()
+    solver = Slow()
+    Timer(4 * lp.POLL, going_on.set).start()
     assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
 
 

@@ -241,12 +241,14 @@ def _run_slice(solver: highspy.Highs, watch: Watch, entries: int) -> bool:
 
     A long run is left behind in its thread when the search is cancelled: it ends by itself after a slice.
     """
+    # mutant: equivalent (boundary), because either way the run comes to the same end
     if entries < QUICK * ENTRIES_PER_SECOND:
         solver.run()
         return True
     running = Thread(target=solver.run)
     running.start()
     while running.is_alive():
+        # mutant: equivalent (delete), because it only saves looking without a pause
         running.join(POLL)
         if watch.cancelled() and running.is_alive():
             return False
