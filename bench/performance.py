@@ -299,6 +299,15 @@ def _decide(files: Sequence[Path], rounds: int) -> list[float]:
     return seconds
 
 
+def must_exist(plan: Plan) -> Iterator[Row]:
+    """Measure decisions that mentions must exist."""
+    from bench.must_exist import rows
+
+    act = None if plan.acts is None else plan.acts / "Sara_Act1"
+    for row in rows(act if act is not None and act.is_dir() else None, quick=plan.quick):
+        yield Row(*row)
+
+
 PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "start-up": start_up,
     "growth": growth,
@@ -306,6 +315,7 @@ PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "objectives": novel_objectives,
     "limits": limits_that_hold,
     "decisions": decisions,
+    "must-exist": must_exist,
     "acts": acts,
     "datasets": datasets,
     "clingo": against_clingo,

@@ -342,3 +342,63 @@ def test_a_partner_with_conflicts_is_in_the_part() -> None:
     instance = task([[1, 2]], [[1, 4]], [[1, 4]], *[[]] * 4, exists=[1], apart=[4, 9])
     one = part([1], [2], needs=[0], proof=leaf([4, 0, 1]))
     assert refused(instance, proof(one, conflicts=[[4, 9]]), "a partner is in no node")
+
+
+def test_a_partner_inside_the_home_is_no_leaf() -> None:
+    inside = Need(0, (1, 2, 0), (1, 1, 2), ((0, 1), (0, 2), (0, 9)))
+    assert inside.sharpens(1, [0, 2]) == [(1, 2)]
+    assert inside.sharpens(0, [1]) == [(1, 1), (2, 1)]
+    assert inside.sharpens(0, [1, 2]) == [(2, 1)]
+    assert inside.sharpens(2, [0, 1]) == []
+
+
+def test_a_link_without_cost_is_not_shared() -> None:
+    mutual = {0: need(0, 1), 1: need(1, 0)}
+    assert bound_tree({(0, 1): -2}, leaf([2, 0, 1]), mutual) == -2
+    with pytest.raises(KeyError):
+        bound_tree({(0, 1): -2}, leaf([2, 0, 1], shared=[[0, 0, 1]]), mutual)
+
+
+MUTUAL = task([[1, 2]], *[[[4, 5]]] * 6, objective="va", exists=[1, 2])
+"""Mentions 1 and 2 must be with each other, by a link that costs 3 more used than unused."""
+
+
+@pytest.mark.parametrize("order", [((1,), (2,)), ((2,), (1,))])
+def test_a_link_that_two_needs_share_is_paid_once(order: tuple[tuple[int], tuple[int]]) -> None:
+    rows = leaf([1, 0, 1], shared=[[3, 0, 1]])
+    given = proof(part(*order, needs=[0, 1], proof=rows), part([4], [5]))
+    assert proves_the_optimum(MUTUAL, given)
+
+
+def test_the_cheapest_link_with_a_node_counts() -> None:
+    chains = [[[1, 2]], [[1, 3]], [[1, 3]], *[[[8, 9]]] * 7]
+    for enforced in ([2, 3], [3, 2]):
+        instance = task(*chains, objective="va", exists=[1], chains=[enforced])
+        # Two annotators linked 3 with 1, so that link costs less extra than the one with 2.
+        one = part([1], [2, 3], needs=[0], proof=leaf([2, 0, 1]))
+        assert proves_the_optimum(instance, proof(one, part([8], [9])))
+
+
+def test_mentions_of_a_node_that_are_not_linked_cost_nothing() -> None:
+    instance = task([[1, 2]], *[[[8, 9]]] * 6, objective="va", exists=[1], chains=[[2, 3]])
+    one = part([1], [2, 3], needs=[0], proof=leaf([2, 0, 1]))
+    assert proves_the_optimum(instance, proof(one, part([8], [9])))
+
+
+def test_needs_do_not_count_as_single_partners() -> None:
+    instance = task([[1, 2, 5, 6]], *[[]] * 5, exists=[1, 2])
+    one = part([1], [2], [5], needs=[0, 1], proof=leaf())
+    assert refused(instance, proof(one), "too few partners are nodes of their own")
+    assert not refused_for(instance, proof(part([1], [2], [5], [6], needs=[0, 1], proof=leaf())), "too few")
+
+
+def test_partners_that_are_single_are_enough() -> None:
+    """Two needs are linked with mention 5 only, which is a node of its own: there is no second one."""
+    instance = task([[1, 5]], [[2, 5]], *[[]] * 5, exists=[1], chains=[[2, 3]])
+    one = part([1], [2, 3], [5], needs=[0], proof=leaf([4, 0, 2]))
+    assert not refused_for(instance, proof(one), "too few")
+
+
+def test_a_bundle_near_a_need_is_whole() -> None:
+    instance = task([[1, 5, 6]], *[[]] * 5, exists=[1], chains=[[5, 6]])
+    assert proves_the_optimum(instance, proof(part([1], [5, 6], needs=[0], proof=leaf([6, 0, 1]))))

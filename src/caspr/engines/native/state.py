@@ -58,8 +58,6 @@ class Memory:
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
     """Links between kinds, by the kinds."""
-    cuts: dict[Span, CutsBefore] = field(default_factory=dict)
-    """The cuts last used for a part, by its first mention."""
 
 
 @dataclass
@@ -76,6 +74,8 @@ class SolveState:
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
+    cuts: dict[Span, CutsBefore] = field(default_factory=dict)
+    """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
     done: int = 0
@@ -204,7 +204,7 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
             remembered=state.memory.pieces,
         )
     stars = outcome.partner_cuts if isinstance(outcome, PartnerOutcome) else NO_PARTNER_CUTS
-    state.memory.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
+    state.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
     return _remembered(state, key, outcome)
 
 
@@ -228,7 +228,7 @@ def _exactly_demanding(
 
 def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
     """Return the cuts in use when nearly the same mentions were solved before, and their nodes here."""
-    before = state.memory.cuts.get(part.first)
+    before = state.cuts.get(part.first)
     if before is None:
         return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)
     return before, part.places(before.part)

@@ -37,7 +37,6 @@ from typing import Any
 
 from caspr.proof.verify.facts import Assumptions, Facts, Mentions
 from caspr.proof.verify.reading import Proof, read_integer, require
-from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 Link = tuple[int, int]
@@ -71,7 +70,7 @@ class Need:
 
     def among(self, allowed: Collection[tuple[int, int]]) -> "Need":
         """Forget the partners whose pair with the home is not allowed."""
-        pairs = ((min(self.home, one), max(self.home, one)) for one in self.partners)
+        pairs = (_pair(self.home, one) for one in self.partners)
         return self.keep(place for place, pair in enumerate(pairs) if pair in allowed)
 
     def without(self, one: int, other: int) -> "Need":
@@ -90,13 +89,12 @@ class Need:
         partners = tuple(keep if partner == drop else partner for partner in self.partners)
         if (home, 0) in zip(partners, self.costs, strict=True):
             return None
-        end = partners.index(home) if home in partners else len(partners) - 1
-        places = (
-            place
-            for place, partner in enumerate(partners[: end + 1])
-            if partners.index(partner) == place
-            and (partner == home or (min(home, partner), max(home, partner)) in allowed)
-        )
+        places = []
+        for place, partner in enumerate(partners):
+            if partners.index(partner) == place and (partner == home or _pair(home, partner) in allowed):
+                places.append(place)
+            if partner == home:
+                break
         return replace(self, home=home, partners=partners).keep(places)
 
     def sharpens(self, centre: int, leaves: Sequence[int]) -> list[tuple[int, int]]:
@@ -106,15 +104,20 @@ class Need:
         >>> need.sharpens(9, [1]), need.sharpens(3, [1, 2]), need.sharpens(1, [2, 9]), need.sharpens(3, [9])
         ([(1, 1), (2, 1)], [(2, 1)], [(1, 2)], [])
         """
-        place = {partner: number for number, partner in enumerate(self.partners)}
-        if self.home in leaves and centre in place:
+        place = {partner: number for number, partner in enumerate(self.partners) if partner != self.home}
+        if self.home in leaves:
             times = 2 if len(leaves) == 2 else 1
-            others = [leaf for leaf in leaves if leaf != self.home and leaf in place]
-            return [(place[leaf], times) for leaf in others if place[leaf] > place[centre]]
-        if self.home in leaves or not all(leaf in place for leaf in leaves):
+            # A centre that is no partner comes before nobody.
+            begin = place.get(centre, len(self.partners))
+            return [(place[leaf], times) for leaf in leaves if place.get(leaf, -1) > begin]
+        if not all(leaf in place for leaf in leaves):
             return []
         after = range(max(place[leaf] for leaf in leaves) + 1, len(self.partners))
         return [(number, 1) for number in after if centre in (self.home, self.partners[number])]
+
+
+def _pair(one: int, other: int) -> Link:
+    return min(one, other), max(one, other)
 
 
 Needs = Mapping[int, Need]
@@ -149,42 +152,36 @@ def read_needs(
 
 
 def _check_singles(
-    facts: Facts,
-    nodes: Sequence[Sequence[Span]],
-    linked: Mapping[Span, Mentions],
-    special: Collection[Span],
+    facts: Facts, nodes: Sequence[Sequence[Span]], linked: Mapping[Span, Mentions], special: Collection[Span]
 ) -> None:
-    """Check that of the mentions that may be swapped, enough are nodes of their own."""
+    """Check that all special partners have a node, and of those that may be swapped enough, each its own."""
     signature_of = facts.instance.votes.signature
     single = {node[0] for node in nodes if len(node) == 1}
-    known = Counter(signature_of(mention) for mention in single - set(special))
-    for signature, needed in _demanded(facts, linked).items():
-        alike = {one for others in linked.values() for one in others if signature_of(one) == signature}
-        require(alike & set(special) <= {one for node in nodes for one in node}, "a partner is in no node")
-        merged = alike - set(special) - single
-        require(not merged or known[signature] >= needed, "too few partners are nodes of their own")
-
-
-def _demanded(facts: Facts, linked: Mapping[Span, Mentions]) -> Mapping[Signature, int]:
-    """Count how many needs are linked with each signature."""
-    signature_of = facts.instance.votes.signature
-    return Counter(
+    placed = {mention for node in nodes for mention in node}
+    needed = Counter(
         signature for others in linked.values() for signature in {signature_of(one) for one in others}
     )
+    known = Counter(signature_of(mention) for mention in single if mention not in special)
+    for mention in sorted(frozenset[Span]().union(*linked.values()) - single):
+        if mention in special:
+            require(mention in placed, "a partner is in no node")
+        else:
+            signature = signature_of(mention)
+            require(known[signature] >= needed[signature], "too few partners are nodes of their own")
 
 
 def _need(facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]) -> Need:
     costs: dict[int, int] = {}
     for other in linked & where.keys():
         cost, node = facts.extra(mention, other), where[other]
-        if cost is not None:
-            costs[node] = min(cost, costs.get(node, cost))
+        assert cost is not None  # it is linked
+        costs[node] = min(cost, costs.get(node, cost))
     ranked = sorted((cost, node) for node, cost in costs.items())
     return Need(
         number,
         tuple(node for _, node in ranked),
         tuple(cost for cost, _ in ranked),
-        tuple((min(number, node), max(number, node)) for _, node in ranked),
+        tuple(_pair(number, node) for _, node in ranked),
     )
 
 
