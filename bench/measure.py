@@ -30,6 +30,8 @@ class Measure:
     seconds: float
     """Processor time of the adjudication alone, after start-up and reading: other work on the machine hardly
     changes it."""
+    clock: float
+    """Seconds of the engine alone by the clock: what a time limit is about."""
     megabytes: float
     """Peak memory of the process and of its children, whichever was larger."""
     mentions: int
@@ -84,6 +86,7 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
         status=str(result.status),
         stop=result.solution.stop,
         seconds=took,
+        clock=result.seconds,
         megabytes=max(peaks) / 1024,
         mentions=len(result.instance.mentions),
         statistics=asdict(result.solution.statistics) if result.solution.statistics else None,

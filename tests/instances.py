@@ -59,8 +59,8 @@ def random_instance(
         nested=_nesting(rng.random()) if odd else Nesting.NEVER,
         forced_votes=odd and rng.random() < 0.3,
         singletons=Singletons.VOTE if odd and rng.random() < 0.2 else Singletons.DROP,
-        weights=_weights(more, objective, len(annotations)) if weighted else None,
-        seen=tuple(_stretches(more, tokens) for _ in annotations) if covered else (),
+        weights=random_weights(more, objective, len(annotations)) if weighted else None,
+        seen=tuple(random_stretches(more, tokens) for _ in annotations) if covered else (),
     )
 
 
@@ -82,7 +82,8 @@ def _nesting(number: float) -> Nesting:
     return Nesting.ALWAYS if number < 0.3 else Nesting.VOTE if number < 0.6 else Nesting.NEVER
 
 
-def _weights(rng: random.Random, objective: Objective, annotators: int) -> Coefficients:
+def random_weights(rng: random.Random, objective: Objective, annotators: int) -> Coefficients:
+    """Make up what the votes of each annotator cost."""
     return Coefficients(
         tuple(rng.randint(0, 4) for _ in range(annotators)),
         tuple(rng.randint(0, 3) for _ in range(annotators)),
@@ -91,7 +92,7 @@ def _weights(rng: random.Random, objective: Objective, annotators: int) -> Coeff
     )
 
 
-def _stretches(rng: random.Random, tokens: int) -> Stretches | None:
+def random_stretches(rng: random.Random, tokens: int) -> Stretches | None:
     """Make up what an annotator saw: everything, nothing, or one or two runs of tokens."""
     if rng.random() < 0.3:
         return None

@@ -125,12 +125,12 @@ from caspr import Annotation, Decisions, Result
 
 files = [caspr.read("a.conll"), caspr.read("b.conll")]
 reveal_type(caspr.adjudicate)
-results = caspr.adjudicate(files, objective="va", certainty=1.5, jobs=2, decisions={"d": Decisions()})
+results = caspr.adjudicate(files, objective="va", certainty=1.5, decisions={"d": Decisions()})
 reveal_type(results)
 reveal_type(results[0].gold)
 reveal_type(caspr.score)
 caspr.adjudicate(files, objektive="va")
-caspr.adjudicate(files, jobs="many")
+caspr.adjudicate(files, max_solutions="many")
 caspr.nonsense
 """
 
@@ -147,7 +147,7 @@ def test_checkers_see_types(tmp_path: Path) -> None:
     assert 'Revealed type is "caspr.text.document.Annotation"' in gold
     assert "caspr.measures.scores.Scores" in score
     assert 'Unexpected keyword argument "objektive"' in errors[0]
-    assert 'Argument "jobs" to "adjudicate" has incompatible type "str"' in "".join(errors)
+    assert 'Argument "max_solutions" to "adjudicate" has incompatible type "str"' in "".join(errors)
     assert any("has no attribute" in error for error in errors)
 
 
@@ -169,7 +169,6 @@ OTHER_VALUES: SettingValues = {
     "engine": "clingo",
     "time_limit": 9.0,
     "memory_limit": 900,
-    "jobs": 2,
     "certainty": 3.0,
     "max_solutions": 4,
 }
@@ -221,7 +220,7 @@ class TestSettings:
         files = [caspr.read(path) for path in PAPER]
         with pytest.raises(TypeError, match="unknown setting 'objektive'"):
             caspr.adjudicate(files, objektive="va")  # type: ignore[call-arg]
-        for bad in ({"certainty": -1.0}, {"jobs": 0}, {"objective": "w"}, {"engine": "steam"}):
+        for bad in ({"certainty": -1.0}, {"max_solutions": 0}, {"objective": "w"}, {"engine": "steam"}):
             with pytest.raises(caspr.CasprError):
                 caspr.adjudicate(files, **bad)
 
@@ -233,7 +232,7 @@ class TestSettings:
 
     def test_settings_reach_the_engine(self) -> None:
         files = [caspr.read(path) for path in PAPER]
-        [result] = caspr.adjudicate(files, preset="paper", certainty=5.0, jobs=2, max_solutions=10)
+        [result] = caspr.adjudicate(files, preset="paper", certainty=5.0, max_solutions=10)
         assert result.certainties
         assert len(result.golds) == 2
 

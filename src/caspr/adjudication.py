@@ -52,7 +52,7 @@ def adjudicate(
     document, or those about each document by its name. All other keywords are settings, named like the
     options of `caspr adjudicate`: preset, objective, omit_cost, use_cost, invent_cost, nested, allow_nested,
     singletons, weight, weights, coverage, variants, forced_votes, encoding, engine, time_limit,
-    memory_limit, jobs, certainty, max_solutions.
+    memory_limit, certainty, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.

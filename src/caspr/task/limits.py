@@ -21,8 +21,6 @@ class Limits:
     """Memory of the solver's processes, each."""
     solutions: int = 1
     """How many optimal solutions to return at most; 1 asks for any one."""
-    jobs: int = 1
-    """How many processes may share the work, where an engine can."""
     interruptible: bool = False
     """Whether Ctrl-C must end the search within a second, even inside a solver's own code."""
     cancelled: Callable[[], bool] | None = None
@@ -34,8 +32,6 @@ class Limits:
             raise InputError(f"time limit: found {self.seconds}, expected seconds from 0")
         if self.megabytes is not None and self.megabytes < 1:
             raise InputError(f"memory limit: found {self.megabytes}, expected megabytes from 1")
-        if self.jobs < 1:
-            raise InputError(f"jobs: found {self.jobs}, expected at least 1")
         if self.solutions < 1:
             raise InputError(f"most solutions: found {self.solutions}, expected at least 1")
 

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Chain, Document, Span
-from tests.instances import random_statements
+from tests.instances import random_statements, random_stretches, random_weights
 
 OBJECTIVE_CHOICES = (
     *OBJECTIVES.values(),
@@ -41,6 +41,41 @@ def random_instance(seed: int, *, mentions: int = 9, decisions: bool = True) -> 
         nested=random.choice(list(Nesting)),
         forced_votes=random.random() < 0.3,
         singletons=random.choice(list(Singletons)),
+    )
+
+
+def needy_instance(seed: int, *, mentions: int = 8) -> Instance:
+    """Make an instance in which several mentions must exist, beside other decisions now and then."""
+    random = Random(f"needy {seed}")
+    tokens = random.choice((6, 12, 20))
+    spans = sorted(
+        {Span(1, 1), Span(3, 3), *(_span(random, tokens) for _ in range(random.randint(1, mentions - 2)))}
+    )
+    document = Document("d", ("w",) * tokens)
+    truth = {span: random.randrange(random.choice((2, 3, 5))) for span in spans}
+    annotations = tuple(
+        Annotation.of(f"a{n}", document, _chains(random, truth)) for n in range(random.randint(2, 7))
+    )
+    chosen = random.sample(spans, random.randint(1, min(4, len(spans))))
+    statements = [Statement.of(StatementKind.EXISTS, [span]) for span in chosen]
+    if random.random() < 0.3:
+        statements.append(Statement.of(StatementKind.APART, random.sample(spans, 2)))
+    if random.random() < 0.2:
+        statements.append(Statement.of(StatementKind.TOGETHER, random.sample(spans, 2)))
+    if random.random() < 0.2:
+        statements.append(
+            Statement.of(StatementKind.ENFORCED, random.sample(spans, random.randint(1, 2)), "x")
+        )
+    objective = random.choice(OBJECTIVE_CHOICES)
+    weighted, covered = random.random() < 0.2, random.random() < 0.2
+    return Instance(
+        annotations,
+        objective=objective,
+        decisions=Decisions.of([], [], statements),
+        nested=random.choice(list(Nesting)),
+        forced_votes=random.random() < 0.25,
+        weights=random_weights(random, objective, len(annotations)) if weighted else None,
+        seen=tuple(random_stretches(random, tokens) for _ in annotations) if covered else (),
     )
 
 

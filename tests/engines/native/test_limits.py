@@ -1,6 +1,5 @@
 """Limits and interrupts give the best so far, with a bound; nothing escapes as an exception."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -8,12 +7,8 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve, state
-from caspr.engines.native.engine import solve_with
 from caspr.engines.native.incremental import IncrementalSolver
-from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.reductions import Reduced
-from caspr.engines.native.state import Memory
 from caspr.engines.native.translation import translate
 from caspr.errors import EngineError
 from caspr.proof.certify import certify
@@ -116,35 +111,6 @@ def test_a_long_chain_costs_little() -> None:
     instance = Instance(tuple(Annotation.of(name, document, [chain]) for name in "abc"))
     solution = solve(instance, Limits(seconds=20))
     assert (solution.value, solution.status) == (0, Status.OPTIMAL)
-
-
-def test_several_processes_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[int] = []
-    in_processes = parallel.search_in_processes
-
-    def counted(
-        problems: Sequence[Reduced], seconds: float, megabytes: float, jobs: int
-    ) -> Iterator[SearchOutcome]:
-        used.append(len(problems))
-        return in_processes(problems, seconds, megabytes, jobs)
-
-    monkeypatch.setattr(parallel, "is_large", lambda problem: problem.size > 2)
-    monkeypatch.setattr(parallel, "search_in_processes", counted)
-    one, other = noisy("u", mentions=26, seed=5), noisy("u", mentions=26, seed=6)
-    document = Document("d", ("w",) * 200)
-    annotations = []
-    for left, right in zip(one.annotations, other.annotations, strict=True):
-        shifted = [
-            Chain.of(f"{chain.id}+", [(span.start + 100, span.end + 100) for span in chain.mentions])
-            for chain in right.chains
-        ]
-        annotations.append(Annotation.of(left.annotator, document, [*left.chains, *shifted]))
-    instance = Instance(tuple(annotations), OBJECTIVES["u"])
-    alone = solve_with(instance, Limits(), memory=Memory())
-    shared = solve_with(instance, Limits(), memory=Memory(), jobs=2)
-    certify(instance, shared)
-    assert shared == alone
-    assert used == [2]
 
 
 def test_gains_beyond_64_bits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

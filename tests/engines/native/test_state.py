@@ -8,10 +8,9 @@ import pytest
 
 from caspr.engines.native import state as module
 from caspr.engines.native.engine import solve_with
-from caspr.engines.native.partition import parallel
 from caspr.engines.native.partition.search import search_reduced
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.state import Memory, SolveState, solve_ahead, solve_exactly, solve_quickly
+from caspr.engines.native.state import Memory, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
@@ -33,7 +32,7 @@ def largest(state: SolveState) -> Part:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Count how often the steps of a search are taken."""
-    counted = {"reduce": 0, "quick": 0, "search_reduced": 0}
+    counted = {"split": 0, "quick": 0, "search_reduced": 0}
 
     def counting(name: str) -> Callable[..., Any]:
         step = getattr(module, name)
@@ -68,7 +67,7 @@ def test_a_proven_outcome_is_remembered_for_later_solves(calls: dict[str, int]) 
     for solver in (solve_exactly, solve_quickly):
         assert solver(later, part).value == outcome.value
         assert not len(solver(later, part).cuts)
-    assert calls == {"reduce": 1, "quick": 0, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 0, "search_reduced": 1}
 
 
 def test_an_unproven_outcome_is_searched_again(
@@ -90,7 +89,7 @@ def test_a_part_is_looked_at_and_reduced_once(calls: dict[str, int]) -> None:
     look = solve_quickly(state, part)
     assert solve_quickly(state, part) is look
     solve_exactly(state, part)
-    assert calls == {"reduce": 1, "quick": 1, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 1, "search_reduced": 1}
 
 
 @pytest.mark.parametrize(("value", "better"), [(-1, False), (0, True), (1, True)])
@@ -144,43 +143,6 @@ def two_blocks(mentions: int) -> Instance:
         for first, second in zip(one.annotations, two.annotations, strict=True)
     )
     return replace(one, annotations=annotations)
-
-
-@pytest.mark.parametrize(("jobs", "large", "sent"), [(2, 0, 2), (3, 0, 2), (1, 0, 0), (2, 10_000, 0)])
-def test_large_parts_are_searched_in_processes(
-    jobs: int, large: int, sent: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: list[int] = []
-
-    def searched(problems: list[Any], seconds: float, megabytes: float | None, workers: int) -> list[Any]:
-        taken.append(workers)
-        return [search_reduced(problem, Watch.of(Limits())) for problem in problems]
-
-    monkeypatch.setattr(parallel, "search_in_processes", searched)
-    monkeypatch.setattr(parallel, "is_large", lambda problem: problem.size > large)
-    state = begun(two_blocks(20), jobs=jobs)
-    parts = [part for part in state.translator.translate((), sorted(state.eager)) if part.problem.size > 4]
-    assert len(parts) >= 2
-    solve_ahead(state, parts[-2:])
-    assert len(state.memory.outcomes) == sent
-    assert taken == ([jobs] if sent else [])
-    solve_ahead(state, parts[-2:])
-    assert taken == ([jobs] if sent else [])
-
-
-def test_what_was_reduced_for_a_first_look_is_not_reduced_again(calls: dict[str, int]) -> None:
-    state = begun(jobs=2)
-    part = largest(state)
-    solve_quickly(state, part)
-    solve_ahead(state, [part])
-    assert calls["reduce"] == 1
-
-
-def test_one_large_part_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "is_large", lambda problem: True)
-    monkeypatch.setattr(parallel, "search_in_processes", lambda *_: pytest.fail("one part was sent away"))
-    state = begun(jobs=2)
-    solve_ahead(state, [largest(state)])
 
 
 Report = tuple[int | None, int | None]

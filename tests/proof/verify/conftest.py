@@ -3,7 +3,7 @@
 import pytest
 
 from caspr.proof import verify as package
-from caspr.proof.verify import cases, parts, reading, tree, verify
+from caspr.proof.verify import cases, needs, parts, reading, tree, verify
 from caspr.task.instance import Instance
 from tests.proof.verify.forging import Forgery, Plain, claimed, optimum, refused
 
@@ -20,7 +20,7 @@ def forgery(monkeypatch: pytest.MonkeyPatch) -> Forgery:
             if message not in reason:
                 reading.require(condition, reason)
 
-        for module in (package, parts, cases, tree):
+        for module in (package, parts, needs, cases, tree):
             monkeypatch.setattr(module, "require", lenient)
         return verify(claimed(instance, proves, given), instance) == proves
 

@@ -16,11 +16,12 @@ from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.solution import Partition, Status
+from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
 from tests.instances import annotation
+from tests.proof.verify.forging import by_cases, case, claimed, part, plain, proof
 
 Plain = dict[str, Any]
 
@@ -30,10 +31,6 @@ def proven(instance: Instance) -> Plain:
     assert written is not None
     plain: Plain = json.loads(json.dumps(written))
     return plain
-
-
-def plain(partition: Partition) -> list[list[list[int]]]:
-    return [[list(mention) for mention in chain] for chain in partition]
 
 
 def must_exist(objective: str = "v") -> Instance:
@@ -51,6 +48,13 @@ def held_by_links() -> Instance:
     annotations = tuple(annotation(f"a{number}", given) for number, given in enumerate(pairs))
     enforced = [Chain.of("1", [(1, 1), (3, 3)])]
     return Instance(annotations, OBJECTIVES["va"], Decisions.of(enforced), forced_votes=True)
+
+
+def proven_by_cases() -> Plain:
+    """Prove by cases that the mention that must exist is best with two others."""
+    first = case([2], part([1, 2], [3]), part([4], [5]))
+    second = case([4], part([2, 3]), part([1, 4], [5]))
+    return claimed(must_exist(), 11, proof(by_cases(range(1, 6), [1], first, second)))
 
 
 def cases_of(certificate: Plain) -> Plain:
@@ -73,7 +77,7 @@ def test_links_used_only_to_hold_a_chain_together() -> None:
 
 
 def test_one_of_several_interchangeable_mentions_is_enough() -> None:
-    assert len(cases_of(proven(must_exist()))["cases"]) == 2
+    assert verify(proven_by_cases(), must_exist()) == 11
 
 
 def lower_value(plain: Plain) -> None:
@@ -123,8 +127,8 @@ def invented_conflict_in_a_case(plain: Plain) -> None:
 
 
 def bundle_not_joined(plain: Plain) -> None:
-    for part in cases_of(plain)["cases"][0]["parts"]:
-        part["nodes"] = [[mention] for node in part["nodes"] for mention in node]
+    for one in cases_of(plain)["cases"][0]["parts"]:
+        one["nodes"] = [[mention] for node in one["nodes"] for mention in node]
 
 
 def changed_chain(plain: Plain) -> None:
@@ -158,7 +162,7 @@ def too_deep(plain: Plain) -> None:
 )
 def test_a_tampered_proof_by_cases_is_refused(tamper: Callable[[Plain], None]) -> None:
     instance = must_exist()
-    changed = proven(instance)
+    changed = proven_by_cases()
     tamper(changed)
     with pytest.raises(EngineError):
         verify(changed, instance)
@@ -244,21 +248,35 @@ def changed(random: Random, certificate: Plain) -> Plain:
     return copy
 
 
+def refused_for_all(random: Random, certified: Plain, instance: Instance, *, changes: int) -> int:
+    """Change a certificate and claim worse solutions with it; return how often it was refused."""
+    best = certified["value"]
+    worse = {cost: chains for cost, chains in brute.every_solution(instance) if cost > best}
+    tried = 0
+    for _ in range(changes):
+        forged = changed(random, certified)
+        for cost in random.sample(sorted(worse), min(8, len(worse))):
+            with pytest.raises(EngineError):
+                verify({**forged, "value": cost, "chains": plain(worse[cost])}, instance)
+            tried += 1
+    return tried
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_no_change_proves_more_than_the_truth(block: int) -> None:
     random, tried = Random(block), 0
     for seed in range(block * 300, block * 300 + 300):
         instance = random_instance(seed, mentions=7)
-        solution = solve(instance, Limits())
-        if solution.status is not Status.OPTIMAL or not instance.decisions:
-            continue
-        worse = {cost: chains for cost, chains in brute.every_solution(instance) if cost > solution.value}
-        certified = proven(instance)
-        by_cases = any("cases" in part for part in certified["parts"])
-        for _ in range(30 if by_cases else 3):
-            forged = changed(random, certified)
-            for cost in random.sample(sorted(worse), min(8, len(worse))):
-                with pytest.raises(EngineError):
-                    verify({**forged, "value": cost, "chains": plain(worse[cost])}, instance)
-                tried += by_cases
+        if solve(instance, Limits()).status is Status.OPTIMAL and instance.decisions:
+            certified = proven(instance)
+            special = any("cases" in part or "needs" in part for part in certified["parts"])
+            refused = refused_for_all(random, certified, instance, changes=30 if special else 3)
+            tried += special * refused
     assert tried > 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_change_of_a_proof_by_cases_proves_more_than_the_truth(seed: int) -> None:
+    instance = held_by_links()
+    assert refused_for_all(Random(seed), proven(instance), instance, changes=60) > 60
+    assert refused_for_all(Random(seed), proven_by_cases(), must_exist(), changes=60) > 60

@@ -121,7 +121,8 @@ def test_every_tree_is_a_bound(seed: int) -> None:
     nodes = random.randint(2, 5)
     pairs = [pair for pair in combinations(range(nodes), 2) if random.random() < 0.85]
     gains = {pair: random.choice((1, 2, 5)) * random.randint(-3, 3) for pair in pairs}
-    assert bound_tree(gains, _tree(random, nodes, 3)) >= best(gains, nodes)
+    bound = bound_tree(gains, _tree(random, nodes, 3))
+    assert bound is not None and bound >= best(gains, nodes)
 
 
 def _tree(random: Random, nodes: int, depth: int) -> dict[str, Any]:

@@ -108,9 +108,6 @@ _SEARCH = (
     click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per document."),
     click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
     click.option(
-        "--jobs", type=click.IntRange(1), metavar="N", help="Processes of the native engine. Default: 1."
-    ),
-    click.option(
         "--certainty",
         type=click.FloatRange(0, 1e6),
         metavar="S",

@@ -8,9 +8,10 @@ costs nothing, so if it is an optimum it saves nothing either, and no pair acros
 hold the chain together, so one of them crosses the border. It gains 0 when used, so it can be used without
 loss, and such a link connects its mentions into one part: a contradiction.
 
-So the optima of an instance are the products of optima of its regions. Within a region, branch on ways out
-(`required.demands`, here with every partner as a way of its own), and stop at the *leaves*: branches whose
-relaxation costs, with the penalty, what the best solution of the region costs.
+So the optima of an instance are the products of optima of its regions. Within a region, take the relaxation
+without its demands, branch on ways out (`required.demands`, here with every partner as a way of its own), and
+stop at the *leaves*: branches whose relaxation costs, with the penalty, what the best solution of the
+region costs. A branch whose relaxation with demands costs more holds no optimum and is left.
 
 Claim 2: the leaves hold all optima of the region between them. Proof: an optimum is below the root. Let
 it be below a branch. The relaxation there costs no more than the optimum (`demands`, claim 1). If it
@@ -42,7 +43,7 @@ from caspr.engines.native.partition.enumerate import (
     all_optima,
     combine,
 )
-from caspr.engines.native.required.demands import Branch, ways
+from caspr.engines.native.required.demands import Branch, lone_mentions, ways
 from caspr.engines.native.required.regions import Region, all_regions
 from caspr.engines.native.required.settling import offending, settle_region
 from caspr.engines.native.state import SolveState, solve_exactly
@@ -63,7 +64,7 @@ Chains = list[list[Span]]
 def list_optima(state: SolveState, bundles: Bundles, limit: int) -> OptimaSet[Partition]:
     """List the partitions of optimal cost and count them."""
     root = Branch(bundles)
-    if not relax_exactly(state, bundles).proven:
+    if not relax_exactly(state, bundles, lone_mentions(state, bundles)).proven:
         return UNKNOWN
     parts = _parts(state, root)
     firsts = {part.nodes[0][0]: part for part in parts}
@@ -120,11 +121,11 @@ def _leaves(state: SolveState, branch: Branch, goal: int, reach: Region) -> Iter
     if state.watch.expired():
         yield None
         return
-    relaxed = relax_exactly(state, branch.bundles)
-    cost = relaxed.bound + branch.penalty
-    if cost > goal:
+    lone = lone_mentions(state, branch.bundles)
+    if relax_exactly(state, branch.bundles, lone).bound + branch.penalty > goal:
         return
-    if cost == goal and relaxed.proven:
+    relaxed = relax_exactly(state, branch.bundles, lone - reach)
+    if relaxed.bound + branch.penalty == goal and relaxed.proven:
         yield branch
         return
     offence = offending(state, branch, relaxed, reach)
@@ -141,14 +142,18 @@ def _in_part(state: SolveState, branch: Branch, part: Part, limit: int) -> Optim
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
     checked = enforced or state.instance.has_idle_pairs
     optima = _clusterings(state, part, Budget(state.watch, CHECKED if checked else limit))
-    chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in optima.listed]
+    listed = state.watch.during(optima.listed)
+    chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in listed]
     if not checked:
         return OptimaSet(chains, optima.count, optima.known)
-    chains = [found for found in chains if _holds(state, branch, part, found)]
-    return OptimaSet(chains, len(chains) if optima.complete else None)
+    every = optima.complete and len(chains) == optima.count
+    sound = [found for found in state.watch.during(chains) if _holds(state, branch, part, found)]
+    return OptimaSet(sound, None if state.watch.expired() or not every else len(sound))
 
 
 def _clusterings(state: SolveState, part: Part, budget: Budget) -> OptimaSet[Clustering]:
+    if state.watch.expired():
+        return UNKNOWN
     if part.problem.size == 1:
         return OptimaSet(((0,),), 1)
     outcome = solve_exactly(state, part)

@@ -1,22 +1,27 @@
 """The native engine: from an instance to a proven optimum, or the best so far with a bound."""
 
 from contextlib import suppress
+from dataclasses import replace
 
-from caspr.engines.native.partition.outcome import ignore_bound
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.baseline import baseline
+from caspr.engines.native.partition.outcome import ignore_bound, ignore_found
+from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.required.settling import settle
 from caspr.engines.native.state import Memory, SolveState
 from caspr.engines.native.translation.connectivity import Pair, contradicts
-from caspr.engines.native.translation.translate import Bundles, enforced_bundles
+from caspr.engines.native.translation.translate import Bundles, enforced_bundles, gain_inside
+from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, found
+from caspr.task.price.pricing import price
+from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
+from caspr.text.findings import warning
 from caspr.text.grouping import Groups
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
-    return solve_with(instance, limits, progress, jobs=limits.jobs, memory=Memory())
+    return solve_with(instance, limits, progress, memory=Memory())
 
 
 def solve_with(
@@ -27,31 +32,43 @@ def solve_with(
     memory: Memory,
     joined: Bundles = (),
     apart: frozenset[Pair] = frozenset(),
-    jobs: int = 1,
 ) -> Solution:
-    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart.
-
-    With several `jobs`, large parts are searched in processes of their own; the answer is the same.
-    """
-    state = SolveState(instance, Watch.of(limits), memory, progress, apart, jobs=jobs)
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
+    state = SolveState(instance, Watch.of(limits), memory, progress, apart)
     try:
         return _solved(state, joined, limits.solutions)
+    except ExpiredError:
+        return _best_known(state)
     except KeyboardInterrupt:
         state.watch.stop = Stop.INTERRUPT
-        state.on_bound = ignore_bound
+        state.on_bound, state.on_found = ignore_bound, ignore_found
     try:
         # The watch has expired now, so this only combines the best that is known of every part.
         return _solved(state, joined, limits.solutions)
+    except ExpiredError:
+        return _best_known(state)
     except KeyboardInterrupt:
-        if state.value is None or state.best is None:
+        if state.value is None:
             raise
-        return found(state.value, state.bound or 0, [state.best], stop=Stop.INTERRUPT)
+        return _best_known(state)
+
+
+def _best_known(state: SolveState) -> Solution:
+    """Return the best solution so far, where a limit came before there was a relaxation."""
+    if state.value is None or state.best is None:
+        chains = baseline(state.instance) if not state.apart else None
+        if chains is None:
+            raise EngineError("engine native: no solution was found within the limits; give it more time")
+        state.offer(chains, price(state.instance, chains).total)
+    assert state.value is not None and state.best is not None
+    return found(state.value, state.bound or 0, [state.best], stop=state.watch.stop)
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     bundles = merged((*enforced_bundles(state.instance), *joined))
     if any(contradicts(state.instance, bundle, state.apart) for bundle in bundles):
         return INFEASIBLE
+    _offer_bundles(state, bundles)
     settle(state, bundles)
     if state.value is None or state.best is None:
         return INFEASIBLE
@@ -59,6 +76,16 @@ def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     if solutions == 1 or bound < state.value:
         return found(state.value, bound, [state.best], stop=state.watch.stop)
     return _all_optima(state, bundles, solutions)
+
+
+def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
+    """Offer the first solution there is, where nothing is demanded: all alone but what must be together."""
+    instance = state.instance
+    state.raise_bound(0)
+    if not instance.required and all(len(bundle) == 1 or bundle in state.held for bundle in bundles):
+        chains = [bundle for bundle in bundles if len(bundle) > 1]
+        gained = sum(gain_inside(instance, chain) for chain in chains)
+        state.offer(canonical(chains), instance.all_omitted - gained, tentative=True)
 
 
 def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
@@ -71,14 +98,19 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
     with suppress(KeyboardInterrupt):
         optima = list_optima(state, bundles, limit)
     partitions = tuple(optima.listed) or (state.best,)
-    return found(
+    listed = found(
         state.value,
         state.value,
         partitions,
         complete=optima.count == len(partitions),
         count=optima.count,
         at_least=max(optima.least, len(partitions)),
+        stop=state.watch.stop,
     )
+    if listed.complete or len(partitions) >= limit or state.watch.stop is None:
+        return listed
+    message = f"not all optimal solutions were listed: {state.watch.stop}"
+    return replace(listed, findings=(warning("solutions-not-listed", message),))
 
 
 def merged(bundles: Bundles) -> Bundles:

@@ -5,14 +5,26 @@ the adjudicator, is not solved again. Only proven outcomes are remembered for go
 or an interrupt left unproven is kept until the solve ends, and the next solve searches its part again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
-from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
-from caspr.engines.native.partition.reductions import Reduced, reduce
+from caspr.engines.native.partition.outcome import (
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+)
+from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
+from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
+from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
+from caspr.engines.native.partition.sparse.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.links import Links
@@ -24,12 +36,24 @@ from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 
+@dataclass(frozen=True)
+class CutsBefore:
+    """The cuts last used for a part: where a similar part starts."""
+
+    part: Part
+    """The part, whose nodes the cuts are about."""
+    cuts: Cuts
+    partner_cuts: PartnerCuts
+
+
 @dataclass
 class Memory:
     """What one solve leaves to the next; valid for the same annotations, objective and rules."""
 
     outcomes: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """Proven outcomes by the content of their problem."""
+    pieces: dict[bytes, SearchOutcome] = field(default_factory=dict)
+    """The same for the pieces that reductions leave of the problems."""
     parts: dict[object, Part] = field(default_factory=dict)
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
@@ -46,13 +70,11 @@ class SolveState:
     progress: Progress = silent
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
-    reduced: dict[bytes, Reduced] = field(default_factory=dict)
+    reduced: dict[bytes, Split] = field(default_factory=dict)
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
-    jobs: int = 1
-    """How many processes may work at the same time."""
-    cuts: dict[Span, tuple[Part, Cuts]] = field(default_factory=dict)
+    cuts: dict[Span, CutsBefore] = field(default_factory=dict)
     """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
     """Nested pairs that some solution broke."""
@@ -64,15 +86,19 @@ class SolveState:
     """The cheapest partition that respects everything."""
     value: int | None = None
     """What it costs."""
+    tentative: bool = False
+    """Whether it was found while a part was being searched: one that is found later may take its place."""
     bound: int | None = None
     """No solution costs less."""
     on_bound: OnBound = ignore_bound
     """Called with every bound of the part that is being searched."""
+    on_found: OnFound = ignore_found
+    """Called with every better clustering of the part that is being searched."""
 
     @cached_property
     def translator(self) -> Translator:
         """The translation of mentions to nodes."""
-        return Translator(self.instance, self.memory.parts, self.memory.links)
+        return Translator(self.instance, self.memory.parts, self.memory.links, watch=self.watch)
 
     @cached_property
     def eager(self) -> frozenset[Pair]:
@@ -96,10 +122,16 @@ class SolveState:
             return frozenset()
         return frozenset(group.mentions for group in self.instance.decisions.groups)
 
-    def offer(self, partition: Partition, cost: int) -> None:
-        """Keep a partition that respects everything, if it is better; report it."""
-        if self.value is None or cost < self.value:
-            self.best, self.value = partition, cost
+    def offer(self, partition: Partition, cost: int, *, tentative: bool = False) -> None:
+        """Keep a partition that respects everything, if it is better; report it.
+
+        A tentative one gives way to one of the same cost, so that what is reported on the way has no
+        influence on the answer.
+        """
+        better = self.value is None or cost < self.value
+        if better or (cost == self.value and self.tentative and not tentative):
+            self.best, self.value, self.tentative = partition, cost, tentative
+        if better:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
     def raise_bound(self, bound: int) -> None:
@@ -110,6 +142,8 @@ class SolveState:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
+LARGE = 300
+"""A part of more nodes gets a clustering before anything is searched."""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
@@ -120,9 +154,33 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
-        state.reduced[key] = reduce(part.problem)
-        state.provisional[key] = quick(state.reduced[key])
+        if part.demands:
+            state.provisional[key] = _quickly_demanding(state, part)
+            return state.provisional[key]
+        if part.problem.size > LARGE:
+            state.provisional[key] = _best_annotator(state, part)
+        state.reduced[key] = split(part.problem, state.watch)
+        outcome = quick(state.reduced[key], state.watch)
+        if key not in state.provisional or state.provisional[key].value < outcome.value:
+            state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
+    """Return the chains of one annotator, if they are allowed: a clustering without any search."""
+    alone = np.arange(part.problem.size)
+    best = SearchOutcome(alone, 0, part.problem.ceiling)
+    chains = [dict(state.instance.votes.signature(node[0]).chains) for node in part.nodes]
+    for annotator in sorted({annotator for one in chains for annotator in one}):
+        numbers: dict[int, int] = {}
+        labels = [
+            numbers.setdefault(one[annotator], node) if annotator in one else node
+            for node, one in enumerate(chains)
+        ]
+        value = part.problem.value(np.array(labels, dtype=np.intp))
+        if value is not None and value > best.value:
+            best = SearchOutcome(renumber(np.array(labels, dtype=np.intp)), value, part.problem.ceiling)
+    return best
 
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
@@ -130,41 +188,59 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     key = part.key
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
-    reduced = state.reduced.pop(key, None) or reduce(part.problem)
-    cuts = _cuts_from_before(state, part)
-    outcome = search_reduced(reduced, state.watch, cuts=cuts, on_bound=state.on_bound)
-    state.cuts[part.first] = part, outcome.cuts
+    before, places = _from_before(state, part)
+    cuts = before.cuts.through(places)
+    if part.demands:
+        outcome: SearchOutcome = _exactly_demanding(state, part, cuts, before, places)
+    else:
+        reduced, known = state.reduced.pop(key, None), state.provisional.get(key)
+        outcome = search_reduced(
+            reduced or split(part.problem, state.watch),
+            state.watch,
+            cuts=cuts,
+            on_bound=state.on_bound,
+            on_found=state.on_found,
+            known=None if known is None else known.labels,
+            remembered=state.memory.pieces,
+        )
+    stars = outcome.partner_cuts if isinstance(outcome, PartnerOutcome) else NO_PARTNER_CUTS
+    state.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
     return _remembered(state, key, outcome)
 
 
-def _cuts_from_before(state: SolveState, part: Part) -> Cuts:
-    """Return the cuts that were in use when nearly the same mentions were solved before."""
-    if part.first not in state.cuts:
-        return NO_CUTS
-    before, cuts = state.cuts[part.first]
-    return cuts.within(part.places(before), part.problem)
+def _quickly_demanding(state: SolveState, part: Part) -> SearchOutcome:
+    """Return a first clustering of a part with demands; without one that meets them where it is too large."""
+    if not fits(part.problem.size, state.watch):
+        return PartnerOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
+    return quick_demanding(part.demanding, state.watch)
 
 
-def solve_ahead(state: SolveState, parts: Iterable[Part]) -> None:
-    """Search the large parts that are not remembered in several processes, and remember them."""
-    if state.jobs < 2:
-        return
-    from caspr.engines.native.partition.parallel import is_large, search_in_processes
+def _exactly_demanding(
+    state: SolveState, part: Part, cuts: Cuts, before: "CutsBefore", places: Labels
+) -> SearchOutcome:
+    """Search a part with demands, unless it is too large."""
+    if not fits(part.problem.size, state.watch):
+        return _quickly_demanding(state, part)
+    whole = part.demanding
+    stars = before.partner_cuts.within(places, whole)
+    return search_demanding(whole, state.watch, cuts=cuts, partner_cuts=stars, on_bound=state.on_bound)
 
-    open_parts = {part.key: part.problem for part in parts if part.key not in state.memory.outcomes}
-    reduced = {key: state.reduced.get(key) or reduce(problem) for key, problem in open_parts.items()}
-    large = [key for key, smaller in reduced.items() if is_large(smaller.problem)]
-    if len(large) > 1:
-        watch, problems = state.watch, [reduced[key] for key in large]
-        outcomes = search_in_processes(problems, watch.left, watch.megabytes, state.jobs)
-        for key, outcome in zip(large, outcomes, strict=True):
-            _remembered(state, key, outcome)
+
+def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
+    """Return the cuts in use when nearly the same mentions were solved before, and their nodes here."""
+    before = state.cuts.get(part.first)
+    if before is None:
+        return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)
+    return before, part.places(before.part)
 
 
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
     """Remember an outcome for later solves if it is proven, else for this one."""
     if outcome.proven:
-        state.memory.outcomes[key] = replace(outcome, cuts=NO_CUTS)
+        kept = replace(outcome, cuts=NO_CUTS)
+        if isinstance(kept, PartnerOutcome):
+            kept = replace(kept, partner_cuts=NO_PARTNER_CUTS)
+        state.memory.outcomes[key] = kept
     elif key not in state.provisional or state.provisional[key].value <= outcome.value:
         state.provisional[key] = outcome
     return outcome

@@ -25,10 +25,15 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
    annotator's chain are looked at. So the pairs outside of parts gain nothing, and the gains of parts add up.
 5. *Trees* (`tree`): a part's proof is a tree that decides pairs of nodes both ways, with star inequalities
    and multipliers at its leaves, which bound every clustering by weak duality.
-6. *Cases* (`cases`): the above leaves out that an enforced mention must not stay alone, and that used links
-   connect a chain. Where these rules cost something, a part is proven by cases: a *piece* of a bundle must be
-   linked to something, so there is a case for everything it can be linked to. The part gains at most
-   what the best case does. A case is proven like the whole, with more assumed, on the mentions of the part.
+6. *Needs* (`needs`): an enforced mention that is a bundle alone must not stay alone. One of the nodes with
+a mention
+   that is linked with it is its first partner, and the link may cost something. The leaves of a tree may
+   use this. All that it is linked with is in its part, or could be swapped with something there.
+7. *Cases* (`cases`): the above leaves out that used links connect a bundle. Where this costs something, a
+part is
+   proven by cases: a *piece* of a bundle must be linked to something, so there is a case for everything it
+   can be linked to. The part gains at most what the best case does. A case is proven like the whole, with
+   more assumed, on the mentions of the part. A mention that must not stay alone is a piece, too.
 
 The bound that follows must equal the value. What a proof does not mention (nested pairs without a vote,
 connectedness) is left out of the bound.

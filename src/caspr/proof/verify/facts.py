@@ -27,6 +27,10 @@ class Facts:
         """Return what using a link costs beyond the cheaper choice; `None` if it cannot be used."""
         return 0 if self.instance.is_free(first, second) else self.instance.price(first, second).extra
 
+    def linked(self, mention: Span) -> Mentions:
+        """Return the mentions that an annotator linked with one and that may exist."""
+        return frozenset(self.instance.votes.neighbours(mention)) & self.allowed
+
     @cached_property
     def allowed(self) -> Mentions:
         """The mentions that may exist."""

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 from caspr.proof.verify.cases import bound_by_cases
 from caspr.proof.verify.facts import Assumptions, Facts, Mentions
+from caspr.proof.verify.needs import Needs, read_needs
 from caspr.proof.verify.reading import Proof, read_spans, require
 from caspr.proof.verify.tree import Gains, bound_tree
 from caspr.task.price.pricing import classes_of, pairs_of
@@ -26,6 +27,7 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
     conflicts = _read_conflicts(facts, proof["conflicts"])
     parts: list[Mentions] = []
     gains: list[int | None] = []
+    reserved: set[Span] = set()
     for part in proof["parts"]:
         if "cases" in part:
             mentions = frozenset(read_spans(part["mentions"]))
@@ -34,12 +36,25 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
         else:
             nodes = [read_spans(node) for node in part["nodes"]]
             mentions = _check_nodes(facts, nodes, conflicts, assumed)
-            gain = _gain_inside(facts, nodes) + bound_tree(_gains(facts, nodes, conflicts), part["proof"])
+            needs, absent = read_needs(facts, nodes, part.get("needs", ()), conflicts, assumed, scope)
+            reserved |= absent
+            gain = _bound_part(facts, nodes, conflicts, part["proof"], needs)
         parts.append(mentions)
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
+    require(reserved.isdisjoint(frozenset[Span]().union(*parts)), "a partner is in another part")
     known = [gain for gain in gains if gain is not None]
     return sum(known) if len(known) == len(gains) else None
+
+
+def _bound_part(
+    facts: Facts, nodes: list[Node], conflicts: Conflicts, proof: Proof, needs: Needs
+) -> int | None:
+    """Bound what the pairs of a part gain, those inside nodes included; `None` if its needs cannot be met."""
+    gains = _gains(facts, nodes, conflicts)
+    possible = {number: need.among(gains) for number, need in needs.items()}
+    across = bound_tree(gains, proof, possible)
+    return None if across is None else _gain_inside(facts, nodes) + across
 
 
 def _read_conflicts(facts: Facts, given: Sequence[Sequence[Sequence[int]]]) -> Conflicts:

@@ -17,12 +17,18 @@ Multipliers y >= 0, in units of 2^-shift, give by weak duality
 
 and the gain is a multiple of the greatest common divisor of all gains, so the bound is rounded down to one. A
 star may name nodes or pairs that are not there: for these x = 0.
+
+*Needs.* Where some nodes must have a partner, leaves have inequalities about first partners, too (`needs`).
+Just one partner is the first, so a need adds the largest of what is left for each as the first. Links that
+first partners use cost something, which counts in the divisor. Two nodes that become one may meet a need; a
+pair that becomes forbidden takes a partner away; and no clustering reaches a leaf where a need has no
+partner left.
 """
 
-from collections.abc import Sequence
 from itertools import combinations
 from math import gcd
 
+from caspr.proof.verify.needs import Needs, bound_needs
 from caspr.proof.verify.reading import Proof, read_integer, require
 
 Gains = dict[tuple[int, int], int]
@@ -31,8 +37,8 @@ FINEST = 60
 """The finest unit of multipliers is 2^-60: `--certificate` writes at most 20."""
 
 
-def bound_tree(gains: Gains, proof: Proof) -> int:
-    """Bound what a clustering of nodes gains.
+def bound_tree(gains: Gains, proof: Proof, needs: Needs | None = None) -> int | None:
+    """Bound what a clustering of nodes gains; `None` if none meets the needs.
 
     >>> triangle = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
     >>> bound_tree(triangle, {"shift": 0, "stars": []})
@@ -40,17 +46,23 @@ def bound_tree(gains: Gains, proof: Proof) -> int:
     >>> bound_tree(triangle, {"shift": 0, "stars": [[2, 0, 1, 2]]})
     2
     """
+    needs = needs or {}
     if "pair" not in proof:
-        return _bound_leaf(gains, read_integer(proof["shift"]), proof["stars"])
+        return _bound_leaf(gains, proof, needs)
     first, second = sorted(map(read_integer, proof["pair"]))
     if (first, second) not in gains:
-        return bound_tree(gains, proof["apart"])
-    joined = gains[first, second] + bound_tree(_contract(gains, first, second), proof["together"])
+        return bound_tree(gains, proof["apart"], needs)
+    small = contract(gains, first, second)
+    met = {number: need.contract(first, second, small) for number, need in needs.items()}
+    left = {number: need for number, need in met.items() if need is not None}
+    together = bound_tree(small, proof["together"], left)
     rest = {pair: gain for pair, gain in gains.items() if pair != (first, second)}
-    return max(joined, bound_tree(rest, proof["apart"]))
+    apart = bound_tree(rest, proof["apart"], {n: need.without(first, second) for n, need in needs.items()})
+    bounds = [apart, None if together is None else gains[first, second] + together]
+    return max((bound for bound in bounds if bound is not None), default=None)
 
 
-def _contract(gains: Gains, keep: int, drop: int) -> Gains:
+def contract(gains: Gains, keep: int, drop: int) -> Gains:
     """Make two nodes one, under the first one's number; what either forbids, both forbid.
 
     A node has no gain with itself, so the two that are joined get none with each other.
@@ -67,21 +79,27 @@ def _ordered(first: int, second: int) -> tuple[int, int]:
     return min(first, second), max(first, second)
 
 
-def _bound_leaf(gains: Gains, shift: int, stars: Sequence[Sequence[int]]) -> int:
-    """Recompute the bound that star inequalities and their multipliers give."""
+def _bound_leaf(gains: Gains, leaf: Proof, needs: Needs) -> int | None:
+    """Recompute the bound that inequalities and their multipliers give."""
+    shift = read_integer(leaf["shift"])
     require(0 <= shift <= FINEST, "the unit of the multipliers is absurd")
     reduced = {pair: gain << shift for pair, gain in gains.items()}
     total = 0
-    for multiplier, centre, *leaves in (map(read_integer, star) for star in stars):
+    for multiplier, centre, *leaves in (map(read_integer, star) for star in leaf["stars"]):
         require(multiplier >= 0, "a multiplier is negative")
         require(len({centre, *leaves}) == len(leaves) + 1, "an inequality is not a star")
         total += multiplier
-        for leaf in leaves:
-            _add(reduced, centre, leaf, -multiplier)
+        for one in leaves:
+            _add(reduced, centre, one, -multiplier)
         for one, other in combinations(leaves, 2):
             _add(reduced, one, other, multiplier)
+    if needs:
+        more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
+        if more is None:
+            return None
+        total += more
     scaled = total + sum(max(gain, 0) for gain in reduced.values())
-    step = gcd(*gains.values()) or 1
+    step = gcd(*gains.values(), *(cost for need in needs.values() for cost in need.costs)) or 1
     return (scaled >> shift) // step * step
 
 

@@ -242,7 +242,7 @@ class ReviewSession:
     def _improve(self, number: int, history: History, cancelled: Cancelled) -> None:
         """Search on within the full limits, and commit the result unless the document changed meanwhile."""
         before = history.snapshot
-        limits = replace(history.solver.settings.limits, solutions=1, jobs=1, cancelled=cancelled)
+        limits = replace(history.solver.settings.limits, solutions=1, cancelled=cancelled)
 
         def progress(value: int | None, bound: int | None, **parts: int) -> None:  # noqa: ARG001
             self._publish(number, "progress", {"value": value, "bound": bound})

@@ -65,8 +65,6 @@ class SettingValues(TypedDict, total=False):
     """Seconds per document."""
     memory_limit: int | None
     """Megabytes of each process of the solver."""
-    jobs: int | None
-    """Processes of the native engine."""
     certainty: float | None
     """Seconds per document to find out how certain each link is."""
     max_solutions: int | None
@@ -155,7 +153,6 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 _LIMITS = {
     "time_limit": "seconds",
     "memory_limit": "megabytes",
-    "jobs": "jobs",
     "max_solutions": "solutions",
 }
 """Names that stand for fields of `Limits`."""

@@ -5,6 +5,7 @@ import pytest
 
 from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
 from caspr.engines.native.partition.lp import decided, program_of, relax, safe_bound
+from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import optima, random_problem
 from tests.engines.native.partition.test_cuts import left_side
 
@@ -32,7 +33,7 @@ def test_cutting_planes_come_close(seed: int) -> None:
     value, _ = optima(problem)
     cuts, bound = first_cuts(problem), problem.ceiling
     for _ in range(8):
-        point = relax(problem, cuts, seconds=10)
+        point = relax(problem, cuts, watch=Watch())
         assert point is not None
         bound = min(bound, point.bound(problem.step))
         cuts = cuts | new_cuts(problem, point.x)
@@ -63,9 +64,9 @@ def test_rows_say_what_the_cuts_say(seed: int) -> None:
 def test_a_relaxation_starts_where_the_last_one_ended() -> None:
     problem = random_problem(11, 9)
     cuts = first_cuts(problem)
-    point = relax(problem, cuts, seconds=10)
+    point = relax(problem, cuts, watch=Watch())
     assert point is not None
-    again = relax(problem, point.cuts, seconds=10, near=point.x)
+    again = relax(problem, point.cuts, watch=Watch(), near=point.x)
     assert again is not None
     assert again.scaled == pytest.approx(point.scaled, rel=1e-5)
     assert again.x == pytest.approx(point.x, abs=1e-4)

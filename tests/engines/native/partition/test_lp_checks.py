@@ -1,5 +1,7 @@
 """Whatever the solver of the relaxation says, the bound made from it is safe: each check on the way."""
 
+from threading import Event, Timer
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,7 @@ from caspr.engines.native.partition import lp
 from caspr.engines.native.partition.cuts import Cuts, Floats
 from caspr.engines.native.partition.lp import Point, decided, program_of, relax
 from caspr.engines.native.partition.problem import Problem
+from caspr.engines.native.partition.watch import Watch
 
 TRIANGLE = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
 """Of two pairs that gain 2 each only one can be had: the third costs 5."""
@@ -42,8 +45,8 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
     def point(problem: Problem, cuts: Cuts, duals: list[float], values: Floats | None = None) -> Point:
         columns = len(program_of(problem, cuts).gains)
         said = np.zeros(columns) if values is None else values
-        monkeypatch.setattr(lp, "_run", lambda *_: (said, np.array(duals)))
-        found = relax(problem, cuts, seconds=1)
+        monkeypatch.setattr(lp, "run", lambda *_, **__: (said, np.array(duals)))
+        found = relax(problem, cuts, watch=Watch())
         assert found is not None
         return found
 
@@ -125,7 +128,8 @@ def test_the_first_column_is_in_rows_like_any_other() -> None:
 class Solver:
     """Stands in for HiGHS and keeps what it is given."""
 
-    def __init__(self, *, value_valid: bool = True, dual_valid: bool = True) -> None:
+    def __init__(self, *, value_valid: bool = True, dual_valid: bool = True, slices: int = 1) -> None:
+        self.slices = slices
         self.options: dict[str, Any] = {}
         self.models: list[Any] = []
         self.starts: list[Any] = []
@@ -144,6 +148,13 @@ class Solver:
     def run(self) -> None:
         self.runs += 1
 
+    def getRunTime(self) -> float:  # noqa: N802
+        return 100.0
+
+    def getModelStatus(self) -> Any:  # noqa: N802
+        more = self.runs < self.slices
+        return highspy.HighsModelStatus.kIterationLimit if more else highspy.HighsModelStatus.kOptimal
+
     def getSolution(self) -> Any:  # noqa: N802
         return SimpleNamespace(col_value=[0.5, 0.5, 0.0], row_dual=[-2.0], **self._valid)
 
@@ -151,10 +162,10 @@ class Solver:
 def test_the_solver_gets_the_relaxation_and_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     solver = Solver()
     monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    point = relax(problem_of(TRIANGLE), CENTRE, seconds=7.5, tolerance=0.25)
+    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 7.5), tolerance=0.25)
     assert point is not None and point.bound(1) == 2
     assert (solver.runs, solver.starts) == (1, [])
-    assert solver.options["time_limit"] == 7.5 and solver.options["kkt_tolerance"] == 0.25
+    assert 100 < solver.options["time_limit"] <= 107.5 and solver.options["kkt_tolerance"] == 0.25
     assert solver.options["presolve"] == "off" and solver.options["threads"] == 1
     assert solver.options["output_flag"] is False
     (model,) = solver.models
@@ -168,16 +179,51 @@ def test_the_solver_starts_from_a_point_nearby_and_from_the_weights_of_cuts(
     solver = Solver()
     monkeypatch.setattr(highspy, "Highs", lambda: solver)
     near = np.array([[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    relax(problem_of(TRIANGLE), CENTRE, seconds=1, near=near)
+    relax(problem_of(TRIANGLE), CENTRE, watch=Watch(), near=near)
     (start,) = solver.starts
     assert list(start.col_value) == [0.1, 0.2, 0.3] and list(start.row_dual) == [-1.0]
 
 
-def test_a_solver_gets_some_time_even_when_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solver_is_not_started_when_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     solver = Solver()
     monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    relax(problem_of(TRIANGLE), CENTRE, seconds=-3)
-    assert solver.options["time_limit"] == 0.01
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() - 3)) is None
+    assert solver.runs == 0
+
+
+def test_a_solver_runs_in_slices_until_it_is_done_or_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lp, "SLICE", 100)
+    monkeypatch.setattr(lp, "ITERATIONS", 10_000)
+    solver = Solver(slices=4)
+    monkeypatch.setattr(highspy, "Highs", lambda: solver)
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
+    assert (solver.runs, solver.options["pdlp_iteration_limit"]) == (4, lp.SHORTEST)
+    solver = Solver(slices=1000)
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
+    assert solver.runs == 10_000 // lp.SHORTEST
+    solver = Solver(slices=1000)
+    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(cancelled=lambda: solver.runs == 3))
+    assert point is not None and solver.runs == 3
+
+
+def test_a_long_run_is_left_when_the_search_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lp, "QUICK", 0)
+    going_on = Event()
+
+    class Slow(Solver):
+        def run(self) -> None:
+            super().run()
+            going_on.wait()
+
+    solver = Slow()
+    monkeypatch.setattr(highspy, "Highs", lambda: solver)
+    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(cancelled=lambda: solver.runs > 0))
+    going_on.set()
+    assert point is None
+    going_on.clear()
+    solver = Slow()
+    Timer(4 * lp.POLL, going_on.set).start()
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
 
 
 @pytest.mark.parametrize("missing", ["value_valid", "dual_valid"])
@@ -185,7 +231,7 @@ def test_an_answer_without_a_point_or_without_multipliers_is_none(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(highspy, "Highs", lambda: Solver(**{missing: False}))
-    assert relax(problem_of(TRIANGLE), CENTRE, seconds=1) is None
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is None
 
 
 def test_a_pair_is_decided_only_where_the_other_way_stays_below_the_floor() -> None:

@@ -42,9 +42,9 @@ def uneven_problem(seed: int) -> Problem:
 def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have heuristics find nothing, and small problems searched by relaxation."""
     monkeypatch.setattr(searching, "TINY", 3)
-    monkeypatch.setattr(heuristics, "start", lambda problem, **_: np.arange(problem.size))
-    monkeypatch.setattr(heuristics, "kick", lambda problem, labels, **_: labels)
-    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, _: np.arange(problem.size))
+    monkeypatch.setattr(heuristics, "start", lambda problem, *_, **__: np.arange(problem.size))
+    monkeypatch.setattr(heuristics, "kick", lambda problem, labels, *_, **__: labels)
+    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, *_: np.arange(problem.size))
 
 
 @pytest.mark.usefixtures("without_heuristics")

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.problem import Bools, Labels, Problem
+from caspr.engines.native.partition.watch import Watch
 
 Floats = NDArray[np.float64]
 Star = tuple[int, ...]
@@ -30,6 +31,8 @@ Star = tuple[int, ...]
 
 EPSILON = 0.02
 """Violations below this are left alone: what a first-order method finds is only near the optimum."""
+AT_ONCE = 1 << 21
+"""How many entries of a matrix are looked at between two looks at the clock."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,16 @@ class Cuts:
         stars = [all(home[node] for node in star) for star in self.stars]
         kept = self.keep(np.append(triangles, np.array(stars, dtype=bool)))
         return kept.rename(places, problem)
+
+    def through(self, places: Labels) -> "Cuts":
+        """Express the cuts in the nodes of a similar problem, for `within` to sort out what they say there.
+
+        Those with a node that has no place are dropped.
+        """
+        home = (places >= 0).tolist()
+        triangles = (places[self.triangles] >= 0).all(axis=1)
+        stars = [all(home[node] for node in star) for star in self.stars]
+        return self.keep(np.append(triangles, np.array(stars, dtype=bool))).named(places)
 
     def named(self, names: Labels) -> "Cuts":
         """Express the cuts in other names for the nodes, distinct and in the same order."""
@@ -169,18 +182,22 @@ def _cleaned(star: list[int], problem: Problem) -> Star:
     return (centre, *(leaf for leaf in leaves if not problem.forbidden[centre, leaf]))
 
 
-def lifted(cuts: Cuts, problem: Problem) -> Cuts:
+def lifted(cuts: Cuts, problem: Problem, watch: Watch | None = None) -> Cuts:
     """Add to every cut the leaves that are forbidden with all its leaves, those that gain most first.
 
-    Triangles whose leaves may share a cluster stay as they are.
+    Triangles whose leaves may share a cluster stay as they are; so do all cuts from when a limit is reached.
     """
+    watch = watch or Watch()
     if not problem.forbidden.any():
         return cuts
     _, one, other = cuts.triangles.T
     blocked = problem.forbidden[one, other]
     grown: dict[Star, None] = {}
     for _, stars in cuts.keep(np.append(blocked, np.ones(len(cuts.stars), dtype=bool))).by_size:
-        grown |= dict.fromkeys(_lift(stars, problem))
+        lines = max(1, AT_ONCE // problem.size)
+        for start in range(0, len(stars), lines):
+            some = stars[start : start + lines]
+            grown |= dict.fromkeys(map(tuple, some.tolist()) if watch.expired() else _lift(some, problem))
     return cuts_of(grown, cuts.triangles[~blocked], problem)
 
 
@@ -202,16 +219,22 @@ def _lift(stars: Labels, problem: Problem) -> Iterator[Star]:
         yield (centre, *sorted(leaves + more)) if more else (centre, *leaves)
 
 
-def violated_triangles(problem: Problem, x: Floats, *, limit: int, crowd: int) -> Cuts:
+def violated_triangles(
+    problem: Problem, x: Floats, watch: Watch | None = None, *, limit: int, crowd: int
+) -> Cuts:
     """Find, for each third side, the triangle that is violated most; return the worst of them.
 
-    No pair is a short side of more than about `crowd` of these: more of them would say the same again.
+    No pair is a short side of more than about `crowd` of these: more of them would say the same again. When a
+    limit is reached, those found so far are returned.
     """
+    watch = watch or Watch()
     n = problem.size
     worst = np.zeros((n, n))
     centre_of = np.full((n, n), -1, dtype=np.intp)
     stakes = np.maximum(problem.gains, 0) + 1.0
     for centre in range(n):
+        if watch.expired():
+            break
         reach = x[centre].copy()
         reach[centre] = 0.0
         near = np.flatnonzero(reach > EPSILON)
@@ -251,10 +274,13 @@ def _ranks(keys: Labels) -> Labels:
     return ranks
 
 
-def violated_stars(problem: Problem, x: Floats, starts: int = 8) -> Cuts:
+def violated_stars(problem: Problem, x: Floats, watch: Watch | None = None, starts: int = 8) -> Cuts:
     """Grow stars greedily: from several first leaves, add the leaf that raises the left side most."""
+    watch = watch or Watch()
     found: list[Star] = []
     for centre in range(problem.size):
+        if watch.expired():
+            break
         near = np.flatnonzero((x[centre] > EPSILON) & (x[centre] < 1 - EPSILON))
         if len(near) > 2:
             reach = x[centre, near]

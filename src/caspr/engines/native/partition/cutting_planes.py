@@ -26,7 +26,14 @@ from caspr.engines.native.partition.cuts import (
     violated_triangles,
 )
 from caspr.engines.native.partition.lp import Point, decided, relax
-from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound, shifted
+from caspr.engines.native.partition.outcome import (
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+    shifted,
+)
 from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
@@ -53,7 +60,14 @@ class SubproblemSearch(Protocol):
     """The search that fixing and branching hand their smaller problems to."""
 
     def __call__(
-        self, problem: Problem, watch: Watch, *, floor: int, cuts: Cuts, on_bound: OnBound
+        self,
+        problem: Problem,
+        watch: Watch,
+        *,
+        floor: int,
+        cuts: Cuts,
+        on_bound: OnBound,
+        on_found: OnFound,
     ) -> SearchOutcome:
         """Search a problem for a clustering above the floor."""
 
@@ -68,8 +82,10 @@ class CuttingPlanes:
         floor: int,
         search: SubproblemSearch,
         on_bound: OnBound = ignore_bound,
+        on_found: OnFound = ignore_found,
     ) -> None:
-        self.problem, self.watch, self.search, self.on_bound = problem, watch, search, on_bound
+        self.problem, self.watch, self.search = problem, watch, search
+        self.on_bound, self.on_found = on_bound, on_found
         self.best = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
         self.step = problem.step
         # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
@@ -101,12 +117,12 @@ class CuttingPlanes:
 
     def _cut(self, labels: Labels, cuts: Cuts) -> None:
         self._offer(labels)
-        self.cuts = cuts = cuts | first_cuts(self.problem)
+        self.cuts = cuts = cuts | first_cuts(self.problem, self.watch)
         while not self.closed and not self.watch.expired():
             point = self._relaxed(cuts)
             if point is None or self.closed:
                 break
-            new = new_cuts(self.problem, point.x)
+            new = new_cuts(self.problem, point.x, self.watch)
             self.cuts = cuts = self._kept(point) | new
             together, apart = decided(point, self.threshold + self.step)
             groups = joined(self.problem.size, *np.nonzero(together))
@@ -128,17 +144,17 @@ class CuttingPlanes:
         if self.shaken:
             return False
         self.shaken, before = True, self.best.value
-        self._offer(heuristics.kick(self.problem, self.best.labels, kicks=KICKS, seed=2))
+        self._offer(heuristics.kick(self.problem, self.best.labels, self.watch, kicks=KICKS, seed=2))
         return self.best.value > before
 
     def _relaxed(self, cuts: Cuts) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
-        point = relax(self.problem, cuts, seconds=self.watch.left, tolerance=self._tolerance, near=self.near)
+        point = relax(self.problem, cuts, watch=self.watch, tolerance=self._tolerance, near=self.near)
         if point is not None:
             self.near = point.x
             gap = self.best.bound - self.threshold
             self._lower(point.bound(self.step))
-            self._offer(rounded(self.problem, point.x))
+            self._offer(rounded(self.problem, point.x, self.watch))
             progress = gap - (self.best.bound - self.threshold)
             self.stalled = progress <= PROGRESS * gap
         return point
@@ -153,6 +169,8 @@ class CuttingPlanes:
         value = self.problem.value(labels)
         if value is not None and value > self.best.value:
             self.best = replace(self.best, labels=labels, value=value)
+            if value > self.floor:
+                self.on_found(labels, value)
 
     def _lower(self, bound: int) -> None:
         if bound < self.best.bound:
@@ -201,6 +219,7 @@ class CuttingPlanes:
             floor=self.threshold - constant,
             cuts=cuts.rename(groups, small),
             on_bound=shifted(on_bound, constant),
+            on_found=lambda labels, _: self._offer(labels[groups]),
         )
         bound = max(outcome.bound + constant, self.threshold)
         self._offer(outcome.labels[groups])
@@ -222,42 +241,41 @@ def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
     return first, second
 
 
-def rounded(problem: Problem, x: Floats) -> Labels:
+def rounded(problem: Problem, x: Floats, watch: Watch | None = None) -> Labels:
     """Turn a fractional point into a clustering and polish it."""
     pull = np.rint((x - 0.5) * 1000).astype(np.int64)
     np.fill_diagonal(pull, 0)
-    return heuristics.polish(problem, heuristics.greedy(Problem(pull, problem.forbidden)))
+    return heuristics.polish(problem, heuristics.greedy(Problem(pull, problem.forbidden), watch=watch), watch)
 
 
-def first_cuts(problem: Problem) -> Cuts:
+def first_cuts(problem: Problem, watch: Watch | None = None) -> Cuts:
     """Return triangles that the point 'every positive pair together' violates, heavy sides first."""
     heaviest = max(1, int(problem.gains.max()))
     x = np.where(problem.gains > 0, 0.9 + 0.1 * problem.gains / heaviest, 0.0)
-    return lifted(violated_triangles(problem, x, limit=LIMIT, crowd=CROWD), problem)
+    return lifted(violated_triangles(problem, x, watch, limit=LIMIT, crowd=CROWD), problem, watch)
 
 
-def new_cuts(problem: Problem, x: Floats) -> Cuts:
+def new_cuts(problem: Problem, x: Floats, watch: Watch | None = None) -> Cuts:
     """Return triangles and stars that a point violates."""
-    return lifted(
-        violated_triangles(problem, x, limit=LIMIT, crowd=CROWD) | violated_stars(problem, x), problem
-    )
+    triangles = violated_triangles(problem, x, watch, limit=LIMIT, crowd=CROWD)
+    return lifted(triangles | violated_stars(problem, x, watch), problem, watch)
 
 
 def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
     """Cut until the bound meets the optimum or stalls; return the point and what holds in all optima."""
-    cuts, bounds = first_cuts(problem), [problem.ceiling]
+    cuts, bounds = first_cuts(problem, watch), [problem.ceiling]
     nothing = np.zeros((problem.size, problem.size), dtype=bool)
     x: Floats = np.full((problem.size, problem.size), 0.5)
     together, apart = nothing, nothing
     while bounds[-1] > value and not watch.expired():
-        point = relax(problem, cuts, seconds=watch.left, near=x)
+        point = relax(problem, cuts, watch=watch, near=x)
         if point is None:
             break
         x = point.x
         more, less = decided(point, value)
         together, apart = together | more, apart | less
         bounds.append(point.bound(problem.step))
-        new = new_cuts(problem, x)
+        new = new_cuts(problem, x, watch)
         stalled = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] == bounds[-1]
         if not len(new) or stalled:
             break

@@ -35,6 +35,9 @@ from caspr.engines.native.partition.problem import (
 )
 from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.search import search
+from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.sparse.shrinking import shrink
+from caspr.engines.native.partition.sparse.splitting import fits
 from caspr.engines.native.partition.watch import Watch
 
 SMALL = 9
@@ -102,15 +105,21 @@ class Budget:
     """How many clusters may be tried in counting."""
 
 
-def all_optima(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
+def all_optima(problem: Problem | SparseProblem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Find the clusterings of a value that no clustering exceeds."""
-    reduced = reduce(problem, all_optima=True)
+    if isinstance(problem, SparseProblem):
+        shrunk = shrink(problem, budget.watch, all_optima=True)
+        if not fits(shrunk.problem.size, budget.watch):
+            return UNKNOWN
+        inner = all_optima(shrunk.problem.dense(), value - shrunk.constant, budget)
+        return _renamed(inner, shrunk.labels, budget.watch)
+    reduced = reduce(problem, budget.watch, all_optima=True)
     inner = _by_components(reduced.problem, value - reduced.constant, budget)
-    return _renamed(inner, reduced.labels)
+    return _renamed(inner, reduced.labels, budget.watch)
 
 
-def _renamed(optima: OptimaSet[Clustering], labels: Labels) -> OptimaSet[Clustering]:
-    arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in optima.listed)
+def _renamed(optima: OptimaSet[Clustering], labels: Labels, watch: Watch) -> OptimaSet[Clustering]:
+    arrays = (np.array(clustering, dtype=np.intp)[labels] for clustering in watch.during(optima.listed))
     return OptimaSet(tuple(tuple(renumber(array).tolist()) for array in arrays), optima.count, optima.known)
 
 
@@ -127,7 +136,8 @@ def _by_components(problem: Problem, value: int, budget: Budget) -> OptimaSet[Cl
         _connected(problem.restrict(group), best, budget) for group, best in zip(groups, values, strict=True)
     ]
     combined = combine(found, budget.limit)
-    listed = tuple(_assembled(problem.size, groups, chosen) for chosen in combined.listed)
+    chosen = budget.watch.during(combined.listed)
+    listed = tuple(_assembled(problem.size, groups, one) for one in chosen)
     return OptimaSet(listed, combined.count, combined.known)
 
 
@@ -141,8 +151,10 @@ def _assembled(size: int, groups: list[Labels], chosen: Sequence[Clustering]) ->
 
 def _connected(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     if problem.size <= SMALL:
-        optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit))
-        return NO_OPTIMA if optima is None else OptimaSet(optima.clusterings[: budget.limit], optima.count)
+        optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit), watch=budget.watch)
+        if optima is None:
+            return UNKNOWN if budget.watch.expired() else NO_OPTIMA
+        return OptimaSet(optima.clusterings[: budget.limit], optima.count)
     if (problem.gains >= 0).all():
         counted = _counted(problem, value, budget)
         if counted is not None:
@@ -162,7 +174,8 @@ def _counted(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clusteri
     census = Census(problem, budget.steps, budget.watch)
     try:
         best = census.whole()
-        chosen = list(islice(census.clusterings(), budget.limit)) if best.value == value else []
+        listing = budget.watch.during(islice(census.clusterings(), budget.limit))
+        chosen = list(listing) if best.value == value else []
     except GaveUpError:
         budget.steps = 0
         return None
@@ -211,7 +224,7 @@ def _inside(problem: Problem, groups: Labels, value: int, budget: Budget) -> Opt
     outcome = search(small, budget.watch)
     if outcome.value < value - constant:
         return NO_OPTIMA if outcome.proven else UNKNOWN
-    return _renamed(all_optima(small, value - constant, budget), groups)
+    return _renamed(all_optima(small, value - constant, budget), groups, budget.watch)
 
 
 def _united(sides: Sequence[OptimaSet[Clustering]], budget: Budget) -> OptimaSet[Clustering]:

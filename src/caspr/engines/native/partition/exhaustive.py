@@ -3,7 +3,7 @@
 Nodes are placed one by one, each into a cluster begun before or into a new one (so every clustering is
 met exactly once, as a restricted growth string). With nodes 0..i-1 placed, the value can still rise by
 at most the positive gains of pairs with a node from i on; a branch that cannot reach the best value
-known is left. OptimaSet are kept.
+known is left. Optima are kept.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from caspr.engines.native.partition.problem import Labels, Problem
+from caspr.engines.native.partition.watch import Watch
+
+OFTEN = 256
+"""After so many placements, the clock is looked at."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +36,21 @@ class Optima:
 
 
 def enumerate_optima(
-    problem: Problem, *, floor: int = 0, limit: int = 1, steps: int | None = None
+    problem: Problem,
+    *,
+    floor: int = 0,
+    limit: int = 1,
+    steps: int | None = None,
+    watch: Watch | None = None,
 ) -> Optima | None:
     """Find the optima of value `floor` or more; `None` if there are none.
 
     At most `limit` are kept. All are counted unless `limit` is 1, which lets the search skip ties, or
-    unless it is given up after `steps` placements.
+    unless it is given up after `steps` placements, or because a limit is reached.
     """
     best: list[tuple[int, ...]] = []
     value, count = floor, 0
-    walk = _Walk(problem, floor, steps)
+    walk = Walk(problem, floor, steps, watch)
     for reached, labels in walk.clusterings():
         if reached > value:
             best.clear()
@@ -55,15 +64,16 @@ def enumerate_optima(
     return Optima(value, tuple(best), None if walk.exhausted or limit == 1 else count)
 
 
-class _Walk:
+class Walk:
     """A depth-first walk over clusterings that may still reach `floor`, which rises with what is found."""
 
-    def __init__(self, problem: Problem, floor: int, steps: int | None) -> None:
+    def __init__(self, problem: Problem, floor: int, steps: int | None, watch: Watch | None) -> None:
         self.gains = problem.gains.tolist()
         self.forbidden = problem.forbidden.tolist()
         self.size = problem.size
         self.floor = floor
         self.steps = steps
+        self.watch, self.taken = watch, 0
         self.exhausted = False
         rest = np.triu(np.maximum(problem.gains, 0), 1).sum(axis=0).tolist()
         self.rest = [sum(rest[node:]) for node in range(self.size + 1)]
@@ -83,6 +93,9 @@ class _Walk:
         if self.steps is not None:
             self.steps -= 1
             self.exhausted = self.steps < 0
+        self.taken += 1
+        if self.watch is not None and self.taken % OFTEN == 0 and self.watch.expired():
+            self.exhausted = True
         gains, forbidden = self.gains[node], self.forbidden[node]
         for label, cluster in enumerate([*clusters, []]):
             if any(forbidden[other] for other in cluster):

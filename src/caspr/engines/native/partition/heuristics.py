@@ -9,6 +9,7 @@ kick      take a few clusters apart, or squeeze a node into one, and polish agai
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined, product, renumber
+from caspr.engines.native.partition.watch import ExpiredError, Watch
 
 FORBIDDEN = -(1 << 61)
 """Stands for minus infinity where the best of many gains is wanted.
@@ -17,20 +18,22 @@ It is less than any sum of gains (`problem.LARGEST_MASS`), and twice it still fi
 """
 
 
-def start(problem: Problem, *, kicks: int = 20, seed: int = 1) -> Labels:
-    """Return a good clustering."""
-    return kick(problem, polish(problem, greedy(problem)), kicks=kicks, seed=seed)
+def start(problem: Problem, watch: Watch | None = None, *, kicks: int = 20, seed: int = 1) -> Labels:
+    """Return a good clustering; what there is when a limit is reached."""
+    polished = polish(problem, greedy(problem, watch=watch), watch)
+    return kick(problem, polished, watch, kicks=kicks, seed=seed)
 
 
-def greedy(problem: Problem, labels: Labels | None = None) -> Labels:
+def greedy(problem: Problem, labels: Labels | None = None, watch: Watch | None = None) -> Labels:
     """Join the pair of clusters with the largest positive gain until none is left."""
+    watch = watch or Watch()
     begin = np.arange(problem.size) if labels is None else renumber(labels)
     small = problem if labels is None else problem.contract(begin)[0]
     gains = np.where(small.forbidden, FORBIDDEN, small.gains)
     np.fill_diagonal(gains, FORBIDDEN)
     target, best = gains.argmax(axis=1), gains.max(axis=1)
     first, second = [], []
-    while True:
+    while not watch.expired():
         one = int(best.argmax())
         if best[one] <= 0:
             break
@@ -58,22 +61,27 @@ def _join(gains: Ints, target: Labels, best: Ints, one: int, other: int) -> None
     target[better], best[better] = one, row[better]
 
 
-def polish(problem: Problem, labels: Labels) -> Labels:
-    """Move nodes and join clusters until neither raises the value."""
-    while True:
-        moved = _move(problem, labels)
-        labels = greedy(problem, moved)
+def polish(problem: Problem, labels: Labels, watch: Watch | None = None) -> Labels:
+    """Move nodes and join clusters until neither raises the value, or a limit is reached."""
+    watch = watch or Watch()
+    while not watch.expired():
+        moved = _move(problem, labels, watch)
+        labels = greedy(problem, moved, watch)
         if labels.max(initial=0) == moved.max(initial=0):
-            return labels
+            break
+    return labels
 
 
-def _move(problem: Problem, labels: Labels) -> Labels:
+def _move(problem: Problem, labels: Labels, watch: Watch) -> Labels:
     """Move nodes that gain by it, those that gain most first; one empty cluster is always on offer."""
     labels = renumber(labels)
     clusters = int(labels.max(initial=0)) + 2
     members: Bools = labels[:, None] == np.arange(clusters)
-    held = product(problem.gains, members)
-    blocked = product(problem.forbidden, members)
+    try:
+        held = product(problem.gains, members, watch)
+        blocked = product(problem.forbidden, members, watch)
+    except ExpiredError:
+        return labels
     nodes = np.arange(problem.size)
     while True:
         rise = np.where(blocked > 0, FORBIDDEN, held).max(axis=1) - held[nodes, labels]
@@ -81,6 +89,8 @@ def _move(problem: Problem, labels: Labels) -> Labels:
         if not len(hopeful):
             return renumber(labels)
         for node in hopeful[np.argsort(-rise[hopeful], kind="stable")].tolist():
+            if watch.expired():
+                return renumber(labels)
             row = np.where(blocked[node] > 0, FORBIDDEN, held[node])
             cluster, old = int(row.argmax()), int(labels[node])
             # Earlier moves of this sweep may have spoilt it.
@@ -93,13 +103,16 @@ def _move(problem: Problem, labels: Labels) -> Labels:
             held, blocked = np.pad(held, ((0, 0), (0, 1))), np.pad(blocked, ((0, 0), (0, 1)))
 
 
-def kick(problem: Problem, labels: Labels, *, kicks: int, seed: int) -> Labels:
+def kick(problem: Problem, labels: Labels, watch: Watch | None = None, *, kicks: int, seed: int) -> Labels:
     """Shake a clustering and polish it, again and again; keep what is not worse."""
+    watch = watch or Watch()
     random = np.random.default_rng(seed)
     shakes = (_scatter, _squeeze) if problem.forbidden.any() else (_scatter,)
     best, value = labels, problem.value(labels) or 0
     for number in range(kicks):
-        trial = polish(problem, renumber(shakes[number % len(shakes)](problem, best, random)))
+        if watch.expired():
+            break
+        trial = polish(problem, renumber(shakes[number % len(shakes)](problem, best, random)), watch)
         reached = problem.value(trial) or 0
         if reached >= value:
             best, value = trial, reached

@@ -18,6 +18,7 @@ B - |r_uv|. If that is less than a value already reached, the pair is decided.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Thread
 
 import highspy
 import numpy as np
@@ -25,11 +26,26 @@ from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, exact_sum
+from caspr.engines.native.partition.watch import Watch
 
 FINE = 1e-6
 """The relative error of a relaxation solved as well as it is worth."""
 ITERATIONS = 20_000
 """A relaxation that needs more steps than this is left as it is: what it has is still a bound."""
+SLICE = 30_000_000
+"""How many entries the solver passes over before it is asked to stop and started again where it was.
+
+It cannot be interrupted otherwise. Slices are counted in steps, not in seconds, so that the same problem
+gives the same answer.
+"""
+SHORTEST = 200
+"""A slice has at least so many steps."""
+ENTRIES_PER_SECOND = 500_000
+"""How many entries the solver takes in per second before its first step, at least."""
+QUICK = 0.2
+"""Seconds within which a run need not be interrupted."""
+POLL = 0.05
+"""Seconds between two looks at the clock while the solver runs."""
 SHIFT = 20
 """Multipliers are multiples of 2^-SHIFT; of a larger unit where gains are large."""
 ROOM = 60
@@ -89,15 +105,15 @@ class Program:
 
 
 def relax(
-    problem: Problem, cuts: Cuts, *, seconds: float, tolerance: float = FINE, near: Floats | None = None
+    problem: Problem, cuts: Cuts, *, watch: Watch, tolerance: float = FINE, near: Floats | None = None
 ) -> Point | None:
     """Solve the relaxation with some cuts, up to a relative error; `None` if there was no time for it.
 
     The search starts from a point nearby, if one is given, and from the weights of the cuts.
     """
     program = program_of(problem, cuts)
-    start = None if near is None else near[program.first, program.second]
-    solved = _run(program, seconds, tolerance, start)
+    start = None if near is None else (near[program.first, program.second], cuts.weights)
+    solved = run(model_of(program.gains, program.rows), start, watch=watch, tolerance=tolerance)
     if solved is None:
         return None
     values, duals = solved
@@ -139,9 +155,14 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
 
 
-def program_of(problem: Problem, cuts: Cuts) -> Program:
-    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts."""
+def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Program:
+    """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts.
+
+    Pairs in `also` get a column, too.
+    """
     needed = problem.gains > 0
+    if also is not None:
+        needed |= also
     for _, stars in cuts.by_size:
         for one, two in _sides(stars.shape[1]):
             needed[stars[:, one], stars[:, two]] = True
@@ -176,29 +197,62 @@ def _rows(cuts: Cuts, numbers: Labels) -> Rows:
     return Rows(starts, columns[order], signs[order])
 
 
-def _run(
-    program: Program, seconds: float, tolerance: float, start: Floats | None
+def run(
+    model: highspy.HighsLp, start: tuple[Floats, Floats] | None, *, watch: Watch, tolerance: float
 ) -> tuple[Floats, Floats] | None:
-    """Hand the relaxation to HiGHS; return the point and the multipliers of the rows."""
+    """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
+
+    The search starts from such a point and multipliers, if given.
+    """
+    entries = len(model.a_matrix_.index_) + model.num_col_ + model.num_row_
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    steps = min(max(SLICE // max(entries, 1), SHORTEST), ITERATIONS)
     for option, choice in (
         ("output_flag", False),
         ("solver", "pdlp"),
         ("presolve", "off"),
         ("threads", 1),
-        ("time_limit", max(seconds, 0.01)),
-        ("pdlp_iteration_limit", ITERATIONS),
+        ("pdlp_iteration_limit", steps),
         ("kkt_tolerance", tolerance),
     ):
         solver.setOptionValue(option, choice)
-    solver.passModel(_model(program.gains, program.rows))
+    solver.passModel(model)
     if start is not None:
-        solver.setSolution(_solution(start, program.cuts.weights))
-    solver.run()
-    solution = solver.getSolution()
-    if not (solution.value_valid and solution.dual_valid):
-        return None
-    return np.array(solution.col_value), -np.array(solution.row_dual)
+        solver.setSolution(_solution(*start))
+    found = None
+    for _ in range(0, ITERATIONS, steps):
+        if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
+            break
+        # HiGHS counts the time of all its runs together.
+        solver.setOptionValue("time_limit", solver.getRunTime() + watch.left)
+        if not _run_slice(solver, watch, entries):
+            break
+        solution = solver.getSolution()
+        if not (solution.value_valid and solution.dual_valid):
+            break
+        found = np.array(solution.col_value), -np.array(solution.row_dual)
+        if solver.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
+            break
+    return found
+
+
+def _run_slice(solver: highspy.Highs, watch: Watch, entries: int) -> bool:
+    """Run the solver once; return whether it came to an end before it was time to stop.
+
+    A long run is left behind in its thread when the search is cancelled: it ends by itself after a slice.
+    """
+    # mutant: equivalent (boundary), because either way the run comes to the same end
+    if entries < QUICK * ENTRIES_PER_SECOND:
+        solver.run()
+        return True
+    running = Thread(target=solver.run)
+    running.start()
+    while running.is_alive():
+        # mutant: equivalent (delete), because it only saves looking without a pause
+        running.join(POLL)
+        if watch.cancelled() and running.is_alive():
+            return False
+    return True
 
 
 def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
@@ -209,13 +263,15 @@ def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
     return solution
 
 
-def _model(gains: Ints, rows: Rows) -> highspy.HighsLp:
+def model_of(gains: Ints, rows: Rows, upper: Floats | None = None) -> highspy.HighsLp:
+    """Write a relaxation for HiGHS; the right sides are 1 unless they are given."""
     model = highspy.HighsLp()
     columns, count = len(gains), len(rows.starts) - 1
     model.num_col_, model.num_row_ = columns, count
     model.col_cost_ = -gains.astype(np.float64)
     model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
-    model.row_lower_, model.row_upper_ = np.full(count, -highspy.kHighsInf), np.ones(count)
+    model.row_lower_ = np.full(count, -highspy.kHighsInf)
+    model.row_upper_ = np.ones(count) if upper is None else upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = rows.starts
     model.a_matrix_.index_ = rows.columns

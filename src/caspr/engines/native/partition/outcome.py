@@ -4,7 +4,8 @@ A search may be given a *floor*: a value that was reached elsewhere. It may then
 that do not exceed the floor, and its bound holds for the others only: no clustering gains more than the
 larger of bound and floor. An outcome keeps the floor, so that `proven` means the same to every caller.
 
-A search calls `OnBound` with every better bound while it runs, so that none is lost by an interrupt.
+A search calls `OnBound` with every better bound while it runs, and `OnFound` with every better clustering, so
+that none is lost by an interrupt and all are shown at once.
 """
 
 from collections.abc import Callable
@@ -44,6 +45,14 @@ OnBound = Callable[[int], None]
 
 def ignore_bound(bound: int) -> None:
     """Ignore all bounds."""
+
+
+OnFound = Callable[[Labels, int], None]
+"""Called with every better clustering and its value."""
+
+
+def ignore_found(labels: Labels, value: int) -> None:
+    """Ignore all clusterings."""
 
 
 def shifted(on_bound: OnBound, constant: int) -> OnBound:

@@ -21,9 +21,13 @@ gains are read.
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from caspr.engines.native.partition.watch import Watch
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -37,6 +41,8 @@ EXACT = 1 << 52
 """Sums of floats below this are exact whole numbers, so matrix products may use floats."""
 SHORT = 1 << 23
 """The same for floats of half the length, which are twice as fast."""
+AT_ONCE = 1 << 31
+"""How many numbers are multiplied between two looks at the clock: about a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,13 @@ class Problem:
     def ceiling(self) -> int:
         """A first bound: the sum of all positive gains."""
         return int(np.maximum(self.gains, 0).sum()) // 2
+
+    @property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(self.gains.tobytes(), digest_size=16)
+        content.update(self.forbidden.tobytes())
+        return content.digest()
 
     def value(self, labels: Labels) -> int | None:
         """Return the value of a clustering, or `None` if it holds a forbidden pair."""
@@ -188,16 +201,25 @@ def exact_sum(numbers: Ints) -> int:
     return (int((numbers >> 32).sum()) << 32) + int((numbers & 0xFFFF_FFFF).sum())
 
 
-def product(left: Bools | Ints, right: Bools | Ints) -> Ints:
+def product(left: Bools | Ints, right: Bools | Ints, watch: Watch | None = None) -> Ints:
     """Multiply two matrices of whole numbers, by way of floats where these are exact.
+
+    `ExpiredError` is raised when it is time to stop.
 
     Every sum of |left| * |right| along a row must fit into 64 bits. Below `EXACT`, all partial sums are
     whole numbers that a float holds exactly, whatever the order in which they are added.
     """
     largest = max(int(np.abs(left).sum(axis=1).max(initial=0)), 1)
     largest *= max(int(np.abs(right).max(initial=0)), 1)
+    kind: type = np.int64
     if largest < EXACT:
         kind = np.float32 if largest < SHORT else np.float64
-        done: Ints = (left.astype(kind) @ right.astype(kind)).astype(np.int64)
-        return done
-    return left.astype(np.int64) @ right.astype(np.int64)
+    factor: NDArray[Any] = right.astype(kind)
+    done = np.empty((len(left), right.shape[1]), dtype=np.int64)
+    # Whole numbers of 64 bits are multiplied far more slowly.
+    rows = max(1, (AT_ONCE >> (5 if kind is np.int64 else 0)) // max(1, right.size))
+    for start in range(0, len(left), rows):
+        if watch is not None:
+            watch.check()
+        done[start : start + rows] = left[start : start + rows].astype(kind) @ factor
+    return done

@@ -42,6 +42,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined, product
+from caspr.engines.native.partition.watch import ExpiredError, Watch
+
+BLOCKS = 16
+"""How many blocks of nodes the quick test for near-twins adds up gains over."""
+AT_ONCE = 1 << 21
+"""How many gains are compared between two looks at the clock."""
 
 
 @dataclass(frozen=True)
@@ -59,35 +65,47 @@ class Reduced:
         return labels[self.labels]
 
 
-def reduce(problem: Problem, *, all_optima: bool = False) -> Reduced:
-    """Apply all reductions until none applies; keep all optima, or at least one."""
-    labels = np.arange(problem.size)
-    constant = 0
-    while problem.size > 1:
-        best = beside(problem)
-        apart = heavy_non_edges(problem, best)
-        if apart.any():
-            problem = problem.separate(apart)
-            best = beside(problem)
-        together = leaves(problem, best) | heavy_edges(problem)
-        if not together.any():
-            # The dearest rule last: by now most nodes may be gone.
-            together = near_twins(problem, best)
-        if not together.any() and not all_optima:
-            together = rivals(problem, best)
-        first, second = np.nonzero(np.triu(together))
-        if len(first):
-            step = joined(problem.size, first, second)
-            problem, gained = problem.contract(step)
-            labels, constant = step[labels], constant + gained
-        elif not apart.any():
-            break
-    return Reduced(problem, labels, constant)
+def reduce(problem: Problem, watch: Watch | None = None, *, all_optima: bool = False) -> Reduced:
+    """Apply all reductions until none applies or a limit is reached; keep all optima, or at least one."""
+    watch = watch or Watch()
+    reduced = Reduced(problem, np.arange(problem.size), 0)
+    try:
+        while reduced.problem.size > 1:
+            watch.check()
+            smaller = _reduced_once(reduced, watch, all_optima=all_optima)
+            if smaller is None:
+                break
+            reduced = smaller
+    except ExpiredError:
+        pass
+    return reduced
 
 
-def beside(problem: Problem) -> Ints:
+def _reduced_once(reduced: Reduced, watch: Watch, *, all_optima: bool) -> Reduced | None:
+    """Apply what the rules find in one problem; `None` if they find nothing."""
+    problem = reduced.problem
+    best = beside(problem, watch)
+    apart = heavy_non_edges(problem, best)
+    if apart.any():
+        problem = problem.separate(apart)
+        best = beside(problem, watch)
+    together = leaves(problem, best) | heavy_edges(problem)
+    if not together.any():
+        # The dearest rule last: by now most nodes may be gone.
+        together = near_twins(problem, best, watch)
+    if not together.any() and not all_optima:
+        together = rivals(problem, best)
+    first, second = np.nonzero(np.triu(together))
+    if len(first):
+        step = joined(problem.size, first, second)
+        problem, gained = problem.contract(step)
+        return Reduced(problem, step[reduced.labels], reduced.constant + gained)
+    return Reduced(problem, reduced.labels, reduced.constant) if apart.any() else None
+
+
+def beside(problem: Problem, watch: Watch | None = None) -> Ints:
     """Return best(k, u) as a matrix: what k can gain at most in a cluster with u."""
-    return product(np.maximum(problem.gains, 0), ~problem.forbidden)
+    return product(np.maximum(problem.gains, 0), ~problem.forbidden, watch)
 
 
 def heavy_non_edges(problem: Problem, best: Ints) -> Bools:
@@ -139,13 +157,16 @@ def rivals(problem: Problem, best: Ints) -> Bools:
     """Find pairs u, v that some optimum has together, although a rival of v gains most with u, too."""
     gains, forbidden = problem.gains, problem.forbidden
     together = np.zeros_like(forbidden)
-    beside_of = {v: u for u, v in _likely_leaves(problem)}
+    likely = sorted((v, u) for u, v in _likely_leaves(problem))
+    guests: dict[int, list[int]] = {}
+    for v, u in likely:
+        guests.setdefault(u, []).append(v)
     moved: set[int] = set()
     hosts: set[int] = set()
-    for v, u in sorted(beside_of.items()):
+    for v, u in likely:
         spare = None
-        for rival in np.flatnonzero(forbidden[v]).tolist():
-            if beside_of.get(rival) != u or gains[u, v] < gains[u, rival] or forbidden[u, rival]:
+        for rival in guests[u]:
+            if not forbidden[v, rival] or gains[u, v] < gains[u, rival] or forbidden[u, rival]:
                 continue
             if moved & {u, v, rival} or hosts & {v, rival}:
                 continue
@@ -166,19 +187,49 @@ def _may_swap(problem: Problem, u: int, v: int, rival: int) -> bool:
     return bool(gains[u, v] - gains[u, rival] >= change.sum() - change[u])
 
 
-def near_twins(problem: Problem, best: Ints) -> Bools:
-    """Find the pairs of nearly equal gains."""
+def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bools:
+    """Find the pairs of nearly equal gains.
+
+    Rows are compared only for pairs that a quick test leaves: what is lost is at least the sum over blocks of
+    nodes of |P_u - P_v|, where P is the sum of the positive gains with a block.
+    """
+    watch = watch or Watch()
     gains, forbidden = problem.gains, problem.forbidden
-    # blocked[v, u]: what it takes to send off the nodes that v forbids and u allows.
-    blocked = product(forbidden.astype(np.int64), np.where(forbidden, 0, best + np.maximum(gains, 0).T))
-    counted = product(forbidden.astype(np.int64), np.abs(gains))
-    spare = 2 * gains - blocked - blocked.T
     together = np.zeros_like(forbidden)
-    likely = np.triu((gains > 0) & (spare > 0), 1)
-    for node in np.flatnonzero(likely.any(axis=1)).tolist():
-        others = np.flatnonzero(likely[node])
-        differences = np.abs(gains[others] - gains[node]).sum(axis=1)
-        # The two nodes count in the sum, each with |0 - w|; nodes only one of them allows count as well.
-        differences -= 2 * gains[node, others] + counted[node, others] + counted[others, node]
-        together[node, others] = spare[node, others] > differences
-    return together | together.T
+    one, two = _likely_twins(gains, watch)
+    if not len(one):
+        return together
+    # blocked[v, u]: what it takes to send off the nodes that v forbids and u allows.
+    blocked = product(forbidden, np.where(forbidden, 0, best + np.maximum(gains, 0).T), watch)
+    spare = 2 * gains[one, two] - blocked[one, two] - blocked[two, one]
+    one, two, spare = one[spare > 0], two[spare > 0], spare[spare > 0]
+    for start in range(0, len(one), max(1, AT_ONCE // problem.size)):
+        watch.check()
+        chunk = slice(start, start + max(1, AT_ONCE // problem.size))
+        u, v = one[chunk], two[chunk]
+        # Nodes that only one of the two allows are counted in what is blocked; the two have |0 - w| each.
+        both = ~(forbidden[u] | forbidden[v])
+        differences = np.where(both, np.abs(gains[u] - gains[v]), 0).sum(axis=1) - 2 * gains[u, v]
+        found = spare[chunk] > differences
+        together[u[found], v[found]] = together[v[found], u[found]] = True
+    return together
+
+
+def _likely_twins(gains: Ints, watch: Watch) -> tuple[Labels, Labels]:
+    """Return the pairs that sums over blocks of nodes do not exclude."""
+    size = len(gains)
+    block = np.arange(size) % BLOCKS
+    sums = product(np.maximum(gains, 0), block[:, None] == np.arange(BLOCKS), watch)
+    first, second = [], []
+    rows = max(1, AT_ONCE // (BLOCKS * size))
+    for start in range(0, size, rows):
+        watch.check()
+        one, two = np.nonzero(np.triu(gains[start : start + rows] > 0, 1 + start))
+        one += start
+        own, other, gain = sums[one], sums[two], gains[one, two]
+        own[np.arange(len(one)), two % BLOCKS] -= gain
+        other[np.arange(len(one)), one % BLOCKS] -= gain
+        alike = 2 * gain > np.abs(own - other).sum(axis=1)
+        first.append(one[alike])
+        second.append(two[alike])
+    return np.concatenate(first), np.concatenate(second)

@@ -1,7 +1,7 @@
-"""The exact search on one problem: reduce, split into components, then solve each.
+"""The exact search on one problem: reduce and take it apart (`splitting`), then solve each piece.
 
-Components up to `TINY` nodes are searched exhaustively, larger ones by linear relaxation
-(`cutting_planes`). The linear-programming solver is imported only when the first of those is met.
+Pieces up to `TINY` nodes are searched exhaustively, larger ones by linear relaxation (`cutting_planes`). The
+linear-programming solver is imported only when the first of those is met.
 """
 
 import numpy as np
@@ -9,9 +9,19 @@ import numpy as np
 from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.exhaustive import enumerate_optima
-from caspr.engines.native.partition.outcome import NO_FLOOR, OnBound, SearchOutcome, ignore_bound, shifted
-from caspr.engines.native.partition.problem import Problem, connected_groups, firsts, renumber
-from caspr.engines.native.partition.reductions import Reduced, reduce
+from caspr.engines.native.partition.outcome import (
+    NO_FLOOR,
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+    shifted,
+)
+from caspr.engines.native.partition.problem import Labels, Problem, firsts, renumber
+from caspr.engines.native.partition.sparse.growing import grow
+from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.sparse.splitting import Piece, Split, split
 from caspr.engines.native.partition.watch import Watch
 
 TINY = 8
@@ -20,14 +30,21 @@ KICKS = 5
 """How often a first clustering is shaken before the first relaxation."""
 
 
-def quick(reduced: Reduced, *, floor: int = NO_FLOOR) -> SearchOutcome:
+def quick(reduced: Split, watch: Watch, *, floor: int = NO_FLOOR) -> SearchOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
-    small = reduced.problem
-    if not small.ceiling:
-        return SearchOutcome(reduced.labels, reduced.constant, reduced.constant, floor)
-    labels = heuristics.polish(small, heuristics.greedy(small))
-    value = (small.value(labels) or 0) + reduced.constant
-    return SearchOutcome(reduced.lift(labels), value, small.ceiling + reduced.constant, floor)
+    labels, value = np.arange(reduced.size), reduced.constant
+    for piece in reduced.pieces:
+        found = first_clustering(piece.problem, watch)
+        labels[piece.nodes] = piece.nodes[renumber(found)]
+        value += piece.problem.value(found) or 0
+    return SearchOutcome(reduced.lift(renumber(labels)), value, reduced.ceiling, floor)
+
+
+def first_clustering(problem: Problem | SparseProblem, watch: Watch) -> Labels:
+    """Return a good clustering; all nodes alone if there is no time."""
+    if isinstance(problem, SparseProblem):
+        return grow(problem, watch)
+    return heuristics.polish(problem, heuristics.greedy(problem, watch=watch), watch)
 
 
 def search(
@@ -37,72 +54,143 @@ def search(
     floor: int = NO_FLOOR,
     cuts: Cuts = NO_CUTS,
     on_bound: OnBound = ignore_bound,
+    on_found: OnFound = ignore_found,
 ) -> SearchOutcome:
     """Find an optimum if it exceeds the floor, or the best that the limits allow."""
-    return search_reduced(reduce(problem), watch, floor=floor, cuts=cuts, on_bound=on_bound)
+    return search_reduced(
+        split(problem, watch), watch, floor=floor, cuts=cuts, on_bound=on_bound, on_found=on_found
+    )
 
 
 def search_reduced(
-    reduced: Reduced,
+    reduced: Split,
     watch: Watch,
     *,
     floor: int = NO_FLOOR,
     cuts: Cuts = NO_CUTS,
     on_bound: OnBound = ignore_bound,
+    on_found: OnFound = ignore_found,
+    known: Labels | None = None,
+    remembered: dict[bytes, SearchOutcome] | None = None,
 ) -> SearchOutcome:
-    """Search a problem that is reduced already."""
-    constant = reduced.constant
-    renamed = cuts.rename(reduced.labels, reduced.problem)
-    inner = _by_components(reduced.problem, watch, floor - constant, renamed, shifted(on_bound, constant))
-    return SearchOutcome(
-        reduced.lift(inner.labels),
-        inner.value + constant,
-        inner.bound + constant,
-        floor,
-        inner.cuts.named(firsts(reduced.labels)),
-    )
+    """Search a problem that is reduced already, piece by piece, small ones first.
 
+    `ceiling` is the sum of what each piece gains at most, as far as that is known: a bound for the whole
+    problem at every moment, whatever the floor. The floor of a piece is what it must exceed for the whole
+    to exceed its floor, if all others gain as much as they can: floor - others. Its outcome says that it
+    gains no more than the larger of bound and floor - others, and it never gains more than its own ceiling;
+    so it gains at most max(bound, min(floor - others, own ceiling)), which takes the place of its ceiling
+    in the sum.
 
-def _by_components(
-    problem: Problem, watch: Watch, floor: int, cuts: Cuts, on_bound: OnBound
-) -> SearchOutcome:
-    """Search each component on its own, small ones first.
-
-    `ceiling` is the sum of what each component gains at most, as far as that is known: a bound for the
-    whole problem at every moment, whatever the floor. The floor of a component is what it must exceed for
-    the whole to exceed its floor, if all others gain as much as they can: floor - others. Its outcome
-    says that it gains no more than the larger of bound and floor - others, and it never gains more than
-    its own ceiling; so it gains at most max(bound, min(floor - others, own ceiling)), which takes the
-    place of its ceiling in the sum.
+    A clustering that is `known` is where the search of each piece starts, and what stands for those that are
+    not searched yet in the clusterings reported. Pieces that are `remembered` are not searched again, and
+    proven ones are remembered: a part that one more forbidden pair or decision touches has few new pieces.
     """
-    # Small components first: their exact values lower `others`, and so raise the floors of the large ones.
-    groups = sorted(connected_groups(problem.gains > 0), key=len)
-    pieces = [problem.restrict(group) for group in groups]
-    labels = np.arange(problem.size)
-    value, ceiling, held = 0, sum(piece.ceiling for piece in pieces), NO_CUTS
-    for group, piece in zip(groups, pieces, strict=True):
-        others = ceiling - piece.ceiling
-        place = np.full(problem.size, -1, dtype=np.intp)
-        place[group] = np.arange(len(group))
-        inside = cuts.within(place, piece)
-        outcome = _connected(piece, watch, floor - others, inside, shifted(on_bound, others))
-        # Cluster i gets the name of the i-th node here, so names of different components never meet.
-        labels[group] = group[outcome.labels]
-        value, held = value + outcome.value, held | outcome.cuts.named(group)
-        ceiling = others + max(outcome.bound, min(floor - others, piece.ceiling))
+    first = firsts(reduced.labels)
+    best = _Assembled(reduced, None if known is None else known[first])
+    ceiling, held = reduced.ceiling, NO_CUTS
+    for number, piece in enumerate(reduced.pieces):
+        own = piece.problem.ceiling
+        others = ceiling - own
+        outcome = None if remembered is None else remembered.get(piece.key)
+        if outcome is None:
+            outcome = _connected(
+                piece.problem,
+                watch,
+                floor - others,
+                _inside(cuts, reduced, piece),
+                shifted(on_bound, others),
+                best.reporting(number, on_found),
+                best.labels_of(number),
+            )
+            if remembered is not None and outcome.proven:
+                remembered[piece.key] = outcome
+        best.replace(number, outcome.labels, outcome.value)
+        held |= outcome.cuts.named(first[piece.nodes])
+        ceiling = others + max(outcome.bound, min(floor - others, own))
         on_bound(ceiling)
-    return SearchOutcome(renumber(labels), value, ceiling, floor, held)
+    return SearchOutcome(best.labels, best.value, ceiling, floor, held)
 
 
-def _connected(problem: Problem, watch: Watch, floor: int, cuts: Cuts, on_bound: OnBound) -> SearchOutcome:
-    """Search one component."""
-    if problem.size <= TINY:
+class _Assembled:
+    """The best clusterings of all pieces, put together."""
+
+    def __init__(self, reduced: Split, known: Labels | None) -> None:
+        self.reduced = reduced
+        self.found: list[Labels] = []
+        self.values: list[int] = []
+        for piece in reduced.pieces:
+            alone = np.arange(len(piece.nodes))
+            labels = alone if known is None else renumber(known[piece.nodes])
+            value = piece.problem.value(labels)
+            self.found.append(alone if value is None else labels)
+            self.values.append(value or 0)
+
+    @property
+    def value(self) -> int:
+        return self.reduced.constant + sum(self.values)
+
+    @property
+    def labels(self) -> Labels:
+        """The clustering of the old nodes."""
+        labels = np.arange(self.reduced.size)
+        for piece, found in zip(self.reduced.pieces, self.found, strict=True):
+            # Cluster i gets the name of the i-th node here, so names of different pieces never meet.
+            labels[piece.nodes] = piece.nodes[renumber(found)]
+        return self.reduced.lift(renumber(labels))
+
+    def labels_of(self, number: int) -> Labels:
+        return self.found[number]
+
+    def replace(self, number: int, labels: Labels, value: int) -> None:
+        """Take another clustering of one piece, unless it is worse."""
+        if value >= self.values[number]:
+            self.found[number], self.values[number] = labels, value
+
+    def reporting(self, number: int, on_found: OnFound) -> OnFound:
+        """Report better clusterings of one piece as clusterings of the whole."""
+        if on_found is ignore_found:
+            return ignore_found
+
+        def found(labels: Labels, value: int) -> None:
+            if value > self.values[number]:
+                self.replace(number, labels, value)
+                on_found(self.labels, self.value)
+
+        return found
+
+
+def _inside(cuts: Cuts, reduced: Split, piece: Piece) -> Cuts:
+    """Express the cuts of the whole problem in the nodes of a piece."""
+    if isinstance(piece.problem, SparseProblem) or not len(cuts):
+        return NO_CUTS
+    place = np.full(reduced.size, -1, dtype=np.intp)
+    place[piece.nodes] = np.arange(len(piece.nodes))
+    return cuts.within(place[reduced.labels], piece.problem)
+
+
+def _connected(
+    problem: Problem | SparseProblem,
+    watch: Watch,
+    floor: int,
+    cuts: Cuts,
+    on_bound: OnBound,
+    on_found: OnFound,
+    known: Labels,
+) -> SearchOutcome:
+    """Search one piece."""
+    if not isinstance(problem, SparseProblem) and problem.size <= TINY:
         optima = enumerate_optima(problem)
         assert optima is not None  # all nodes alone reach the floor of 0
         return SearchOutcome(optima.first, optima.value, optima.value, floor)
-    if watch.expired():
-        return quick(Reduced(problem, np.arange(problem.size), 0), floor=floor)
+    if isinstance(problem, SparseProblem) or watch.expired():
+        labels = _better(problem, known, first_clustering(problem, watch))
+        return SearchOutcome(labels, problem.value(labels) or 0, problem.ceiling, floor)
     from caspr.engines.native.partition.cutting_planes import CuttingPlanes
 
-    labels = heuristics.start(problem, kicks=KICKS if floor < 0 else 0)
-    return CuttingPlanes(problem, watch, floor, search, on_bound).run(labels, cuts)
+    labels = _better(problem, known, heuristics.start(problem, watch, kicks=KICKS if floor < 0 else 0))
+    return CuttingPlanes(problem, watch, floor, search, on_bound, on_found).run(labels, cuts)
+
+
+def _better(problem: Problem | SparseProblem, one: Labels, other: Labels) -> Labels:
+    return one if (problem.value(one) or 0) > (problem.value(other) or 0) else other

@@ -1,12 +1,22 @@
 """The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
+from typing import TypeVar
 
 from caspr.process_memory import resident_megabytes
 from caspr.task.limits import Limits
 from caspr.task.solution import Stop
+
+T = TypeVar("T")
+
+BETWEEN = 0.02
+"""Seconds between two looks at the memory."""
+
+
+class ExpiredError(Exception):
+    """A limit was reached in the middle of a step, which is given up."""
 
 
 def never() -> bool:
@@ -26,6 +36,8 @@ class Watch:
     """Whether the search was cancelled."""
     stop: Stop | None = None
     """Why to stop: the limit that was reached, or an interrupt."""
+    looked: float = 0.0
+    """When the memory was last looked at."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -51,8 +63,26 @@ class Watch:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""
         if self.stop is None and self.left <= 0:
             self.stop = Stop.TIME
-        if self.stop is None and self.megabytes < float("inf") and resident_megabytes() > self.megabytes:
-            self.stop = Stop.MEMORY
         if self.stop is None and self.cancelled():
             self.stop = Stop.INTERRUPT
+        if self.stop is None and self.megabytes < float("inf") and monotonic() > self.looked + BETWEEN:
+            self.looked = monotonic()
+            if resident_megabytes() > self.megabytes:
+                self.stop = Stop.MEMORY
         return self.stop is not None
+
+    def check(self) -> None:
+        """Raise `ExpiredError` if it is time to stop."""
+        if self.expired():
+            raise ExpiredError
+
+    def during(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items until it is time to stop."""
+        for item in items:
+            if self.expired():
+                return
+            yield item
+
+    def has_room(self, megabytes: float) -> bool:
+        """Return whether so much more memory may be taken."""
+        return self.megabytes == float("inf") or resident_megabytes() + megabytes <= self.megabytes

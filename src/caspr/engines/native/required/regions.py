@@ -34,7 +34,7 @@ bundle is in several pieces, none is below: a joined mention is linked with the 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from caspr.engines.native.required.demands import Branch
+from caspr.engines.native.required.demands import Branch, lone_mentions
 from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.connectivity import pieces
 from caspr.engines.native.translation.translate import Part
@@ -47,7 +47,8 @@ Touching = Callable[[Span], Iterable[Span]]
 
 def region(state: SolveState, branch: Branch, bundle: int) -> Region:
     """Return the region of a bundle."""
-    parts = state.translator.translate(branch.bundles, state.eager | state.nested)
+    lone = lone_mentions(state, branch.bundles)
+    parts = state.translator.translate(branch.bundles, state.eager | state.nested, lone=lone)
     return _reached(state, branch.bundles[bundle], _homes(parts), _touching(state, branch))
 
 

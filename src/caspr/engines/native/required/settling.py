@@ -3,8 +3,8 @@
 Where a relaxation offends, the ways out (`demands`) are searched depth first, and a way whose relaxation
 already costs as much as the best one found is left. Each region is settled on its own: its best way is
 kept while the next one is searched, so the work grows with the number of regions, not with the product of
-their ways. A first solution is found by heuristics alone, depth first, taking the first way that leads to
-one.
+their ways. A first solution is found by heuristics alone: they meet all demands, or else the ways out of a
+relaxation without demands are taken, depth first, the first one that leads to a solution.
 
 Why bounds add up over regions. For a branch b and a region R, let C_R(b) be what the relaxation costs in R,
 penalty included, and S_R(b) what the best solution in R below b costs. Solutions below b cost at least the
@@ -30,19 +30,16 @@ nothing is added.
 
 from dataclasses import dataclass
 
-from caspr.engines.native.required.demands import Branch, Offence, narrowest, offences, ways
+from caspr.engines.native.required.demands import Branch, Offence, lone_mentions, narrowest, offences, ways
 from caspr.engines.native.required.regions import Region, region
 from caspr.engines.native.state import SolveState
-from caspr.engines.native.translation.nesting import Relaxed, relax_exactly, relax_quickly
+from caspr.engines.native.translation.nesting import NEVER, Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.translation.translate import Bundles
 from caspr.task.price.pricing import price
+from caspr.text.document import Span
 
-NEVER = 1 << 256
-"""More than any solution costs: the bound where there is none.
-
-Costs are Python's integers. A document of fewer than 2^64 mentions and annotators, with coefficients below
-2^20, costs less than 2^20 for each of fewer than 2^64 annotators and 2^128 pairs.
-"""
+NOBODY: frozenset[Span] = frozenset()
+"""No lone mentions: a relaxation without demands."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +70,21 @@ def settle(state: SolveState, bundles: Bundles) -> None:
 
     No best partition means that there is no solution.
     """
-    root = Branch(bundles)
-    first = relax_quickly(state, bundles, root=True)
+    root, lone = Branch(bundles), lone_mentions(state, bundles)
+    first = relax_quickly(state, bundles, lone, root=True)
     if _offending(state, root, first, None) is not None:
-        _settled(state, root, first, quick=True)
+        _settled(state, root, relax_quickly(state, bundles, NOBODY), quick=True)
         if state.value is None:
             return
-    relaxed = relax_exactly(state, bundles, first)
+    relaxed = relax_exactly(state, bundles, lone, first)
     settled = _settled(state, root, relaxed)
     state.raise_bound(settled.bound)
 
 
 def settle_region(state: SolveState, branch: Branch, reach: Region) -> Settled:
     """Find the best way to meet the demands of one region, whatever offends elsewhere."""
-    return _settled(state, branch, relax_exactly(state, branch.bundles), reach=reach)
+    lone = lone_mentions(state, branch.bundles)
+    return _settled(state, branch, relax_exactly(state, branch.bundles, lone), reach=reach)
 
 
 def offending(state: SolveState, branch: Branch, relaxed: Relaxed, reach: Region | None) -> Offence | None:
@@ -133,8 +131,8 @@ def _offending(state: SolveState, branch: Branch, relaxed: Relaxed, reach: Regio
     """Return what offends in a region; where nothing offends anywhere, offer the solution."""
     offence = offending(state, branch, relaxed, reach)
     if offence is None and not offences(state, branch, relaxed.partition):
-        # A link that is used at a penalty may turn out not to be needed.
-        exact = not branch.used
+        # A link that is used at a penalty, or with a first partner, may turn out not to be needed.
+        exact = not branch.used and not lone_mentions(state, branch.bundles)
         cost = relaxed.cost if exact else price(state.instance, relaxed.partition).total
         state.offer(relaxed.partition, cost)
     return offence
@@ -153,8 +151,11 @@ def _branched(state: SolveState, settled: Settled, offence: Offence, *, ceiling:
         if state.watch.expired() and (state.value is not None or best.branch is not None):
             bound = floor
             break
-        relax = relax_quickly if quick else relax_exactly
-        relaxed = relax(state, way.branch.bundles)
+        bundles = way.branch.bundles
+        if quick:
+            relaxed = relax_quickly(state, bundles, NOBODY)
+        else:
+            relaxed = relax_exactly(state, bundles, lone_mentions(state, bundles))
         tried = Settled(relaxed.bound + way.branch.penalty)
         if tried.bound < ceiling:
             tried = _settled(state, way.branch, relaxed, reach=reach, ceiling=ceiling, quick=quick)

@@ -4,8 +4,7 @@ A link is used at no loss where its price says so (`task.price.pair_price`). Men
 and enforced group) are alike, so pieces are found between classes; the pairs of a chain are never listed.
 """
 
-from collections.abc import Collection, Iterable
-from itertools import combinations_with_replacement
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import Class, classes_of, pairs_of
@@ -24,19 +23,37 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
         key = (instance.votes.signature(mention), instance.free_groups.get(mention))
         members.setdefault(key, []).append(mention)
     groups = Groups(sorted(chain))
-    whole: set[Class] = set()
-    for one, other in combinations_with_replacement(members, 2):
-        if (one != other or len(members[one]) > 1) and _used(instance, one, other):
-            groups.join(members[one][0], members[other][0])
-            whole |= {one, other}
-    for held in whole:
-        for mention in members[held]:
-            groups.join(members[held][0], mention)
+    for together in _connected_classes(instance, members):
+        first = members[together[0]][0]
+        for held in together:
+            for mention in members[held]:
+                groups.join(first, mention)
     inside = set(chain)
     for first, second in glued:
         if first in inside and second in inside:
             groups.join(first, second)
     return groups.lists()
+
+
+def _connected_classes(instance: Instance, members: Mapping[Class, Sequence[Span]]) -> Iterator[list[Class]]:
+    """Yield classes whose mentions used links connect, all that belong together at a time.
+
+    A link between two classes connects all their mentions. Classes that are reached are compared with those
+    that are not, so a chain in which all hang together at once costs no more than the number of its
+    classes.
+    """
+    left = dict.fromkeys(members)
+    while left:
+        start = next(iter(left))
+        del left[start]
+        reached = [start]
+        for one in reached:
+            new = [other for other in left if _used(instance, one, other)]
+            for other in new:
+                del left[other]
+            reached += new
+        if len(reached) > 1 or (len(members[start]) > 1 and _used(instance, start, start)):
+            yield reached
 
 
 def _used(instance: Instance, one: Class, other: Class) -> bool:
@@ -47,6 +64,17 @@ def _used(instance: Instance, one: Class, other: Class) -> bool:
 def extra(instance: Instance, first: Span, second: Span) -> int | None:
     """Return what using a link costs above the cheapest choice; `None` if nobody gave it."""
     return 0 if instance.is_free(first, second) else instance.price(first, second).extra
+
+
+def first_links(instance: Instance, chain: Collection[Span], lone: Collection[Span]) -> list[Pair]:
+    """Return, for each lone mention of a chain, its link that costs least extra."""
+    links = []
+    for mention in sorted(set(chain).intersection(lone)):
+        costs = ((extra(instance, mention, other), other) for other in sorted(chain) if other != mention)
+        ranked = [(cost, other) for cost, other in costs if cost is not None]
+        if ranked:
+            links.append((mention, min(ranked)[1]))
+    return links
 
 
 def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[Pair] = ()) -> bool:

@@ -11,13 +11,23 @@ from itertools import combinations
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import Ints, Labels
+from caspr.engines.native.partition.problem import Bools, Ints, Labels
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
 from caspr.task.votes import Evidence, Signature, meet
 
 FEW = 12
 """Chains of so few kinds are quicker without arrays."""
 WORD = 62
 """How many annotators' bits one integer of an array holds."""
+WIDE = 200
+"""A chain of at least so many kinds may count for all pairs that are not listed."""
+BYTES = 60
+"""How many bytes each pair takes that an annotator links, while pairs are sorted."""
+PER_SECOND = 2_000_000
+"""How many of these pairs are listed in a second, on a slow machine."""
+MISSING = 0.05
+"""The share of all kinds that may be missing in such a chain."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,10 @@ class Links:
 
     first: Labels
     second: Labels
-    """The pairs of distinct kinds that somebody linked, the smaller position first."""
+    """The pairs of distinct kinds that somebody linked, the smaller position first.
+
+    With `everywhere`, those that somebody else linked as well, or that one of these annotators did not link.
+    """
     evidence: Labels
     """For each of these pairs, its evidence, as a position in `distinct`."""
     inside: Labels
@@ -37,6 +50,8 @@ class Links:
     """For every kind, who saw its mentions, as a position in `views`."""
     views: tuple[int, ...]
     """All sets of annotators who saw the mentions of some kind."""
+    everywhere: int = 0
+    """The annotators who linked every pair that is not listed, as bits."""
 
     def chosen(self, pairs: Labels) -> "Links":
         """Return these links with some of the pairs only."""
@@ -45,8 +60,10 @@ class Links:
         )
 
 
-def find_links(kinds: Sequence[Signature]) -> Links:
+def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     """Find out which annotators link each two kinds.
+
+    `ExpiredError` is raised where there is no time or no memory for that.
 
     >>> chains = ({(0, 1), (1, 1)}, {(0, 1)}, {(1, 1)})
     >>> links = find_links([Signature(frozenset(found), viewers=0b11) for found in chains])
@@ -62,9 +79,16 @@ def find_links(kinds: Sequence[Signature]) -> Links:
         for annotator, chain in kind.chains:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
     size = max(len(kinds), 1)
+    wide = _wide_chains(chains, len(kinds))
+    _need_room(
+        [len(positions) for found in chains.values() for positions in found.values()], watch or Watch()
+    )
     given = {one: _pairs_of_one(list(found.values()), size) for one, found in chains.items()}
-    pairs, words = _who_gave(given)
+    # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
+    listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
+    pairs, words = _who_gave(given, listed)
     first, second = pairs // size, pairs % size
+    words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
     example, evidence = _alike([*words, view[first] * len(views) + view[second]])
@@ -81,7 +105,37 @@ def find_links(kinds: Sequence[Signature]) -> Links:
         tuple(numbers),
         view,
         tuple(views),
+        sum(1 << annotator for annotator in wide),
     )
+
+
+def _need_room(lengths: Sequence[int], watch: Watch) -> None:
+    """Raise `ExpiredError` if the pairs of chains are more than limits allow."""
+    pairs = sum(length * (length - 1) // 2 for length in lengths)
+    if not watch.expired() and watch.left < pairs / PER_SECOND:
+        watch.stop = Stop.TIME
+    if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
+        watch.stop = Stop.MEMORY
+    watch.check()
+
+
+def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int, Bools]:
+    """Take out chains with nearly all kinds; return, by annotator, which kinds they hold."""
+    wide: dict[int, Bools] = {}
+    for annotator, found in sorted(chains.items()):
+        for chain, positions in list(found.items()):
+            if len(positions) >= max(WIDE, (1 - MISSING) * size) and annotator not in wide:
+                wide[annotator] = np.isin(np.arange(size), positions)
+                del found[chain]
+    return wide
+
+
+def _pairs_with(nodes: Labels, size: int) -> Ints:
+    """Encode all pairs that hold one of some kinds."""
+    one, other = np.repeat(nodes, size), np.tile(np.arange(size), len(nodes))
+    keys: Ints = np.minimum(one, other) * size + np.maximum(one, other)
+    kept: Ints = keys[one != other]
+    return kept
 
 
 def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
@@ -101,9 +155,9 @@ def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     return np.unique(every) if several else every
 
 
-def _who_gave(given: Mapping[int, Ints]) -> tuple[Ints, list[Ints]]:
+def _who_gave(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
     """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62."""
-    lists = list(given.values())
+    lists = [*given.values(), *more]
     pairs, place = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
     words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(max(given, default=0) // WORD + 1)]
     start = 0

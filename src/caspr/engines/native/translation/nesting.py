@@ -1,4 +1,4 @@
-"""Solving an instance with its bundles, with nested pairs forbidden only when a solution breaks them.
+"""Solving an instance with bundles and demands; nested pairs are forbidden when a solution breaks them.
 
 Leaving rules out makes the problem easier and its optimum at least as good: a *relaxation*. If that
 optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
@@ -6,33 +6,56 @@ are left out because each distinguishes two otherwise equal mentions: with them 
 could not be merged, and only about one in eight is ever broken. Pairs that are broken are put in, and
 the parts they touch are solved again, first by heuristics alone, then to the end.
 
+Mentions that must not stay alone (*lone* ones) are demands on nodes (`partners`), unless a caller wants the
+relaxation without them.
+
 Claim: what the parts gain at most adds up to what all mentions gain at most. Proof: no pair of mentions of
-different parts has a positive gain (`translate`), and every bundle lies within one part. So cutting every
-chain at the borders of parts keeps all bundles whole, breaks no rule and loses nothing: some optimum of the
-relaxation has each chain within one part, and its gain is the sum of what it gains in each. The same sum
-with the bound of each part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and
-if it equals the cost, each part is at its optimum, because none gains more than its bound.
+different parts has a positive gain (`translate`), every bundle lies within one part, and every lone mention
+with all that it is linked with. So cutting every chain at the borders of parts keeps all bundles whole and
+first partners where they are, breaks no rule and loses nothing: some optimum of the relaxation has each
+chain within one part, and its gain is the sum of what it gains in each. The same sum with the bound of each
+part, subtracted from the cost of leaving every link unused, is `Relaxed.bound`; and if it equals the cost,
+each part is at its optimum, because none gains more than its bound.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 
-from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
-from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
-from caspr.engines.native.translation.connectivity import Pair, pieces
+from caspr.engines.native.partition.outcome import (
+    OnBound,
+    OnFound,
+    SearchOutcome,
+    ignore_bound,
+    ignore_found,
+)
+from caspr.engines.native.partition.partners.outcome import UNMET
+from caspr.engines.native.partition.problem import Labels
+from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
+from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
+OFTEN = 1.0
+"""Seconds between two solutions that are reported while a part is being searched."""
+NEVER = 1 << 256
+"""More than any solution costs: the cost and the bound where there is none.
+
+Costs are Python's integers. A document of fewer than 2^64 mentions and annotators, with coefficients below
+2^20, costs less than 2^20 for each of fewer than 2^64 annotators and 2^128 pairs.
+"""
+
 
 @dataclass(frozen=True)
 class Relaxed:
-    """A solution that respects bundles, forbidden pairs and nesting; not yet what must exist."""
+    """A solution that respects bundles, demands and nesting; its bundles may not hang together."""
 
     partition: Partition
     cost: int
-    """What it costs if every link may stay unused."""
+    """What it costs if links may stay unused, except with first partners; over `NEVER` if one is missing."""
     bound: int
-    """No partition with these bundles costs less."""
+    """No partition with these bundles and demands costs less."""
 
     @property
     def proven(self) -> bool:
@@ -40,14 +63,18 @@ class Relaxed:
         return self.bound >= self.cost
 
 
-def relax_quickly(state: SolveState, bundles: Bundles, *, root: bool = False) -> Relaxed:
-    """Solve by heuristics, with some mentions bundled."""
-    relaxed = _until_respected(state, bundles, solve_quickly, root=root)
-    assert relaxed is not None  # heuristics do not stop for a limit
+def relax_quickly(
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], *, root: bool = False
+) -> Relaxed:
+    """Solve by heuristics, with some mentions bundled and demands for those that must not stay alone."""
+    relaxed = _until_respected(state, bundles, lone, solve_quickly, root=root)
+    assert relaxed is not None  # when a limit is reached, heuristics end with chains that are cut
     return relaxed
 
 
-def relax_exactly(state: SolveState, bundles: Bundles, first: Relaxed | None = None) -> Relaxed:
+def relax_exactly(
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], first: Relaxed | None = None
+) -> Relaxed:
     """Solve to the end, or as far as limits allow.
 
     `first` is what heuristics found at the root of the branching; bounds are reported only there.
@@ -56,41 +83,71 @@ def relax_exactly(state: SolveState, bundles: Bundles, first: Relaxed | None = N
         return first
     proven = None
     if not state.watch.expired():
-        proven = _until_respected(state, bundles, solve_exactly, root=first is not None)
+        proven = _until_respected(state, bundles, lone, solve_exactly, root=first is not None)
     if proven is not None and (first is None or proven.cost <= first.cost):
         return proven
     if first is None or proven is None:
         # An unfinished search may have found better clusterings than the heuristics; these are kept.
-        found = relax_quickly(state, bundles)
+        found = relax_quickly(state, bundles, lone)
         first = found if first is None or found.cost < first.cost else first
     return first if proven is None else Relaxed(first.partition, first.cost, proven.bound)
 
 
 def _until_respected(
-    state: SolveState, bundles: Bundles, solver: PartSolver, *, root: bool
+    state: SolveState, bundles: Bundles, lone: frozenset[Span], solver: PartSolver, *, root: bool
 ) -> Relaxed | None:
-    """Solve until no nested pair is broken; `None` if a limit came first."""
-    instance = state.instance
+    """Solve until no nested pair is broken.
+
+    When a limit comes first, the result is `None`, or with heuristics chains that are cut where they break
+    one.
+    """
     while True:
-        parts = state.translator.translate(bundles, state.eager | state.nested)
-        outcomes = _solve_parts(state, parts, solver, root=root)
+        parts = state.translator.translate(bundles, state.eager | state.nested, lone=lone)
+        outcomes = _solve_parts(state, parts, bundles, solver, root=root)
         chains = [part.chains(found.labels) for part, found in zip(parts, outcomes, strict=True)]
         broken = _broken(state, chains)
         if not broken:
-            break
-        if solver is solve_exactly and state.watch.expired():
-            return None
+            return _put_together(state, bundles, lone, parts, outcomes, chains)
+        if state.watch.expired():
+            if solver is solve_exactly:
+                return None
+            return _put_together(state, bundles, lone, parts, outcomes, chains, broken=True)
         state.nested |= broken
-    gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
-    at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
+
+
+def _put_together(
+    state: SolveState,
+    bundles: Bundles,
+    lone: frozenset[Span],
+    parts: tuple[Part, ...],
+    outcomes: list[SearchOutcome],
+    chains: list[list[list[Span]]],
+    *,
+    broken: bool = False,
+) -> Relaxed:
+    """Make one partition of the chains of all parts; cut those that do not hang together or break a rule."""
+    instance = state.instance
+    inside = sum(part.constant for part in parts)
+    gained, at_most = (
+        inside + sum(_number(value) for value in values)
+        for values in ([found.value for found in outcomes], [found.bound for found in outcomes])
+    )
     total = instance.all_omitted
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
-        if instance.has_idle_pairs or not found.proven:
-            held, more = _connected(state, held, bundles)
+        if broken:
+            held, more = _cut(state, held, lambda chain: _without_nesting(state, chain, bundles))
+            gained += more
+        if broken or instance.has_idle_pairs or not found.proven:
+            held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
     return Relaxed(canonical(kept), total - gained, total - at_most)
+
+
+def _number(gain: int) -> int:
+    """Return a value or bound; where demands are not met, so little that all costs more than `NEVER`."""
+    return -2 * NEVER if gain == UNMET else gain
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
@@ -99,24 +156,26 @@ def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
 
 
 def _solve_parts(
-    state: SolveState, parts: tuple[Part, ...], solver: PartSolver, *, root: bool
+    state: SolveState, parts: tuple[Part, ...], bundles: Bundles, solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
-    """Solve all parts, small ones first; at the root, report the bound as it rises."""
+    """Solve all parts, small ones first; at the root, report bound and value as they get better."""
     total = state.instance.all_omitted
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
-    outcomes = []
-    if solver is solve_exactly:
-        solve_ahead(state, parts)
+    outcomes: list[SearchOutcome] = []
+    if root:
+        state.raise_bound(total - at_most)
     for number, part in enumerate(parts):
         if root:
             state.done, state.parts = (number, len(parts)) if solver is solve_exactly else (0, 0)
             state.on_bound = _raising(state, total - at_most + part.problem.ceiling)
+            if solver is solve_exactly:
+                state.on_found = _offering(state, parts, bundles, outcomes)
         outcome = solver(state, part)
         outcomes.append(outcome)
         at_most += outcome.bound - part.problem.ceiling
         if root and part.problem.size > 1:
             state.raise_bound(total - at_most)
-    state.on_bound = ignore_bound
+    state.on_bound, state.on_found = ignore_bound, ignore_found
     return outcomes
 
 
@@ -125,14 +184,77 @@ def _raising(state: SolveState, least: int) -> OnBound:
     return lambda bound: state.raise_bound(least - bound)
 
 
-def _connected(state: SolveState, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
-    """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
+def _offering(
+    state: SolveState, parts: tuple[Part, ...], bundles: Bundles, outcomes: list[SearchOutcome]
+) -> OnFound:
+    """Offer better clusterings of the next part as partitions of the whole, if nothing is demanded."""
+    number, last = len(outcomes), 0.0
+    free = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
+
+    def found(labels: Labels, value: int) -> None:
+        nonlocal last
+        if state.instance.required or not free or monotonic() < last + OFTEN:
+            return
+        last = monotonic()
+        later = [solve_quickly(state, part) for part in parts[number + 1 :]]
+        held = [*outcomes[:number], SearchOutcome(labels, value, parts[number].problem.ceiling), *later]
+        chains = [part.chains(one.labels) for part, one in zip(parts, held, strict=True)]
+        broken = bool(_broken(state, chains))
+        relaxed = _put_together(state, bundles, frozenset(), parts, held, chains, broken=broken)
+        state.offer(relaxed.partition, relaxed.cost, tentative=True)
+
+    return found
+
+
+def _connected(
+    state: SolveState, chains: list[list[Span]], bundles: Bundles, lone: frozenset[Span]
+) -> tuple[list[list[Span]], int]:
+    """Cut chains that do not hang together, which an optimum never needs; return also what that gains.
+
+    Bundles stay whole, and so do lone mentions and their first partners.
+    """
     instance = state.instance
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
+
+    def split(chain: list[Span]) -> list[list[Span]]:
+        return pieces(instance, chain, [*glued, *first_links(instance, chain, lone)])
+
+    return _cut(state, chains, split)
+
+
+def _cut(
+    state: SolveState, chains: list[list[Span]], split: Callable[[list[Span]], list[list[Span]]]
+) -> tuple[list[list[Span]], int]:
+    """Cut chains into what a function makes of them; return also what that gains."""
+    instance = state.instance
     cut, gained = [], 0
     for chain in chains:
-        split = pieces(instance, chain, glued)
-        if len(split) > 1:
-            gained += sum(gain_inside(instance, piece) for piece in split) - gain_inside(instance, chain)
-        cut += [piece for piece in split if len(piece) > 1]
+        found = split(chain)
+        if len(found) > 1:
+            gained += sum(gain_inside(instance, piece) for piece in found) - gain_inside(instance, chain)
+        cut += [piece for piece in found if len(piece) > 1]
     return cut, gained
+
+
+def _without_nesting(state: SolveState, chain: list[Span], bundles: Bundles) -> list[list[Span]]:
+    """Take the mentions that break a nested pair out of a chain, but no bundle apart."""
+    faults = list(state.instance.nested_faults(chain))
+    if not faults:
+        return [chain]
+    whole = {mention: bundle for bundle in bundles for mention in bundle}
+    against: dict[Span, set[Span]] = {}
+    for one, other in faults:
+        against.setdefault(one, set()).add(other)
+        against.setdefault(other, set()).add(one)
+    # Those that are in no fault stay; the others are added as long as they fit, bundles first.
+    units = {whole.get(mention, (mention,)) for mention in chain}
+    kept: set[Span] = set()
+    out: list[list[Span]] = []
+    for unit in sorted(
+        units, key=lambda unit: (any(mention in against for mention in unit), -len(unit), unit)
+    ):
+        if any(against.get(mention, set()) & kept for mention in unit):
+            out.append(list(unit))
+        else:
+            kept |= set(unit)
+    return [sorted(kept), *out]

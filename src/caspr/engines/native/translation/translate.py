@@ -4,7 +4,8 @@ Mentions of one kind (equal signature) have equal gain with everything else. If 
 among themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the
 limit case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that
 gains nothing, neither within itself nor with another, ends alone. Mentions that must be together form a
-*bundle*, one node of several kinds.
+*bundle*, one node of several kinds. Around mentions that must not stay alone, `partners` says what becomes
+of twins.
 
 What a pair gains in one chain follows from its evidence (`task.price.pair_price`); a pair with an enforced
 and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
@@ -22,32 +23,30 @@ any gain is multiplied: with twelve annotators and the largest coefficients, one
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import (
-    LARGEST_MASS,
-    Bools,
-    Ints,
-    Labels,
-    Problem,
-    joined,
-    renumber,
-)
+from caspr.engines.native.partition.partners.demand import Demanding, Demands
+from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
+from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
+from caspr.engines.native.translation.gains import PairGains, list_pairs
 from caspr.engines.native.translation.links import Links, find_links
+from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
 from caspr.task.price.pricing import classes_of, pairs_of
-from caspr.task.votes import Evidence, Signature
+from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 FEW = 20
 """How many sets of links are kept."""
+LARGE = 300
+"""A part of more mentions is not begun when a limit was reached."""
 
 Bundles = tuple[tuple[Span, ...], ...]
 """Disjoint sets of mentions that must each be in one chain; one alone is a bundle where it is enforced."""
@@ -57,18 +56,23 @@ Bundles = tuple[tuple[Span, ...], ...]
 class Part:
     """A piece of the task that is solved on its own."""
 
-    problem: Problem
+    problem: SparseProblem
     nodes: tuple[tuple[Span, ...], ...]
     """The mentions behind each node."""
     constant: int
     """What the pairs inside the nodes gain."""
+    demands: Demands = ()
+    """The nodes that must not stay alone."""
 
     @cached_property
     def key(self) -> bytes:
         """Name the problem by its content."""
-        content = blake2b(self.problem.gains.tobytes(), digest_size=16)
-        content.update(self.problem.forbidden.tobytes())
-        return content.digest()
+        return self.problem.key + repr(self.demands).encode() if self.demands else self.problem.key
+
+    @property
+    def demanding(self) -> Demanding:
+        """The problem with its demands, all pairs written down."""
+        return Demanding(self.problem.dense(), self.demands)
 
     @property
     def first(self) -> Span:
@@ -87,40 +91,6 @@ class Part:
         for node, label in enumerate(labels.tolist()):
             clusters.setdefault(label, []).extend(self.nodes[node])
         return [cluster for cluster in clusters.values() if len(cluster) > 1]
-
-
-@dataclass(frozen=True)
-class PairGains:
-    """What pairs of kinds gain, by the numbers that `Links` gives to evidence and viewers."""
-
-    linked: Ints
-    """The gain of a linked pair, by the number of its evidence."""
-    connects: Bools
-    """Whether such a link can be used without loss."""
-    unlinked: Ints
-    """The gain of a pair that nobody linked, by the numbers of who saw the one and the other."""
-    barred: Bools
-    """Whether such a pair is forbidden."""
-
-    @classmethod
-    def of(cls, instance: Instance, links: Links) -> "PairGains":
-        """Look up the prices of all evidence that occurs."""
-        linked = [instance.prices.of(evidence) for evidence in links.distinct]
-        unlinked = [
-            [instance.prices.of(Evidence(0, one & other)) for other in links.views] for one in links.views
-        ]
-        size = len(links.views)
-        return cls(
-            np.array([price.gain for price in linked], dtype=np.int64),
-            np.array([price.connects for price in linked], dtype=bool),
-            np.array([[price.gain for price in row] for row in unlinked], np.int64).reshape(size, size),
-            np.array([[not price.allowed for price in row] for row in unlinked], bool).reshape(size, size),
-        )
-
-    @property
-    def largest(self) -> int:
-        """The largest |gain| of a pair."""
-        return int(max(np.abs(self.linked).max(initial=0), np.abs(self.unlinked).max(initial=0)))
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
@@ -171,16 +141,20 @@ class _Kinds:
     """The part each kind belongs to."""
     bundle_of: Mapping[Span, Span]
     """The bundle of each mention that is in one, named by its first mention."""
+    single: frozenset[Span]
+    """The mentions that stay single because a lone mention may need one as its partner."""
 
     def counts(self, mention: Span) -> bool:
         """Return whether a mention can be in a chain of an optimum."""
         kind = self.of.get(mention)
-        return kind is not None and (self.live[kind] or mention in self.bundle_of)
+        wanted = mention in self.bundle_of or mention in self.single
+        return kind is not None and (self.live[kind] or wanted)
 
 
 class Translator:
     """Translates one instance, with one set of bundles after another.
 
+    `ExpiredError` is raised where a limit is reached before links or large parts are known.
     `parts` and `links` keep what was made before. They may be shared by instances with the same annotations,
     objective and rules, as long as decisions do not count as votes.
     """
@@ -190,8 +164,10 @@ class Translator:
         instance: Instance,
         parts: dict[object, Part] | None = None,
         links: dict[tuple[Signature, ...], Links] | None = None,
+        *,
+        watch: Watch | None = None,
     ) -> None:
-        self.instance = instance
+        self.instance, self.watch = instance, watch or Watch()
         self.parts = {} if parts is None or instance.forced_votes else parts
         numbers: dict[Signature, int] = {}
         signature = instance.votes.signature
@@ -204,21 +180,27 @@ class Translator:
             for group in instance.decisions.groups
             for span in group.mentions
         }
-        self.links = _found(tuple(numbers), {} if links is None else links)
+        self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
 
     def translate(
-        self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
+        self,
+        bundles: Bundles,
+        forbidden: Collection[Pair],
+        *,
+        lone: Collection[Span] = (),
+        ties: bool = False,
     ) -> tuple[Part, ...]:
         """Write the instance as independent problems; mentions in none of them end alone.
 
-        The bundles must not contradict the rules (see `connectivity.contradicts`).
+        The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
+        bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
-        kinds = self._kinds(bundles, ties=ties)
+        kinds = self._kinds(bundles, forbidden, lone, ties=ties)
         members: dict[int, list[Span]] = {}
         for kind, mentions in enumerate(self.by_kind):
             if not kinds.live[kind]:
-                mentions = [mention for mention in mentions if mention in kinds.bundle_of]
+                mentions = [mention for mention in mentions if kinds.counts(mention)]
             if mentions:
                 members.setdefault(kinds.part_of[kind], []).extend(mentions)
         apart: dict[int, list[Pair]] = {}
@@ -227,47 +209,61 @@ class Translator:
                 one, other = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
                 if one == other:
                     apart.setdefault(one, []).append((first, second))
-        evidence = _evidence_by_part(kinds)
+        evidence, nothing = _evidence_by_part(kinds), kinds.links.chosen(np.empty(0, dtype=np.intp))
         parts = [
-            self._remembered(kinds, mentions, sorted(apart.get(number, [])), evidence.get(number))
+            self._remembered(
+                kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing), lone
+            )
             for number, mentions in members.items()
         ]
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
 
-    def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
-        links = self.links
-        useful = (self.gains.linked >= 0) & self.gains.connects if ties else self.gains.linked > 0
+    def _kinds(
+        self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
+    ) -> _Kinds:
+        links, linked = self.links, linked_kinds(self.instance, self.of, lone)
+        useful = self.gains.useful(ties=ties)
         strong = useful[links.evidence]
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
+        chained += [(self.of[mention], kind) for mention, found in linked.items() for kind in sorted(found)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
         first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
         second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
         part_of = joined(len(links.inside), first, second).tolist()
-        bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
         live = useful[links.inside]
         live[links.first[strong]] = live[links.second[strong]] = True
-        return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of)
+        if self.gains.all_useful(ties=ties):
+            part_of, live = [0] * len(live), np.ones_like(live)
+        bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
+        single = single_partners(self.by_kind, linked, bundle_of, forbidden)
+        return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of, single)
 
     def _remembered(
-        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
+        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links, lone: Collection[Span]
     ) -> Part:
         bundled = tuple(
             (span, kinds.bundle_of[span], self.enforced.get(span))
             for span in mentions
             if span in kinds.bundle_of
         )
-        key = (tuple(mentions), tuple(apart), bundled)
+        alone = tuple(mention for mention in mentions if mention in lone)
+        single = tuple(mention for mention in mentions if mention in kinds.single) if alone else ()
+        key = (tuple(mentions), tuple(apart), bundled, alone, single)
         if key not in self.parts:
-            self.parts[key] = _part(self.instance, kinds, mentions, apart, links)
+            if len(mentions) > LARGE:
+                self.watch.check()
+            part = _part(self.instance, kinds, mentions, apart, links)
+            demands = demands_of(self.instance, part.problem, part.nodes, alone)
+            self.parts[key] = replace(part, demands=demands)
         return self.parts[key]
 
 
-def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
+def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links], watch: Watch) -> Links:
     """Find links, unless they are known for the same kinds; a few are kept."""
     if kinds not in known:
         if len(known) >= FEW:
             known.pop(next(iter(known)))
-        known[kinds] = find_links(kinds)
+        known[kinds] = find_links(kinds, watch)
     return known[kinds]
 
 
@@ -284,45 +280,15 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
     return {number: links.chosen(piece) for number, piece in zip(numbers.tolist(), pieces, strict=True)}
 
 
-def _part(
-    instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
-) -> Part:
+def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
     _refuse_overflow(kinds.gains.largest, len(mentions))
-    atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
+    atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
-    local, position = np.unique(kind, return_inverse=True)
-    gains, forbidden = _between_kinds(kinds, local, links)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
-    gains = gains[np.ix_(position, position)] * sizes[:, None] * sizes[None, :]
-    forbidden = forbidden[np.ix_(position, position)]
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
-    for one, other in apart:
-        forbidden[where[one], where[other]] = forbidden[where[other], where[one]] = True
-    np.fill_diagonal(gains, 0)
-    np.fill_diagonal(forbidden, False)
-    gains[forbidden] = 0
-    return _bundled(instance, kinds, atoms, Problem(gains, forbidden))
-
-
-def _between_kinds(kinds: _Kinds, local: Labels, links: Links | None) -> tuple[Ints, Bools]:
-    """Return what two mentions of some kinds gain, and whether they must not share a chain."""
-    every = kinds.links
-    view = every.view[local]
-    gains = kinds.gains.unlinked[np.ix_(view, view)]
-    forbidden = kinds.gains.barred[np.ix_(view, view)]
-    linked = np.array([bool(every.distinct[number].givers) for number in every.inside[local].tolist()])
-    itself = np.flatnonzero(linked)
-    gains[itself, itself] = kinds.gains.linked[every.inside[local[itself]]]
-    forbidden[itself, itself] = False
-    if links is not None:
-        place = np.full(len(every.inside), -1, dtype=np.intp)
-        place[local] = np.arange(len(local))
-        first, second = place[links.first], place[links.second]
-        here = (first >= 0) & (second >= 0)
-        first, second = first[here], second[here]
-        gains[first, second] = gains[second, first] = kinds.gains.linked[links.evidence[here]]
-        forbidden[first, second] = forbidden[second, first] = False
-    return gains, forbidden
+    kept_apart = np.array([(where[one], where[other]) for one, other in apart], dtype=np.intp).reshape(-1, 2)
+    problem = list_pairs(kind, sizes, links, kinds.gains, (kept_apart[:, 0], kept_apart[:, 1]))
+    return _bundled(instance, kinds, atoms, problem)
 
 
 def _refuse_overflow(largest: int, mentions: int) -> None:
@@ -346,7 +312,9 @@ def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) ->
     return sorted(tuple(atom) for atom in atoms.values())
 
 
-def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], problem: Problem) -> Part:
+def _bundled(
+    instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], problem: SparseProblem
+) -> Part:
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
     count = len(atoms)
@@ -360,11 +328,13 @@ def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], p
     named = {span: group.ids for span, group in enforced.items() if group.ids}
     ids = [next((named[span] for span in nodes[n] if span in named), None) for n in range(len(nodes))]
     names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
-    number = np.array([-1 if id is None else names[id] for id in ids])
-    apart = (number[:, None] >= 0) & (number[None, :] >= 0) & (number[:, None] != number[None, :])
+    number = np.array([-1 if id is None else names[id] for id in ids], dtype=np.intp)
+    named_nodes = np.flatnonzero(number >= 0)
+    one, other = (named_nodes[side] for side in np.triu_indices(len(named_nodes), 1))
+    differ = number[one] != number[other]
     constant = sum(gain_inside(instance, nodes[node]) for node in range(len(nodes)))
     ordered = tuple(tuple(sorted(nodes[node])) for node in range(len(nodes)))
-    return Part(problem.separate(apart), ordered, constant)
+    return Part(problem.separate(one[differ], other[differ]), ordered, constant)
 
 
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:

@@ -1,0 +1,215 @@
+"""The cutting-plane loop on one connected problem with demands: relax, round, cut, fix, branch.
+
+As in `cutting_planes`, let z be the larger of the floor and of the value of the best clustering found.
+
+Claim: at every moment, no clustering that meets the demands gains more than max(bound, z). Proof: a
+relaxation bounds them all (`relaxation`). Fixing by reduced gains excludes only clusterings that gain no
+more than z; that holds for pairs, and for partners that are not the first one of a demand in any clustering
+that gains more, which the demand may then forget (`demand`). A pair is decided both ways, so the larger of
+both bounds holds.
+
+No reduction of `reductions` is applied while there are demands: they move nodes to other clusters, which a
+partner that is needed may not do. Fixing takes their place, and once no demand is left, they apply again.
+"""
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.cutting_planes import (
+    PROGRESS,
+    ROUGH,
+    SHRINKAGE,
+    TOLERANCE,
+    first_cuts,
+    new_cuts,
+    undecided,
+)
+from caspr.engines.native.partition.outcome import OnBound, ignore_bound, shifted
+from caspr.engines.native.partition.partners.demand import Demanding
+from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome, raised
+from caspr.engines.native.partition.partners.partner_stars import (
+    NO_PARTNER_CUTS,
+    PartnerCuts,
+    violated_partner_stars,
+)
+from caspr.engines.native.partition.partners.relaxation import (
+    PartnerPoint,
+    relax_demanding,
+    undecided_partners,
+)
+from caspr.engines.native.partition.partners.rounding import round_point
+from caspr.engines.native.partition.problem import Bools, Labels, joined
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
+
+UNCLEAR = 0.02
+"""A pair is not worth branching on if it is nearer than this to being decided."""
+
+
+class DemandingSearch(Protocol):
+    """The search that fixing and branching hand their smaller problems to."""
+
+    def __call__(
+        self,
+        whole: Demanding,
+        watch: Watch,
+        *,
+        floor: int,
+        cuts: Cuts,
+        partner_cuts: PartnerCuts,
+        on_bound: OnBound,
+        tiny: int,
+    ) -> PartnerOutcome:
+        """Search a problem with demands for a clustering above the floor."""
+
+
+class DemandPlanes:
+    """One run of the loop on one problem with demands."""
+
+    def __init__(
+        self,
+        whole: Demanding,
+        watch: Watch,
+        floor: int,
+        search: DemandingSearch,
+        on_bound: OnBound,
+        tiny: int,
+    ) -> None:
+        self.whole, self.watch, self.search = whole, watch, search
+        self.on_bound, self.tiny = on_bound, tiny
+        self.original, self.step = whole, whole.step
+        self.best = PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling, floor)
+        # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
+        self.floor = floor // self.step * self.step
+        self.cuts, self.partner_cuts = NO_CUTS, NO_PARTNER_CUTS
+        self.near: PartnerPoint | None = None
+        self.stalled = False
+
+    @property
+    def threshold(self) -> int:
+        """The value a clustering must exceed to matter."""
+        return max(self.best.value, self.floor)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing better is left to find."""
+        return self.best.bound <= self.threshold
+
+    def run(self, labels: Labels, cuts: Cuts, partner_cuts: PartnerCuts) -> PartnerOutcome:
+        """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
+        try:
+            self._cut(labels, cuts, partner_cuts)
+        except KeyboardInterrupt:
+            self.watch.stop = Stop.INTERRUPT
+        bound = raised(max(self.best.bound, self.best.value), 0)
+        return replace(self.best, bound=bound, cuts=self.cuts, partner_cuts=self.partner_cuts)
+
+    def _cut(self, labels: Labels, cuts: Cuts, partner_cuts: PartnerCuts) -> None:
+        self._offer(labels)
+        self.cuts, self.partner_cuts = cuts | first_cuts(self.whole.problem, self.watch), partner_cuts
+        while not self.closed and not self.watch.expired():
+            point = self._relaxed()
+            if point is None or self.closed:
+                break
+            new = self._separated(point)
+            together, narrowed = self._fixed(point)
+            groups = joined(self.whole.size, *np.nonzero(together))
+            if narrowed.hopeless or narrowed.problem.breaks(groups):
+                self._lower(self.threshold)
+                break
+            if self.stalled or not new or groups.max() + 1 <= (1 - SHRINKAGE) * self.whole.size:
+                self._descend(narrowed, groups, point)
+                break
+            self.whole = narrowed
+
+    def _relaxed(self) -> PartnerPoint | None:
+        """Solve the relaxation, take its bound and round its point."""
+        gap = self.best.bound - self.threshold
+        tolerance = min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        point = relax_demanding(
+            self.whole,
+            self.cuts,
+            self.partner_cuts,
+            watch=self.watch,
+            tolerance=tolerance,
+            near=self.near,
+        )
+        if point is not None:
+            self.near = point
+            self._lower(point.bound(self.step))
+            self._offer(round_point(self.whole, point, self.watch))
+            self.stalled = gap - (self.best.bound - self.threshold) <= PROGRESS * gap
+        return point
+
+    def _separated(self, point: PartnerPoint) -> bool:
+        """Add cuts that the point violates and drop slack ones; return whether any is new."""
+        kept = np.ones(len(point.slack), dtype=bool)
+        if not self.stalled:
+            kept = (point.slack < 0.1) | (point.multipliers[: len(kept)] > 0)
+        new = new_cuts(self.whole.problem, point.x, self.watch)
+        more = violated_partner_stars(self.whole, point.x, point.first)
+        self.cuts = point.cuts.keep(kept[: len(point.cuts)]) | new
+        self.partner_cuts = point.partner_cuts.keep(kept[len(point.cuts) :]) | more
+        return bool(len(new) or len(more))
+
+    def _fixed(self, point: PartnerPoint) -> tuple[Bools, Demanding]:
+        """Return what must be together to exceed the threshold, and what is left of the problem."""
+        goal = self.threshold + self.step
+        gap = point.scaled - (goal << point.shift)
+        chosen = undecided_partners(point, goal)
+        together: Bools = point.reduced > gap
+        return together, self.whole.forget(chosen).separate(-point.reduced > gap)
+
+    def _offer(self, labels: Labels | None) -> None:
+        value = None if labels is None else self.original.value(labels)
+        if labels is not None and value is not None and value > self.best.value:
+            self.best = replace(self.best, labels=labels, value=value)
+
+    def _lower(self, bound: int) -> None:
+        if bound < self.best.bound:
+            self.best = replace(self.best, bound=bound)
+            self.on_bound(max(bound, self.threshold))
+
+    def _descend(self, narrowed: Demanding, groups: Labels, point: PartnerPoint) -> None:
+        """Start again on what fixing left open; branch if it left everything open."""
+        if groups.max() + 1 < narrowed.size or any(demand.forced for demand in narrowed.demands):
+            self._lower(self._below(narrowed, groups, self._lower))
+            return
+        first, second = undecided_pair(narrowed, point)
+        pair = joined(narrowed.size, np.array([first]), np.array([second]))
+        cut = np.zeros_like(narrowed.problem.forbidden)
+        cut[first, second] = cut[second, first] = True
+        together = self._below(narrowed, pair, ignore_bound)
+        apart = self._below(narrowed.separate(cut), groups, lambda bound: self._lower(max(together, bound)))
+        self._lower(max(together, apart))
+
+    def _below(self, whole: Demanding, groups: Labels, on_bound: OnBound) -> int:
+        """Search with some nodes contracted; return a bound for all clusterings that hold them together."""
+        if whole.problem.breaks(groups):
+            return self.threshold
+        small, constant = whole.contract(groups)
+        outcome = self.search(
+            small,
+            self.watch,
+            floor=self.threshold - constant,
+            cuts=self.cuts.rename(groups, small.problem),
+            partner_cuts=self.partner_cuts.rename(groups, small),
+            on_bound=shifted(on_bound, constant),
+            tiny=self.tiny,
+        )
+        self._offer(outcome.labels[groups])
+        return max(raised(outcome.bound, constant), self.threshold)
+
+
+def undecided_pair(whole: Demanding, point: PartnerPoint) -> tuple[int, int]:
+    """Choose the pair to branch on: a home and a partner that are far from decided, or any other pair."""
+    pairs = [(demand.home, one) for demand in whole.demands for one in demand.partners if one != demand.home]
+    if pairs:
+        x = point.x[tuple(np.array(pairs).T)]
+        unclear = np.minimum(x, 1 - x)
+        if unclear.max() > UNCLEAR:
+            return pairs[int(unclear.argmax())]
+    return undecided(whole.problem, point.x)

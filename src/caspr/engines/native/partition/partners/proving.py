@@ -1,0 +1,138 @@
+"""Proofs of bounds as data: a tree of decided pairs, with inequalities and multipliers at its leaves.
+
+A tree says {"pair": [u, v], "together": tree, "apart": tree}, or at a leaf
+
+    {"shift": s, "stars": [[multiplier, centre, leaf, ...], ...]}
+
+with multipliers in units of 2^-s, and where there are demands also
+
+    "partner_stars": [[multiplier, demand, centre, leaf, ...], ...]     sharpened stars (`partner_stars`)
+    "ties": [[multiplier, demand, partner], ...]                         y <= x
+    "shared": [[multiplier, demand, partner], ...]                       y <= z
+
+Nodes and demands have the numbers of the nodes at the root; two nodes put together keep the smaller one. A
+leaf at which some demand has no partner left needs no multipliers. `caspr.proof.verify` checks all of this.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts, undecided
+from caspr.engines.native.partition.lp import Point, relax
+from caspr.engines.native.partition.partners.demand import Demanding
+from caspr.engines.native.partition.partners.outcome import UNMET
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, violated_partner_stars
+from caspr.engines.native.partition.partners.planes import undecided_pair
+from caspr.engines.native.partition.partners.relaxation import PartnerPoint, relax_demanding
+from caspr.engines.native.partition.problem import Labels, Problem, joined
+from caspr.engines.native.partition.watch import Watch
+
+Proof = dict[str, Any]
+PATIENCE = 4
+"""After this many rounds without a lower bound, branch."""
+Pair = tuple[int, int]
+"""Two nodes."""
+
+
+def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -> Proof | None:
+    """Prove that no clustering that meets the demands gains more than a value; `None` if time was up.
+
+    `names` are the nodes' names in the proof. A value of `UNMET` means that no clustering meets the demands.
+    """
+    problem = whole.problem
+    if whole.hopeless or problem.ceiling // whole.step * whole.step <= value:
+        return {"shift": 0, "stars": []}
+    if value == UNMET or any(demand.forced for demand in whole.demands):
+        return _branched(whole, names, value, watch, _first_choice(whole))
+    if not whole.demands:
+        return _prove_plain(problem, names, value, watch)
+    cuts, stars, bounds, near = first_cuts(problem, watch), NO_PARTNER_CUTS, [problem.ceiling], None
+    while not watch.expired():
+        point = relax_demanding(whole, cuts, stars, watch=watch, near=near)
+        if point is None:
+            return None
+        bounds.append(point.bound(whole.step))
+        if bounds[-1] <= value:
+            return _partner_leaf(whole, names, point)
+        near = point
+        new, more = new_cuts(problem, point.x, watch), violated_partner_stars(whole, point.x, point.first)
+        if _is_stuck(bounds) or not (len(new) or len(more)):
+            return _branched(whole, names, value, watch, undecided_pair(whole, point))
+        kept = (point.slack < 0.3) | (point.multipliers[: len(point.slack)] > 0)
+        cuts = point.cuts.keep(kept[: len(point.cuts)]) | new
+        stars = point.partner_cuts.keep(kept[len(point.cuts) :]) | more
+    return None
+
+
+def _prove_plain(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
+    cuts, bounds, near = first_cuts(problem, watch), [problem.ceiling], None
+    while not watch.expired():
+        point = relax(problem, cuts, watch=watch, near=near)
+        if point is None:
+            return None
+        bounds.append(point.bound(problem.step))
+        if bounds[-1] <= value:
+            return {"shift": point.shift, "stars": _stars(point, names)}
+        near = point.x
+        new = new_cuts(problem, near, watch)
+        if _is_stuck(bounds) or not len(new):
+            return _branched(Demanding(problem, ()), names, value, watch, undecided(problem, point.x))
+        cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new
+    return None
+
+
+def _is_stuck(bounds: list[int]) -> bool:
+    return len(bounds) > PATIENCE and bounds[-1 - PATIENCE] <= bounds[-1]
+
+
+def _stars(point: Point | PartnerPoint, names: Labels) -> list[list[int]]:
+    """Write the stars that count."""
+    rows = [*point.cuts.triangles.tolist(), *map(list, point.cuts.stars)]
+    return [
+        [multiplier, *names[row].tolist()]
+        for multiplier, row in zip(point.multipliers.tolist(), rows, strict=False)
+        if multiplier
+    ]
+
+
+def _partner_leaf(whole: Demanding, names: Labels, point: PartnerPoint) -> Proof:
+    begin, end = len(point.cuts), len(point.slack)
+    sharpened = [
+        [multiplier, demand, *names[list(star)].tolist()]
+        for multiplier, (demand, star) in zip(
+            point.multipliers[begin:end].tolist(), point.partner_cuts.stars, strict=True
+        )
+        if multiplier
+    ]
+    ties: dict[str, list[list[int]]] = {"ties": [], "shared": []}
+    pairs = sum(one != demand.home for demand in whole.demands for one in demand.partners)
+    for place, (multiplier, (number, partner)) in enumerate(
+        zip(point.multipliers[end:].tolist(), point.tied, strict=True)
+    ):
+        demand = whole.demands[number]
+        if multiplier:
+            kind = "ties" if place < pairs else "shared"
+            ties[kind].append([multiplier, demand.name, int(names[demand.partners[partner]])])
+    return {"shift": point.shift, "stars": _stars(point, names), "partner_stars": sharpened, **ties}
+
+
+def _first_choice(whole: Demanding) -> Pair:
+    """Choose a demand with fewest partners, and its first one: apart from that one, it soon has none."""
+    outside = [demand for demand in whole.demands if demand.home not in demand.partners]
+    demand = min(outside, key=lambda demand: len(demand.partners))
+    return demand.home, demand.partners[0]
+
+
+def _branched(whole: Demanding, names: Labels, value: int, watch: Watch, pair: Pair) -> Proof | None:
+    first, second = sorted(pair)
+    groups = joined(whole.size, np.array([first]), np.array([second]))
+    small, constant = whole.contract(groups)
+    cut = np.zeros_like(whole.problem.forbidden)
+    cut[first, second] = cut[second, first] = True
+    goal = value if value == UNMET else value - constant
+    together = prove_demanding(small, np.delete(names, second), goal, watch)
+    apart = None if together is None else prove_demanding(whole.separate(cut), names, value, watch)
+    if together is None or apart is None:
+        return None
+    return {"pair": names[[first, second]].tolist(), "together": together, "apart": apart}

@@ -1,0 +1,283 @@
+"""The linear relaxation of a problem with demands, and its bound in whole numbers.
+
+Besides x_uv for pairs (`lp`) there is y_kj = 1 where j is the first partner of demand k, and z_l = 1 where a
+link l is used that costs something and that two demands could use. With m the home of k:
+
+    maximise    sum of w_uv x_uv  -  sum of cost y_kj (links of one demand)  -  sum of cost z_l
+    subject to  stars and partner stars;   y_kj <= x_mj;   y_kj <= z_l;   sum over j of y_kj >= 1.
+
+*The bound.* Multipliers of at least 0 for all rows but the last give, as just one y_kj is 1 for each k,
+
+    value <= sum of the multipliers of all stars + sum over pairs of max(0, r_uv)
+             + sum over demands of the largest r_kj + sum over links of max(0, r_l)
+
+where r is what a variable gains minus what the rows, times their multipliers, take from it. It is computed in
+integers, after rounding the multipliers down to multiples of 2^-shift.
+
+*Fixing.* A clustering whose first partner of k is j gains at most the bound minus the difference of r_kj to
+the largest. If that is less than a value already reached, j need not be considered. Pairs are as in `lp`.
+
+No number wraps. The mass counts the costs of all partners, too. In units of 2^-shift it is below 2^53, or all
+multipliers are taken as 0. Where only few points are feasible, multipliers may grow without end, so each is
+at most the mass; if all together exceed 32 masses, they are taken as 0. A row holds a variable at most
+twice, so every reduced gain is below 2^53 + 2^59.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from caspr.engines.native.partition.cuts import Cuts, Floats
+from caspr.engines.native.partition.lp import FINE, SHIFT, Program, Rows, model_of, program_of, run
+from caspr.engines.native.partition.partners.demand import Demanding, Link
+from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
+from caspr.engines.native.partition.watch import Watch
+
+ROOM = 53
+"""The mass of a problem, in units of its multipliers, stays below 2^ROOM."""
+Line = list[tuple[int, int]]
+"""Columns and coefficients of one row."""
+Place = tuple[int, int]
+"""The number of a demand, and the place of one of its partners."""
+
+
+@dataclass(frozen=True)
+class PartnerPoint:
+    """A solved relaxation with demands."""
+
+    x: Floats
+    """The symmetric matrix of the pairs, 1 on the diagonal."""
+    first: tuple[Floats, ...]
+    """How much each partner is the first, for every demand."""
+    cuts: Cuts
+    """The stars it was solved with."""
+    partner_cuts: PartnerCuts
+    """The partner stars."""
+    tied: tuple[Place, ...]
+    """The partners with a row y <= x; then those with a row y <= z."""
+    multipliers: Ints
+    """One for each star, each partner star and each row of a partner, in units of 2^-shift."""
+    reduced: Ints
+    """The reduced gain of every pair in the same units: symmetric, 0 for forbidden pairs."""
+    chosen: tuple[Ints, ...]
+    """The reduced gain of each partner as the first, for every demand."""
+    shift: int
+    """The unit's exponent."""
+    scaled: int
+    """The bound in the same units: no clustering that meets the demands gains more."""
+    slack: Floats
+    """By how much each star and partner star is satisfied."""
+
+    def bound(self, step: int) -> int:
+        """Return the bound as a value that a clustering could have."""
+        return (self.scaled >> self.shift) // step * step
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a relaxation with demands: pairs, then first partners, then shared links."""
+
+    program: Program
+    """The relaxation without demands."""
+    pair: Labels
+    """The column of every pair of nodes, -1 where there is none."""
+    starts: Labels
+    """Where the partners of each demand begin, and where the last ones end."""
+    links: dict[Link, int]
+    """The column of every link that costs something and that two demands could use."""
+    gains: Ints
+    """What each column gains."""
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The rows of a relaxation with demands: stars, partner stars, ties, and the demands' own."""
+
+    rows: Rows
+    upper: Floats
+    """The right sides."""
+    tied: tuple[Place, ...]
+    """The partner of each tie."""
+
+
+def relax_demanding(
+    whole: Demanding,
+    cuts: Cuts,
+    partner_cuts: PartnerCuts,
+    *,
+    watch: Watch,
+    tolerance: float = FINE,
+    near: PartnerPoint | None = None,
+) -> PartnerPoint | None:
+    """Solve the relaxation up to a relative error; `None` if there was no time for it.
+
+    The search starts from a point nearby, if one is given, and from the weights of the cuts.
+    """
+    columns = _columns(whole, cuts, partner_cuts)
+    lines = _lines(whole, columns, partner_cuts)
+    start = None
+    if near is not None:
+        weights = np.zeros(len(lines.upper))
+        weights[: len(cuts) + len(partner_cuts)] = np.concatenate([cuts.weights, partner_cuts.weights])
+        start = _values_near(columns, near), weights
+    model = model_of(columns.gains, lines.rows, lines.upper)
+    solved = run(model, start, watch=watch, tolerance=tolerance)
+    if solved is None:
+        return None
+    return safe_bound(whole, columns, lines, partner_cuts, np.clip(solved[0], 0.0, 1.0), solved[1])
+
+
+def _values_near(columns: _Columns, near: PartnerPoint) -> Floats:
+    program, values = columns.program, np.zeros(len(columns.gains))
+    values[: len(program.first)] = near.x[program.first, program.second]
+    first = np.concatenate([np.empty(0), *near.first])
+    # After fixing there may be fewer partners than there were.
+    if len(first) == columns.starts[-1] - columns.starts[0]:
+        values[columns.starts[0] : columns.starts[-1]] = first
+    return values
+
+
+def _columns(whole: Demanding, cuts: Cuts, partner_cuts: PartnerCuts) -> _Columns:
+    also = np.zeros_like(whole.problem.forbidden)
+    for demand in whole.demands:
+        also[demand.home, list(demand.partners)] = True
+    for _, star in partner_cuts.stars:
+        also[np.ix_(star, star)] = True
+    np.fill_diagonal(also, False)
+    program = program_of(whole.problem, cuts, also)
+    pair = np.full(also.shape, -1, dtype=np.intp)
+    pair[program.first, program.second] = pair[program.second, program.first] = np.arange(len(program.first))
+    priced = [
+        (link, cost)
+        for demand in whole.demands
+        for link, cost in zip(demand.links, demand.costs, strict=True)
+    ]
+    shared = whole.shared
+    counts = [0, *(len(demand.partners) for demand in whole.demands)]
+    starts = len(program.first) + np.cumsum(counts, dtype=np.intp)
+    own = [0 if link in shared else -cost for link, cost in priced]
+    more = np.array([*own, *(-cost for cost in shared.values())], dtype=np.int64)
+    columns = {link: int(starts[-1]) + place for place, link in enumerate(shared)}
+    return _Columns(program, pair, starts, columns, np.concatenate([program.gains, more]))
+
+
+def _lines(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> _Lines:
+    """Write all rows and their right sides."""
+    sharpened = list(_sharpened(whole, columns, partner_cuts))
+    ties = list(_ties(whole, columns))
+    starts = columns.starts.tolist()
+    own = [[(column, -1) for column in range(*ends)] for ends in pairwise(starts)]
+    lines = [*sharpened, *(line for _, line in ties), *own]
+    first = columns.program.rows
+    ends = first.starts[-1] + np.cumsum([len(line) for line in lines], dtype=np.intp)
+    entries = np.array([entry for line in lines for entry in line], dtype=np.int64).reshape(-1, 2)
+    rows = Rows(
+        np.concatenate([first.starts, ends]),
+        np.concatenate([first.columns, entries[:, 0]]),
+        np.concatenate([first.signs, entries[:, 1]]),
+    )
+    stars = len(columns.program.cuts) + len(sharpened)
+    upper = np.repeat([1.0, 0.0, -1.0], [stars, len(ties), len(own)])
+    return _Lines(rows, upper, tuple(place for place, _ in ties))
+
+
+def _sharpened(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> Iterator[Line]:
+    demands = {
+        demand.name: (demand, int(begin))
+        for demand, begin in zip(whole.demands, columns.starts[:-1], strict=True)
+    }
+    for name, star in partner_cuts.stars:
+        centre, leaves = star[0], star[1:]
+        line = [(int(columns.pair[centre, leaf]), 1) for leaf in leaves]
+        line += [
+            (int(columns.pair[one, two]), -1)
+            for place, one in enumerate(leaves)
+            for two in leaves[place + 1 :]
+        ]
+        demand, begin = demands[name]
+        more = [(begin + place, times) for place, times in sharpen(demand, star)]
+        # Forbidden pairs have no column.
+        yield [entry for entry in line if entry[0] >= 0] + more
+
+
+def _ties(whole: Demanding, columns: _Columns) -> Iterator[tuple[Place, Line]]:
+    """Yield y <= x for every partner outside its home, then y <= z for every one with a shared link."""
+    for number, demand in enumerate(whole.demands):
+        for place, partner in enumerate(demand.partners):
+            if partner != demand.home:
+                column = int(columns.starts[number]) + place
+                yield (number, place), [(column, 1), (int(columns.pair[demand.home, partner]), -1)]
+    for number, demand in enumerate(whole.demands):
+        for place, link in enumerate(demand.links):
+            if link in columns.links:
+                yield (number, place), [(int(columns.starts[number]) + place, 1), (columns.links[link], -1)]
+
+
+def safe_bound(
+    whole: Demanding,
+    columns: _Columns,
+    lines: _Lines,
+    partner_cuts: PartnerCuts,
+    values: Floats,
+    duals: Floats,
+) -> PartnerPoint:
+    """Recompute the bound in integers from multipliers that need not be exact."""
+    program, rows = columns.program, lines.rows
+    stars = len(program.cuts) + len(partner_cuts)
+    counted = stars + len(lines.tied)
+    duals, shift = _usable(whole, duals[:counted])
+    multipliers = np.floor(duals * (1 << shift)).astype(np.int64)
+    entries = slice(0, int(rows.starts[counted]))
+    line = np.repeat(np.arange(counted), np.diff(rows.starts[: counted + 1]))
+    change = np.zeros(len(columns.gains), dtype=np.int64)
+    np.add.at(change, rows.columns[entries], multipliers[line] * rows.signs[entries])
+    reduced = (columns.gains << shift) - change
+    pairs, last = int(columns.starts[0]), int(columns.starts[-1])
+    chosen = _by_demand(reduced, columns)
+    scaled = exact_sum(multipliers[:stars]) + sum(int(one.max()) for one in chosen)
+    scaled += exact_sum(np.maximum(reduced[:pairs], 0)) + exact_sum(np.maximum(reduced[last:], 0))
+    matrix, x = whole.problem.gains << shift, np.eye(whole.size)
+    for square, flat in ((matrix, reduced), (x, values)):
+        square[program.first, program.second] = square[program.second, program.first] = flat[:pairs]
+    weights = values[rows.columns[entries]] * rows.signs[entries]
+    activity: Floats = np.bincount(line, weights=weights, minlength=stars).astype(np.float64)
+    return PartnerPoint(
+        x,
+        _by_demand(values, columns),
+        program.cuts.weighing(duals[: len(program.cuts)]),
+        PartnerCuts(partner_cuts.stars, duals[len(program.cuts) : stars]),
+        lines.tied,
+        multipliers,
+        matrix,
+        chosen,
+        shift,
+        scaled,
+        1.0 - activity[:stars],
+    )
+
+
+def _usable(whole: Demanding, duals: Floats) -> tuple[Floats, int]:
+    """Return multipliers that are not negative, or 0 where they could wrap, and the unit's exponent."""
+    mass = int(np.abs(whole.problem.gains).sum()) + sum(sum(demand.costs) for demand in whole.demands)
+    shift = max(0, min(SHIFT, ROOM - mass.bit_length()))
+    duals = np.clip(np.nan_to_num(duals), 0.0, float(mass))
+    fits = mass < 1 << ROOM and duals.sum() <= 32 * mass
+    return duals if fits else np.zeros_like(duals), shift
+
+
+def _by_demand(line: NDArray[Any], columns: _Columns) -> tuple[NDArray[Any], ...]:
+    """Cut a line of numbers, one for each column, into those of each demand."""
+    starts = columns.starts.tolist()
+    return tuple(line[begin:end] for begin, end in pairwise(starts))
+
+
+def undecided_partners(point: PartnerPoint, floor: int) -> list[Bools]:
+    """Find the partners that may be the first in a clustering of value `floor` or more, for each demand."""
+    # The gap is Python's integer, of any size; NumPy compares it exactly.
+    gap = point.scaled - (floor << point.shift)
+    return [one.max() - one <= gap for one in point.chosen]

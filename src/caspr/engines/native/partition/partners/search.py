@@ -1,0 +1,134 @@
+"""The exact search on a problem with demands: contract, split, then cut (`planes`).
+
+*Components.* Where no gain is positive between two sets of nodes, and no demand has its home in one and a
+partner in the other, some optimum puts no pair across: cutting there loses nothing and leaves every first
+partner where it is. So both sets are solved on their own.
+
+*Forced partners.* A demand with one partner left has it with its home: the two are contracted.
+"""
+
+import numpy as np
+
+from caspr.engines.native.partition import heuristics
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.exhaustive import Walk
+from caspr.engines.native.partition.outcome import NO_FLOOR, OnBound, ignore_bound, shifted
+from caspr.engines.native.partition.partners.demand import Demanding
+from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome, unmet
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
+from caspr.engines.native.partition.partners.rounding import meet
+from caspr.engines.native.partition.problem import Labels, components, joined, renumber
+from caspr.engines.native.partition.search import TINY, search
+from caspr.engines.native.partition.watch import Watch
+
+
+def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
+    """Return a first clustering and the bound that every positive gain gives."""
+    begin = heuristics.start(whole.problem, watch, kicks=0)
+    labels = meet(whole, begin, watch)
+    value = None if labels is None else whole.value(labels)
+    if labels is None or value is None:
+        return PartnerOutcome(begin, UNMET, whole.problem.ceiling)
+    return PartnerOutcome(labels, value, max(whole.problem.ceiling, value))
+
+
+def search_demanding(
+    whole: Demanding,
+    watch: Watch,
+    *,
+    floor: int = NO_FLOOR,
+    cuts: Cuts = NO_CUTS,
+    partner_cuts: PartnerCuts = NO_PARTNER_CUTS,
+    on_bound: OnBound = ignore_bound,
+    tiny: int = TINY,
+) -> PartnerOutcome:
+    """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow.
+
+    Problems of up to `tiny` nodes are searched exhaustively.
+    """
+    if not whole.demands:
+        found = search(whole.problem, watch, floor=floor, cuts=cuts, on_bound=on_bound)
+        return PartnerOutcome(found.labels, found.value, found.bound, floor, found.cuts)
+    if whole.hopeless:
+        return unmet(whole.size, floor)
+    forced = [(demand.home, demand.partners[0]) for demand in whole.demands if demand.forced]
+    if forced:
+        groups = joined(whole.size, *np.array(forced, dtype=np.intp).T)
+        if whole.problem.breaks(groups):
+            return unmet(whole.size, floor)
+        small, constant = whole.contract(groups)
+        inner = search_demanding(
+            small,
+            watch,
+            floor=floor - constant,
+            cuts=cuts.rename(groups, small.problem),
+            partner_cuts=partner_cuts.rename(groups, small),
+            on_bound=shifted(on_bound, constant),
+            tiny=tiny,
+        )
+        return inner.lift(groups, constant, floor)
+    labels = components(whole.adjacent)
+    if labels.max() > 0:
+        return _by_components(whole, labels, watch, floor, cuts, partner_cuts, on_bound, tiny)
+    if whole.size <= tiny or whole.size == 1:
+        return _exhausted(whole, floor)
+    first = quick_demanding(whole, watch)
+    if watch.expired():
+        return PartnerOutcome(first.labels, first.value, first.bound, floor)
+    from caspr.engines.native.partition.partners.planes import DemandPlanes
+
+    planes = DemandPlanes(whole, watch, floor, search_demanding, on_bound, tiny)
+    return planes.run(first.labels, cuts, partner_cuts)
+
+
+def _by_components(
+    whole: Demanding,
+    component: Labels,
+    watch: Watch,
+    floor: int,
+    cuts: Cuts,
+    partner_cuts: PartnerCuts,
+    on_bound: OnBound,
+    tiny: int,
+) -> PartnerOutcome:
+    """Search each component on its own, small ones first; see `partition.search` for the floors."""
+    homes = {demand.home for demand in whole.demands}
+    every = (np.flatnonzero(component == number) for number in range(int(component.max()) + 1))
+    groups = sorted((group for group in every if len(group) > 1 or int(group[0]) in homes), key=len)
+    pieces = [whole.restrict(group) for group in groups]
+    labels, value, held, more = np.arange(whole.size), 0, NO_CUTS, NO_PARTNER_CUTS
+    ceiling = sum(piece.problem.ceiling for piece in pieces)
+    for group, piece in zip(groups, pieces, strict=True):
+        others = ceiling - piece.problem.ceiling
+        place = np.full(whole.size, -1, dtype=np.intp)
+        place[group] = np.arange(len(group))
+        outcome = search_demanding(
+            piece,
+            watch,
+            floor=floor - others,
+            cuts=cuts.within(place, piece.problem),
+            partner_cuts=partner_cuts.rename(place, piece),
+            on_bound=shifted(on_bound, others),
+            tiny=tiny,
+        )
+        if outcome.bound == UNMET:
+            return unmet(whole.size, floor)
+        # Cluster i gets the name of the i-th node here, so names of different components never meet.
+        labels[group] = group[renumber(outcome.labels)]
+        value = UNMET if UNMET in (value, outcome.value) else value + outcome.value
+        held, more = held | outcome.cuts.named(group), more | outcome.partner_cuts.named(group)
+        ceiling = others + max(outcome.bound, min(floor - others, piece.problem.ceiling))
+        on_bound(ceiling)
+    return PartnerOutcome(renumber(labels), value, ceiling, floor, held, more)
+
+
+def _exhausted(whole: Demanding, floor: int) -> PartnerOutcome:
+    """Try all clusterings that may be the best: links only take from what the pairs gain."""
+    walk = Walk(whole.problem, NO_FLOOR, None, None)
+    best, value = np.arange(whole.size), UNMET
+    for _, found in walk.clusterings():
+        labels = np.array(found, dtype=np.intp)
+        reached = whole.value(labels)
+        if reached is not None and reached > value:
+            best, value, walk.floor = labels, reached, reached + 1
+    return PartnerOutcome(best, value, value, floor)

@@ -1,0 +1,265 @@
+"""Problems of many nodes, as a common gain and a list of the pairs that depart from it.
+
+A node stands for some mentions, its *size*. A pair u, v that is not listed gains `common` times both sizes,
+or is forbidden if there is no common gain. Contraction keeps that form, because sizes add up:
+
+    sum over u in U, v in V of c s_u s_v  =  c (sum of s_u) (sum of s_v),
+
+so only what listed pairs depart from it by is ever added up. Without a common gain, two groups may share a
+cluster exactly if all their pairs are listed. Memory and time are near the number of listed pairs, whatever
+the number of nodes: a novel has one pair in two hundred.
+
+No number wraps: every sum here is of gains that count each pair at most twice (`problem.LARGEST_MASS`), if
+|common| times the square of the sum of all sizes is no larger than that mass, which `translation` sees to.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from math import gcd
+
+import numpy as np
+
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The listed pairs, each from both ends, sorted by node."""
+
+    starts: Labels
+    """Where the pairs of each node begin."""
+    others: Labels
+    """The node at the other end."""
+    pairs: Labels
+    """The position of the pair in the list."""
+    keys: Ints
+    """node * size + other: sorted, to look pairs up."""
+
+    def of(self, nodes: Labels) -> tuple[Labels, Labels]:
+        """Return the positions of the pairs of some nodes, and for each the place of its node in the row."""
+        counts = self.starts[nodes + 1] - self.starts[nodes]
+        owner = np.repeat(np.arange(len(nodes)), counts)
+        offsets = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.starts[nodes][owner] + offsets, owner
+
+    def find(self, keys: Ints) -> tuple[Labels, Bools]:
+        """Return the positions of pairs by key, and which of them are listed."""
+        places = np.searchsorted(self.keys, keys)
+        places[places == len(self.keys)] = 0
+        return places, (self.keys[places] == keys) if len(self.keys) else np.zeros(len(keys), dtype=bool)
+
+
+@dataclass(frozen=True)
+class SparseProblem:
+    """A clustering problem as a common gain and listed pairs."""
+
+    sizes: Ints
+    """How many mentions each node stands for."""
+    common: int | None
+    """What a pair that is not listed gains per pair of mentions; `None` if it is forbidden."""
+    first: Labels
+    """The smaller node of every listed pair; pairs are sorted, and each is listed once."""
+    second: Labels
+    """The larger one."""
+    gains: Ints
+    """What each listed pair gains; 0 if it is forbidden."""
+    forbidden: Bools
+    """Which listed pairs must not share a cluster; none if pairs that are not listed must not, either."""
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self.sizes)
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The listed pairs by node."""
+        size, count = self.size, len(self.first)
+        keys = np.concatenate([self.first * size + self.second, self.second * size + self.first])
+        order = np.argsort(keys, kind="stable")
+        keys, pairs = keys[order], np.tile(np.arange(count), 2)[order]
+        starts = np.searchsorted(keys, np.arange(size + 1) * size)
+        return Neighbours(starts, keys % max(size, 1), pairs, keys)
+
+    @cached_property
+    def unlisted(self) -> Ints:
+        """What pairs that are not listed gain, in place of each listed pair."""
+        return (self.common or 0) * self.sizes[self.first] * self.sizes[self.second]
+
+    @cached_property
+    def positive(self) -> Ints:
+        """The sum of the positive gains of each node."""
+        sums = np.zeros(self.size, dtype=np.int64)
+        gains = np.maximum(self.gains, 0)
+        np.add.at(sums, self.first, gains)
+        np.add.at(sums, self.second, gains)
+        if self.common is not None and self.common > 0:
+            rest = self.sizes.sum() - self.sizes
+            np.subtract.at(rest, self.first, self.sizes[self.second])
+            np.subtract.at(rest, self.second, self.sizes[self.first])
+            sums += self.common * self.sizes * rest
+        return sums
+
+    @cached_property
+    def ceiling(self) -> int:
+        """A first bound: the sum of all positive gains."""
+        return int(self.positive.sum()) // 2
+
+    @property
+    def step(self) -> int:
+        """A common divisor of all gains: values can only differ by its multiples."""
+        every = int(np.gcd.reduce(self.gains, initial=0))
+        return max(1, gcd(every, (self.common or 0) * int(np.gcd.reduce(self.sizes, initial=0)) ** 2))
+
+    @cached_property
+    def mass(self) -> int:
+        """A bound on the sum of |gain| over all ordered pairs."""
+        return 2 * int(np.abs(self.gains).sum()) + abs(self.common or 0) * int(self.sizes.sum()) ** 2
+
+    @property
+    def key(self) -> bytes:
+        """Name the problem by its content."""
+        content = blake2b(str((self.size, self.common)).encode(), digest_size=16)
+        for column in (self.sizes, self.first, self.second, self.gains, self.forbidden):
+            content.update(column.tobytes())
+        return content.digest()
+
+    def forbidden_with(self, node: int) -> Bools:
+        """Return which nodes must not share a cluster with one."""
+        barred = np.full(self.size, self.common is None)
+        places, _ = self.neighbours.of(np.array([node]))
+        barred[self.neighbours.others[places]] = self.forbidden[self.neighbours.pairs[places]]
+        barred[node] = False
+        return barred
+
+    def value(self, labels: Labels) -> int | None:
+        """Return the value of a clustering, or `None` if it holds a forbidden pair."""
+        inside = labels[self.first] == labels[self.second]
+        _, cluster = np.unique(labels, return_inverse=True)
+        if self.common is None:
+            members = np.bincount(cluster)
+            complete = int((members * (members - 1)).sum()) // 2 == int(np.count_nonzero(inside))
+            return int(self.gains[inside].sum()) if complete else None
+        if self.forbidden[inside].any():
+            return None
+        return int((self.gains - self.unlisted)[inside].sum()) + self._unlisted_within(cluster)
+
+    def _unlisted_within(self, labels: Labels) -> int:
+        """Return what clusters would gain if no pair were listed."""
+        held = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
+        np.add.at(held, labels, self.sizes)
+        pairs = (int((held * held).sum()) - int((self.sizes * self.sizes).sum())) // 2
+        return (self.common or 0) * pairs
+
+    def contract(self, labels: Labels) -> "tuple[SparseProblem, int]":
+        """Make each group of equally labelled nodes one node; return also the constant gained inside.
+
+        Labels must be 0..m-1, and no group may hold a forbidden pair.
+        """
+        count = int(labels.max(initial=-1)) + 1
+        one, two = labels[self.first], labels[self.second]
+        inside, change = one == two, self.gains - self.unlisted
+        constant = int(change[inside].sum()) + self._unlisted_within(labels)
+        sizes = np.zeros(count, dtype=np.int64)
+        np.add.at(sizes, labels, self.sizes)
+        keys = (np.minimum(one, two) * count + np.maximum(one, two))[~inside]
+        order = np.argsort(keys, kind="stable")
+        keys, change, forbidden = keys[order], change[~inside][order], self.forbidden[~inside][order]
+        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
+        first, second = np.divmod(keys[begins], max(count, 1))
+        if not len(begins):
+            return SparseProblem(sizes, self.common, first, second, change, forbidden), constant
+        gains = np.add.reduceat(change, begins) + (self.common or 0) * sizes[first] * sizes[second]
+        blocked = np.logical_or.reduceat(forbidden, begins)
+        gains[blocked] = 0
+        if self.common is None:
+            members = np.bincount(labels, minlength=count)
+            listed = np.diff(np.append(begins, len(keys)))
+            kept = listed == members[first] * members[second]
+        else:
+            kept = blocked | (gains != self.common * sizes[first] * sizes[second])
+        return SparseProblem(
+            sizes, self.common, first[kept], second[kept], gains[kept], blocked[kept]
+        ), constant
+
+    def restrict(self, nodes: Labels) -> "SparseProblem":
+        """Keep only some nodes, given in order."""
+        if len(nodes) == self.size:
+            return self
+        place = np.full(self.size, -1, dtype=np.intp)
+        place[nodes] = np.arange(len(nodes))
+        entries, _ = self.neighbours.of(nodes)
+        pairs = self.neighbours.pairs[entries]
+        # Pairs inside are met from both ends; once is enough, in the order of the list.
+        pairs = pairs[self.neighbours.others[entries] == self.second[pairs]]
+        pairs = np.sort(pairs[place[self.second[pairs]] >= 0])
+        return SparseProblem(
+            self.sizes[nodes],
+            self.common,
+            place[self.first[pairs]],
+            place[self.second[pairs]],
+            self.gains[pairs],
+            self.forbidden[pairs],
+        )
+
+    def without(self, apart: Bools) -> "SparseProblem":
+        """Forbid some of the listed pairs."""
+        if self.common is None:
+            kept = ~apart
+            return SparseProblem(
+                self.sizes, None, self.first[kept], self.second[kept], self.gains[kept], self.forbidden[kept]
+            )
+        gains = np.where(apart, 0, self.gains)
+        return SparseProblem(self.sizes, self.common, self.first, self.second, gains, self.forbidden | apart)
+
+    def separate(self, first: Labels, second: Labels) -> "SparseProblem":
+        """Forbid further pairs, listed or not."""
+        if not len(first):
+            return self
+        keys = np.minimum(first, second) * self.size + np.maximum(first, second)
+        apart = np.isin(self.first * self.size + self.second, keys)
+        if self.common is None:
+            return self.without(apart)
+        more = np.unique(keys)
+        every = np.concatenate([more, (self.first * self.size + self.second)[~apart]])
+        gains = np.concatenate([np.zeros(len(more), dtype=np.int64), self.gains[~apart]])
+        forbidden = np.concatenate([np.ones(len(more), dtype=bool), self.forbidden[~apart]])
+        order = np.argsort(every, kind="stable")
+        one, two = np.divmod(every[order], self.size)
+        return SparseProblem(self.sizes, self.common, one, two, gains[order], forbidden[order])
+
+    def components(self, *, ties: bool = False) -> Labels:
+        """Label the connected components of positive gains; with `ties`, gains of 0 connect as well."""
+        least = 0 if ties else 1
+        if self.common is not None and self.common >= least:
+            return np.zeros(self.size, dtype=np.intp)
+        strong = (self.gains >= least) & ~self.forbidden
+        return joined(self.size, self.first[strong], self.second[strong])
+
+    def dense(self) -> Problem:
+        """Write all pairs down."""
+        shape = (self.size, self.size)
+        if self.common is None:
+            gains, forbidden = np.zeros(shape, dtype=np.int64), np.ones(shape, dtype=bool)
+        else:
+            gains, forbidden = np.outer(self.sizes, self.sizes), np.zeros(shape, dtype=bool)
+            gains *= self.common
+        for one, two in ((self.first, self.second), (self.second, self.first)):
+            gains[one, two], forbidden[one, two] = self.gains, self.forbidden
+        np.fill_diagonal(gains, 0)
+        np.fill_diagonal(forbidden, False)
+        return Problem(gains, forbidden)
+
+
+def listed(problem: Problem, sizes: Ints | None = None, common: int | None = None) -> SparseProblem:
+    """List the pairs of a problem that depart from a common gain, or all that are allowed."""
+    sizes = np.ones(problem.size, dtype=np.int64) if sizes is None else sizes
+    if common is None:
+        mask = ~problem.forbidden
+    else:
+        mask = problem.forbidden | (problem.gains != common * np.outer(sizes, sizes))
+    first, second = np.nonzero(np.triu(mask, 1))
+    return SparseProblem(
+        sizes, common, first, second, problem.gains[first, second], problem.forbidden[first, second]
+    )

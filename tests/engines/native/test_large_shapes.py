@@ -1,0 +1,166 @@
+"""Large and dense shapes, scaled down: sparse ways are exact, and limits leave valid bounds."""
+
+from itertools import count
+from random import Random
+
+import pytest
+
+from caspr.engines import brute
+from caspr.engines.native import solve, state
+from caspr.engines.native.partition.sparse import splitting
+from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.translation import links, translate
+from caspr.proof.certify import certify
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Solution, Status, Stop
+from caspr.text.document import Annotation, Chain, Document, Span
+from tests.engines.native.random_instances import random_instance
+from tests.engines.native.test_limits import noisy
+
+
+def halves(objective: str, *, mentions: int, annotators: int = 12, lacking: int = 0) -> Instance:
+    """Have half of the annotators put all mentions into one chain, and the others pairs of them."""
+    random = Random(1)
+    document = Document("d", ("w",) * mentions)
+    annotations = []
+    for number in range(annotators):
+        spans = [Span(token, token) for token in range(1, mentions + 1)]
+        chains = [Chain.of("1", spans[number % (lacking + 1) :])]
+        if number >= annotators // 2:
+            random.shuffle(spans)
+            chains = [Chain.of(str(i), spans[i : i + 2]) for i in range(0, mentions - 1, 2)]
+        annotations.append(Annotation.of(f"a{number}", document, chains))
+    return Instance(tuple(annotations), OBJECTIVES[objective])
+
+
+def nested(objective: str, *, mentions: int, annotators: int = 4) -> Instance:
+    """Make a noisy document in which every fourth mention lies inside another."""
+    random = Random(3)
+    document = Document("d", ("w",) * (2 * mentions))
+    spans = [Span(2 * n + 1, 2 * n + 1 + n % 2) for n in range(mentions)]
+    spans += [Span(2 * n + 1, 2 * n + 1) for n in range(1, mentions, 4)]
+    annotations = []
+    for number in range(annotators):
+        chains: dict[int, list[Span]] = {}
+        for place, span in enumerate(spans):
+            entity = random.randrange(6) if random.random() < 0.3 else place % 5
+            chains.setdefault(entity, []).append(span)
+        found = [Chain.of(str(entity), chain) for entity, chain in chains.items()]
+        annotations.append(Annotation.of(f"a{number}", document, found))
+    return Instance(tuple(annotations), OBJECTIVES[objective])
+
+
+@pytest.fixture
+def everything_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small problems take the ways of large ones."""
+    monkeypatch.setattr(splitting, "SMALL", 2)
+    monkeypatch.setattr(splitting, "CROWDED", 2.0)
+    monkeypatch.setattr(links, "WIDE", 3)
+    monkeypatch.setattr(links, "MISSING", 0.4)
+    monkeypatch.setattr(state, "LARGE", 2)
+    monkeypatch.setattr(translate, "LARGE", 2)
+
+
+@pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("block", range(8))
+def test_sparse_ways_are_exact(block: int) -> None:
+    for seed in range(block * 40, block * 40 + 40):
+        instance = random_instance(seed, mentions=7)
+        ours, truth = solve(instance, Limits(solutions=10**6)), brute.solve(instance, Limits(solutions=10**6))
+        assert (ours.status, ours.value) == (truth.status, truth.value), seed
+        assert set(ours.partitions) == set(truth.partitions) and ours.complete, seed
+
+
+@pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("lacking", [0, 2])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_chains_that_hold_nearly_everything(objective: str, lacking: int) -> None:
+    instance = halves(objective, mentions=6, annotators=5, lacking=lacking)
+    ours, truth = solve(instance, Limits(solutions=10**6)), brute.solve(instance, Limits(solutions=10**6))
+    assert (ours.value, set(ours.partitions)) == (truth.value, set(truth.partitions))
+
+
+@pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("seed", range(500, 540))
+def test_pieces_that_are_never_written_down_have_valid_bounds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splitting, "LARGEST", 3)
+    instance = random_instance(seed, mentions=8)
+    ours, truth = solve(instance, Limits()), brute.solve(instance, Limits())
+    assert (ours.status is Status.INFEASIBLE) == (truth.status is Status.INFEASIBLE)
+    if truth.status is not Status.INFEASIBLE:
+        certify(instance, ours)
+        assert ours.bound <= truth.value <= ours.value
+
+
+SHAPES = {
+    "dense": lambda objective: noisy(objective, mentions=60, annotators=8),
+    "halves": lambda objective: halves(objective, mentions=80),
+    "nested": lambda objective: nested(objective, mentions=48),
+}
+
+
+def check(instance: Instance, early: Solution, optimum: int) -> None:
+    certify(instance, early)
+    assert early.bound <= optimum <= early.value
+    assert early.stop is not None or early.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("objective", ["u", "ua"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_limit_of_any_kind_at_any_moment(
+    shape: str, objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at the clock is a moment at which a limit may be reached."""
+    for size, large in (("SMALL", 2), ("CROWDED", 2.0)):
+        monkeypatch.setattr(splitting, size, large)
+    instance, random, looks = SHAPES[shape](objective), Random(4), count()
+    proven = solve(instance, Limits(seconds=120, cancelled=lambda: next(looks) < 0))
+    assert proven.status is Status.OPTIMAL
+    expired = Watch.expired
+    for stop in (Stop.INTERRUPT, Stop.TIME, Stop.MEMORY):
+        for moment in random.choices(range(1, next(looks)), k=4):
+            calls = count()
+
+            def reached(watch: Watch, moment: int = moment, stop: Stop = stop, calls: count = calls) -> bool:  # type: ignore[type-arg]
+                if next(calls) >= moment:
+                    watch.stop = watch.stop or stop
+                return expired(watch)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Watch, "expired", reached)
+                early = solve(instance, Limits())
+            check(instance, early, proven.value)
+
+
+@pytest.mark.parametrize("objective", ["va", "ua"])
+def test_better_solutions_are_shown_while_a_part_is_searched(objective: str) -> None:
+    shown: list[int] = []
+
+    def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        if value is not None and bound is not None:
+            shown.append(value)
+
+    instance = noisy(objective, mentions=60, annotators=8)
+    solution = solve(instance, Limits(), progress)
+    assert shown[0] == instance.all_omitted
+    assert shown == sorted(shown, reverse=True) and shown[-1] == solution.value
+
+
+def test_listing_all_optima_looks_at_the_clock() -> None:
+    """With three annotators under V, a link of one of them gains nothing and loses nothing: ties abound."""
+    instance, looks = random_instance(11, mentions=8), count()
+    every = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(looks) < 0))
+    total, partial = next(looks), 0
+    for moment in range(1, total):
+        calls = count()
+        early = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(calls) >= moment))  # noqa: B023
+        assert early.complete <= (early.partitions == every.partitions)
+        if early.status is Status.OPTIMAL and not early.complete:
+            partial += 1
+            assert [finding.code for finding in early.findings] == ["solutions-not-listed"]
+            assert set(early.partitions) <= set(every.partitions)
+    assert partial
