@@ -10,7 +10,7 @@ import click
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -70,7 +70,7 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **given:
     )
     found = (*findings, *odd, *learned.findings)
     if not quiet:
-        print_lines(found)
+        print_findings(found)
     if given["strict"]:
         refuse_warnings(found, printed=not quiet)
     if output is not None:
