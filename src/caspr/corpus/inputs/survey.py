@@ -35,7 +35,7 @@ from caspr.text.coverage import CoverageTable
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
-SAMPLE = 200
+SAMPLE = 50
 """How many documents decide at most whether chains of one are kept."""
 WEIGHTS = "weights.csv"
 """The file of learned weights in the output folder."""
