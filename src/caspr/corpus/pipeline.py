@@ -10,6 +10,7 @@ from typing import Protocol
 from caspr import __version__
 from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
+from caspr.corpus.inputs.survey import decide_for_run
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options
 from caspr.corpus.outputs.concurrent_writer import ConcurrentWriter
 from caspr.corpus.outputs.document_files import DocumentFiles
@@ -44,6 +45,8 @@ class Request:
     """The address of a Dask scheduler; `None` for this machine."""
     force: bool = False
     """Whether documents that are done are done again."""
+    learn: bool = False
+    """Whether weights are learned from the corpus."""
 
 
 class Listener(Protocol):
@@ -58,7 +61,7 @@ def silent(totals: Totals, planned: int) -> None:
 
 
 def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
-    """Adjudicate a corpus; return the totals and notes for the user.
+    """Adjudicate a corpus; return the totals, and lines with notes and warnings for the user.
 
     A document that fails is listed with its reason in the summary; all others are adjudicated.
     """
@@ -68,6 +71,10 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
+        options, findings = decide_for_run(
+            plan, request.options, request.output, learn=request.learn, force=request.force
+        )
+        request = replace(request, options=options)
         run = _Run(request, plan, journal, listener)
         writer = ConcurrentWriter(request.output)
         try:
@@ -79,7 +86,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         finally:
             run.record(writer.stop())
         _sum_up(request, journal, run.totals)
-        return run.totals, list(_notes(plan, run, journal))
+        return run.totals, [*map(str, findings), *(f"warning: {note}" for note in _notes(plan, run, journal))]
 
 
 def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
