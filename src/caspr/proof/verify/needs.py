@@ -109,6 +109,7 @@ class Need:
             times = 2 if len(leaves) == 2 else 1
             # A centre that is no partner comes before nobody.
             begin = place.get(centre, len(self.partners))
+            # mutant: equivalent (boundary), because the centre of a star is none of its leaves
             return [(place[leaf], times) for leaf in leaves if place.get(leaf, -1) > begin]
         if not all(leaf in place for leaf in leaves):
             return []
@@ -172,9 +173,8 @@ def _check_singles(
 
 def _need(facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]) -> Need:
     costs: dict[int, int] = {}
-    for other in linked & where.keys():
-        cost, node = facts.extra(mention, other), where[other]
-        assert cost is not None  # it is linked
+    for other in sorted(linked & where.keys()):
+        cost, node = facts.extra(mention, other) or 0, where[other]
         costs[node] = min(cost, costs.get(node, cost))
     ranked = sorted((cost, node) for node, cost in costs.items())
     return Need(

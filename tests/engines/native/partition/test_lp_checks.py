@@ -206,6 +206,27 @@ def test_a_solver_runs_in_slices_until_it_is_done_or_cancelled(monkeypatch: pyte
     assert point is not None and solver.runs == 3
 
 
+def test_a_slice_is_as_long_as_the_relaxation_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The triangle has three columns, one row and three entries."""
+    solver = Solver()
+    monkeypatch.setattr(highspy, "Highs", lambda: solver)
+    for limit, steps in ((8 * 1000, 1000), (8 * 1000 - 1, 999), (1 << 40, lp.ITERATIONS), (1, lp.SHORTEST)):
+        monkeypatch.setattr(lp, "SLICE", limit)
+        relax(problem_of(TRIANGLE), CENTRE, watch=Watch())
+        assert solver.options["pdlp_iteration_limit"] == steps
+
+
+def test_a_solver_is_not_started_if_taking_the_relaxation_in_takes_longer_than_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    solver = Solver()
+    monkeypatch.setattr(highspy, "Highs", lambda: solver)
+    monkeypatch.setattr(lp, "ENTRIES_PER_SECOND", 0.01)
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 100)) is None
+    assert solver.runs == 0
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 10_000)) is not None
+
+
 def test_a_long_run_is_left_when_the_search_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lp, "QUICK", 0)
     going_on = Event()
@@ -213,7 +234,7 @@ def test_a_long_run_is_left_when_the_search_is_cancelled(monkeypatch: pytest.Mon
     class Slow(Solver):
         def run(self) -> None:
             super().run()
-            going_on.wait()
+            going_on.wait(20)
 
     solver = Slow()
     monkeypatch.setattr(highspy, "Highs", lambda: solver)

@@ -204,9 +204,9 @@ def run(
 
     The search starts from such a point and multipliers, if given.
     """
-    entries = len(model.a_matrix_.index_) + model.num_col_ + model.num_row_
+    entries = 1 + len(model.a_matrix_.index_) + model.num_col_ + model.num_row_
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    steps = min(max(SLICE // max(entries, 1), SHORTEST), ITERATIONS)
+    steps = min(max(SLICE // entries, SHORTEST), ITERATIONS)
     for option, choice in (
         ("output_flag", False),
         ("solver", "pdlp"),
@@ -221,6 +221,7 @@ def run(
         solver.setSolution(_solution(*start))
     found = None
     for _ in range(0, ITERATIONS, steps):
+        # mutant: equivalent (boundary), because time is never exactly so short
         if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
             break
         # HiGHS counts the time of all its runs together.
@@ -241,18 +242,16 @@ def _run_slice(solver: highspy.Highs, watch: Watch, entries: int) -> bool:
 
     A long run is left behind in its thread when the search is cancelled: it ends by itself after a slice.
     """
-    # mutant: equivalent (boundary), because either way the run comes to the same end
+    # mutant: equivalent (never, boundary), because in a thread or not, the run comes to the same end
     if entries < QUICK * ENTRIES_PER_SECOND:
         solver.run()
         return True
     running = Thread(target=solver.run)
     running.start()
-    while running.is_alive():
+    while running.is_alive() and not watch.cancelled():
         # mutant: equivalent (delete), because it only saves looking without a pause
         running.join(POLL)
-        if watch.cancelled() and running.is_alive():
-            return False
-    return True
+    return not running.is_alive()
 
 
 def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:

@@ -82,9 +82,10 @@ def search_reduced(
     so it gains at most max(bound, min(floor - others, own ceiling)), which takes the place of its ceiling
     in the sum.
 
-    A clustering that is `known` is where the search of each piece starts, and what stands for those that are
-    not searched yet in the clusterings reported. Pieces that are `remembered` are not searched again, and
-    proven ones are remembered: a part that one more forbidden pair or decision touches has few new pieces.
+    A clustering that is `known` stands for pieces that are not searched yet in the clusterings reported,
+    and for those that a limit leaves worse; it has no influence on a piece that is searched to the end.
+    Pieces that are `remembered` are not searched again, and proven ones are remembered: a part that one
+    more forbidden pair or decision touches has few new pieces.
     """
     first = firsts(reduced.labels)
     best = _Assembled(reduced, None if known is None else known[first])
@@ -94,16 +95,17 @@ def search_reduced(
         others = ceiling - own
         outcome = None if remembered is None else remembered.get(piece.key)
         if outcome is None:
+            inside = _inside(cuts, reduced, piece)
             outcome = _connected(
                 piece.problem,
                 watch,
                 floor - others,
-                _inside(cuts, reduced, piece),
+                inside,
                 shifted(on_bound, others),
                 best.reporting(number, on_found),
-                best.labels_of(number),
             )
-            if remembered is not None and outcome.proven:
+            # Where a search starts decides which of several optima it finds: memory must not show.
+            if remembered is not None and outcome.proven and not len(inside):
                 remembered[piece.key] = outcome
         best.replace(number, outcome.labels, outcome.value)
         held |= outcome.cuts.named(first[piece.nodes])
@@ -139,9 +141,6 @@ class _Assembled:
             labels[piece.nodes] = piece.nodes[renumber(found)]
         return self.reduced.lift(renumber(labels))
 
-    def labels_of(self, number: int) -> Labels:
-        return self.found[number]
-
     def replace(self, number: int, labels: Labels, value: int) -> None:
         """Take another clustering of one piece, unless it is worse."""
         if value >= self.values[number]:
@@ -176,7 +175,6 @@ def _connected(
     cuts: Cuts,
     on_bound: OnBound,
     on_found: OnFound,
-    known: Labels,
 ) -> SearchOutcome:
     """Search one piece."""
     if not isinstance(problem, SparseProblem) and problem.size <= TINY:
@@ -184,13 +182,9 @@ def _connected(
         assert optima is not None  # all nodes alone reach the floor of 0
         return SearchOutcome(optima.first, optima.value, optima.value, floor)
     if isinstance(problem, SparseProblem) or watch.expired():
-        labels = _better(problem, known, first_clustering(problem, watch))
+        labels = first_clustering(problem, watch)
         return SearchOutcome(labels, problem.value(labels) or 0, problem.ceiling, floor)
     from caspr.engines.native.partition.cutting_planes import CuttingPlanes
 
-    labels = _better(problem, known, heuristics.start(problem, watch, kicks=KICKS if floor < 0 else 0))
+    labels = heuristics.start(problem, watch, kicks=KICKS if floor < 0 else 0)
     return CuttingPlanes(problem, watch, floor, search, on_bound, on_found).run(labels, cuts)
-
-
-def _better(problem: Problem | SparseProblem, one: Labels, other: Labels) -> Labels:
-    return one if (problem.value(one) or 0) > (problem.value(other) or 0) else other

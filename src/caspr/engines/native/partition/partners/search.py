@@ -51,22 +51,8 @@ def search_demanding(
         return PartnerOutcome(found.labels, found.value, found.bound, floor, found.cuts)
     if whole.hopeless:
         return unmet(whole.size, floor)
-    forced = [(demand.home, demand.partners[0]) for demand in whole.demands if demand.forced]
-    if forced:
-        groups = joined(whole.size, *np.array(forced, dtype=np.intp).T)
-        if whole.problem.breaks(groups):
-            return unmet(whole.size, floor)
-        small, constant = whole.contract(groups)
-        inner = search_demanding(
-            small,
-            watch,
-            floor=floor - constant,
-            cuts=cuts.rename(groups, small.problem),
-            partner_cuts=partner_cuts.rename(groups, small),
-            on_bound=shifted(on_bound, constant),
-            tiny=tiny,
-        )
-        return inner.lift(groups, constant, floor)
+    if any(demand.forced for demand in whole.demands):
+        return _contracted(whole, watch, floor, cuts, partner_cuts, on_bound, tiny)
     labels = components(whole.adjacent)
     if labels.max() > 0:
         return _by_components(whole, labels, watch, floor, cuts, partner_cuts, on_bound, tiny)
@@ -79,6 +65,33 @@ def search_demanding(
 
     planes = DemandPlanes(whole, watch, floor, search_demanding, on_bound, tiny)
     return planes.run(first.labels, cuts, partner_cuts)
+
+
+def _contracted(
+    whole: Demanding,
+    watch: Watch,
+    floor: int,
+    cuts: Cuts,
+    partner_cuts: PartnerCuts,
+    on_bound: OnBound,
+    tiny: int,
+) -> PartnerOutcome:
+    """Put homes together with the only partner that they have left, and search what that makes."""
+    forced = [(demand.home, demand.partners[0]) for demand in whole.demands if demand.forced]
+    groups = joined(whole.size, *np.array(forced, dtype=np.intp).T)
+    if whole.problem.breaks(groups):
+        return unmet(whole.size, floor)
+    small, constant = whole.contract(groups)
+    inner = search_demanding(
+        small,
+        watch,
+        floor=floor - constant,
+        cuts=cuts.rename(groups, small.problem),
+        partner_cuts=partner_cuts.rename(groups, small),
+        on_bound=shifted(on_bound, constant),
+        tiny=tiny,
+    )
+    return inner.lift(groups, constant, floor)
 
 
 def _by_components(
