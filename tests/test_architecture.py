@@ -11,7 +11,7 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "files", "process_tree"},
+    {"errors", "exchange", "files", "locks", "process_tree"},
     {"text"},
     {"task"},
     {"engines", "proof", "result"},

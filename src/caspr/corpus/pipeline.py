@@ -69,7 +69,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         if journal.broken_off:
             remove_temporary(request.output)
         run = _Run(request, plan, journal, listener)
-        writer = ConcurrentWriter(request.output)
+        writer = ConcurrentWriter(request.output, locking=request.options.layout != "gold")
         try:
             with closing(_performed(run.jobs(), request)) as outcomes:
                 for outcome in outcomes:

@@ -24,6 +24,7 @@ from caspr.task.decisions import Statement, StatementKind
 from caspr.task.notes import Note
 from caspr.text.document import Span
 from caspr.text.ids import is_id
+from caspr.text.printable import is_encodable
 
 _KEYWORD = re.compile(r"# caspr +([^\s:\[]+)(?:\[[0-9]+\])?:(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -124,6 +125,9 @@ def _note(line: Line, rest: str, source: str, tokens: int) -> Note:
     data = parse_object(rest, source, _NOTE, line=line.number)
     if not isinstance(data.get("text"), str):
         raise FormatError(source, line.number, f"a note {quoted(rest.strip())}", _NOTE)
+    if not is_encodable(data["text"]):
+        expected = "text that can be saved as UTF-8: remove what is written \\ud800 to \\udfff from it"
+        raise FormatError(source, line.number, "a note with half a character (a lone surrogate)", expected)
     mention = data.get("mention")
     if mention is not None and not isinstance(mention, str):
         raise FormatError(source, line.number, f"a note on {quoted(str(mention))}", _NOTE)

@@ -16,6 +16,7 @@ from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
+from caspr.text.printable import is_encodable
 
 LONGEST_NOTE = 10_000
 """How many characters a note may have."""
@@ -265,6 +266,10 @@ def _note(context: OperationContext, operation: Operation) -> Change:
     text = operation.get("text")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_NOTE:
         raise OperationError(f"found no text, expected a note of 1 to {LONGEST_NOTE} characters")
+    if not is_encodable(text):
+        raise OperationError(
+            "found half a character (a lone surrogate), expected text that can be saved as UTF-8"
+        )
     about = operation.get("mention")
     note = Note(text, None if about is None else context.mention(about))
     notes = (*context.snapshot.notes, (context.ids.note(), note))

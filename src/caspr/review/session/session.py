@@ -10,11 +10,13 @@ again before anything else happens, and an operation that was meant for the old 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
 from caspr.errors import CasprError, InputError
+from caspr.exchange import ChangedError
 from caspr.review.session.background import BackgroundWorker, Cancelled
 from caspr.review.session.documents import (
     ChangeSettings,
@@ -122,7 +124,7 @@ class ReviewSession:
             limits = history.solver.settings.limits
             first = first_look(limits, FIRST_LOOK)
             step = history.step_for(operation, first)
-            self._write(number, step)
+            self._write_or_reload(number, step)
             update = history.commit(step, working=can_improve(step.snapshot, limits, first))
             self._publish(number, "update", update)
             self._run_background(number)
@@ -168,6 +170,21 @@ class ReviewSession:
         """Write all documents as they are."""
         with self.lock:
             self.store.write("".join(document.text for document in self.documents).encode("utf-8"))
+
+    def _write_or_reload(self, number: int, step: Step) -> None:
+        """Write a step; if an editor saved the file meanwhile, adopt that and raise `StaleError` instead."""
+        history = self.history(number)
+        while True:
+            try:
+                self._write(number, step)
+                return
+            except ChangedError:
+                before = history.version
+                self.poll()
+                now = self.history(number).version
+                if self.problem is not None or now != before:
+                    raise StaleError("the file was edited in the meantime", now) from None
+                # Only what is ignored when the file is read was edited, such as a result.
 
     def _write(self, number: int, step: Step) -> None:
         text = self.history(number).text(step.snapshot)
@@ -236,8 +253,9 @@ class ReviewSession:
         with self.lock:
             self.poll()
             if self.fresh and self.problem is None and all(document.history for document in self.documents):
-                self.save()
-                self.fresh = False
+                with suppress(ChangedError):
+                    self.save()
+                    self.fresh = False
 
     def _improve(self, number: int, history: History, cancelled: Cancelled) -> None:
         """Search on within the full limits, and commit the result unless the document changed meanwhile."""
@@ -254,7 +272,10 @@ class ReviewSession:
                 return
             better = (after.value, -after.bound) < (before.value, -before.bound)
             step = Step(after if better else before, history.past, history.future)
-            self._write(number, step)
+            try:
+                self._write_or_reload(number, step)
+            except StaleError:
+                return
             self._publish(number, "update", history.commit(step))
 
 
