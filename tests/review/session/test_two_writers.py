@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from caspr.cli import redo
 from caspr.errors import FormatError, InputError
 from caspr.formats import review_file
 from caspr.review.session.operations import OperationError
@@ -128,6 +129,7 @@ def test_redo_and_adjudicate_are_refused_during_a_session(path: Path, call: Call
     copy = path.with_name("copy.conll")
     assert call("redo", path, "-o", copy, "-q").code == 0, "what is only read is not locked"
     assert sorted(one.name for one in path.parent.iterdir()) == [
+        ".review.conll.history.jsonl",
         ".review.conll.lock",
         "copy.conll",
         "review.conll",
@@ -139,9 +141,7 @@ def test_redo_keeps_a_save_during_its_solve(
 ) -> None:
     paper(path).close()
     text = path.read_text()
-    from caspr.cli import redo
-
-    solve = redo.solve
+    solve = redo.__dict__["solve"]
 
     def interrupted(*given: Any, **more: Any) -> Any:
         path.write_text(noted(text, "by hand"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.text.document import Annotation
@@ -25,3 +26,5 @@ class Review:
     """How the result was computed, in terms of JSON."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator noted."""
+    authors: Authors = NOBODY
+    """Who made the decisions, and when, as far as that is known."""

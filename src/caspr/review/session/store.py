@@ -8,6 +8,7 @@ changed   size, time, inode and digest of the last read or write are kept; a fil
 """
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
@@ -58,6 +59,11 @@ class Store:
         # The stamp of the file that was written, and not of what is there by now.
         self._seen, self._digest = stamp, _digest(data)
 
+    def saved(self) -> str:
+        """Return when the content that was last read or written was saved, in UTC."""
+        seconds = 0 if self._seen is None else self._seen[1] // 10**9
+        return utc(datetime.fromtimestamp(seconds, UTC))
+
     def changed(self) -> bool:
         """Return whether the content was changed outside since the last read or write."""
         stamp = stamp_of(self.path)
@@ -73,6 +79,15 @@ class Store:
             self._seen = stamp
             return False
         return True
+
+
+def utc(moment: datetime) -> str:
+    """Return a moment as files have it.
+
+    >>> utc(datetime(2026, 11, 17, 10, 30, 5, tzinfo=UTC))
+    '2026-11-17T10:30:05Z'
+    """
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _digest(data: bytes) -> bytes:

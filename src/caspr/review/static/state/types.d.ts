@@ -49,6 +49,15 @@ export interface Decision {
   mentions: MentionId[];
   tokens: number[];
   chain: ChainId | null;
+  /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
+  by: string | null;
+  at: string | null;
+}
+
+/** Who did something, and when. */
+export interface Made {
+  by: string | null;
+  at: string | null;
 }
 
 export interface Note {
@@ -56,6 +65,9 @@ export interface Note {
   /** None for a note on the document. */
   mention: MentionId | null;
   text: string;
+  /** Who wrote it, and when in UTC. */
+  by: string | null;
+  at: string | null;
 }
 
 /** How many questions there are, and how many of them decisions answer. */
@@ -84,6 +96,8 @@ export interface Short {
   /** Tokens at which no mention may start or end. */
   closed: number[];
   notes: Note[];
+  /** Who has said that nothing is left to decide; null while the document is not done. */
+  done: Made | null;
 }
 
 /** Everything about one document. */
@@ -182,4 +196,5 @@ export type Operation =
   | { do: "free"; decisions: string[] }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
+  | { do: "done" | "reopen" }
   | { do: "undo" | "redo" };
