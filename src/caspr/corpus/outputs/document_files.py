@@ -21,6 +21,8 @@ class DocumentFiles(NamedTuple):
     """The hash of each, by path below the output folder."""
     backups: tuple[Path, ...] = ()
     """Copies of earlier files that were changed since they were written."""
+    kept: tuple[str, ...] = ()
+    """Files of adjudicators, which were left as they are."""
 
 
 def write_document_files(

@@ -122,19 +122,27 @@ class ReviewDocument:
 
     def summary(self) -> dict[str, Any]:
         """Return one row of the list of documents; what needs optimising is `None` before it."""
-        decisions = self.review.decisions
-        known: dict[str, Any] = {"chains": None, "value": None, "optimal": None}
+        decisions, authors = self.review.decisions, self.review.authors
+        known: dict[str, Any] = {"chains": None, "value": None, "optimal": None, "version": self.version}
         queue = Queue(self.solver) if self.history is None else self.history.queue
-        entries = len(decisions.groups) + len(decisions.statements)
+        entries, done = len(decisions.groups) + len(decisions.statements), authors.done
+        made = [*authors.statements.values(), *(one for _, one in (*authors.cells, *authors.empty))]
         if self.history is not None:
             snapshot = self.history.snapshot
-            decisions, entries = snapshot.decisions, len(snapshot.entries)
+            decisions, entries, done = snapshot.decisions, len(snapshot.entries), snapshot.done
+            made = [entry.made for entry in snapshot.entries if entry.made is not None]
             known = {"chains": len(snapshot.chains), "value": snapshot.value, "optimal": snapshot.optimal}
+            known["version"] = self.history.version
+        last = done or max(made, key=lambda one: one.when, default=Authorship("", ""))
         return {
             "title": self.document.title,
             "tokens": len(self.document.tokens),
             "annotators": len(self.review.annotations),
             "decisions": entries,
+            "status": "done" if done else "in work" if entries else "open",
+            "by": last.who,
+            "at": last.when,
+            "close": queue.close_calls(decisions),
             **known,
             **queue.progress(decisions),
         }
