@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", type=FILES, help="The review file to write decisions to. Default: review.conll."
 )
+@click.option(
+    "--add",
+    "added",
+    type=FILES,
+    multiple=True,
+    metavar="ANNOTATOR",
+    help="Add a late annotator's file or folder to a review, or a corrected one; all decisions are kept.",
+)
 @click.option("--name", metavar="NAME", help="Who decides. Default: your name on this computer.")
 @click.option(
     "--team",
@@ -44,6 +52,7 @@ if TYPE_CHECKING:
 def command(
     files: tuple[Path, ...],
     output: Path | None,
+    added: tuple[Path, ...],
     name: str | None,
     team: Path | None,
     host: str | None,
@@ -64,7 +73,10 @@ def command(
     place = Place.of(host)
     folder = files[0] if len(files) == 1 else None
     people = _people(team, folder)
-    work = _workplace(files, output, name or _login(), given)
+    who = name or _login()
+    if added:
+        _add(files, added, who, given)
+    work = _workplace(files, output, who, given)
 
     def ready(links: list[tuple[str, str]]) -> None:
         print_lines(_lines(work, links, host))
@@ -99,6 +111,18 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: di
         print_lines(findings)
     session.who = who
     return SingleFile(session)
+
+
+def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict[str, Any]) -> None:
+    """Add annotations to a project or a review file, and print what that changed."""
+    from caspr.formats import read_all
+    from caspr.review.project.adding import add_to_review
+    from caspr.review.project.listing import is_project
+    from caspr.review.session.opening import is_review
+
+    if len(files) != 1 or not (is_project(files[0]) or is_review(files[0])):
+        raise InputError("--add: found annotators' files, expected a project or a review file to add to")
+    print_lines(add_to_review(files[0], read_all(added, **reading(given)), who))
 
 
 def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":

@@ -175,7 +175,7 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
     history = session.history(0)
     version, future, steps = history.version, history.future, 0
     record, title = session.record, session.documents[0].title
-    lines, end = list(record.lines.get(title, [])), record._end
+    lines, end = list(record.lines.get(title, [])), record.end
     while error.clashes:
         do(session, do="free", decisions=list(error.clashes))
         steps += 1
@@ -188,7 +188,7 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
     for _ in range(steps):
         do(session, do="undo")
     history.version, history.future = version, future
-    record.lines[title], record._end = lines, end
+    record.lines[title], record.end = lines, end
     if steps:
         os.truncate(record.path, end)
 

@@ -48,7 +48,7 @@ class Record:
     """The file of the record."""
     lines: dict[str, list[Line]] = field(default_factory=dict)
     """What is recorded, by the title of the document."""
-    _end: int = 0
+    end: int = 0
     """Where the last whole line ends."""
     _last: tuple[str, int] = ("", 0)
     """The document of the last line, and where that line begins."""
@@ -64,14 +64,14 @@ class Record:
                 if line is None or not text.endswith(b"\n"):
                     break
                 record.lines.setdefault(line["document"], []).append(line)
-                record._last = line["document"], record._end
-                record._end += len(text)
+                record._last = line["document"], record.end
+                record.end += len(text)
         return record
 
     def append(self, title: str, line: Line) -> int:
         """Write a line, synced when this returns; return what `retract` needs to take it back."""
         data = json.dumps({"document": title, **line}, separators=(",", ":")).encode("ascii") + b"\n"
-        position = self._end
+        position = self.end
         with explained(self.path):
             self.path.touch()
             with self.path.open("r+b") as stream:
@@ -80,14 +80,18 @@ class Record:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-        self._end += len(data)
+        self.end += len(data)
         self.lines.setdefault(title, []).append({"document": title, **line})
         return position
 
     def retract(self, title: str, position: int) -> None:
         """Take the line back that was appended at a position."""
         self.lines[title].pop()
-        self._end = position
+        self.truncate(position)
+
+    def truncate(self, position: int) -> None:
+        """Cut off whatever was written behind a position."""
+        self.end = position
         with suppress(OSError), self.path.open("r+b") as stream:
             stream.truncate(position)
 

@@ -54,6 +54,12 @@ export interface Decision {
   at: string | null;
 }
 
+/** Who works on a document, and until when in UTC unless they go on. */
+export interface Lease {
+  holder: string;
+  until: string;
+}
+
 /** Who did something, and when. */
 export interface Made {
   by: string | null;
@@ -109,6 +115,8 @@ export interface State extends Status, Short {
   annotators: string[];
   mentions: Record<MentionId, Mention>;
   chains: Record<ChainId, Chain>;
+  /** Who of a team works on it; the server adds it to what the session says. */
+  lease?: Lease | null;
 }
 
 /** A mention that an operation moved although it did not name it. */
