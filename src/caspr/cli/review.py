@@ -2,6 +2,7 @@
 
 import getpass
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -66,11 +67,11 @@ def command(
     one review file, which is resumed. PROJECT is a folder that `caspr corpus --layout project` made.
     Decisions are kept in the review files, each as soon as it is made. Ctrl-C ends the page.
     """
-    from caspr.review.server.serve import Place, serve
+    from caspr.review.server.serve import Interface, serve
 
     if host is not None and team is None:
         raise InputError("--host: found no --team, expected one: everybody who reaches the page needs a link")
-    place = Place.of(host)
+    place = Interface.of(host)
     folder = files[0] if len(files) == 1 else None
     people = _people(team, folder)
     who = name or _login()
@@ -88,6 +89,7 @@ def command(
 
 def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: dict[str, Any]) -> "Workplace":
     """Open a project, a review file, or a new review of annotators' files."""
+    from caspr.review.project.adjudications import are_adjudications
     from caspr.review.project.listing import is_project
     from caspr.review.project.project import Project
     from caspr.review.project.workplace import SingleFile
@@ -96,6 +98,8 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: di
     def chosen(settings: Settings) -> Settings:
         return changed(settings, given)
 
+    if are_adjudications(files):
+        return _merged(files, output, who, chosen)
     if len(files) == 1 and (is_project(files[0]) or is_review(files[0])):
         if output is not None:
             kind = "a project" if is_project(files[0]) else "a review file"
@@ -109,6 +113,28 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: di
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
         print_lines(findings)
+    session.who = who
+    return SingleFile(session)
+
+
+def _merged(
+    files: tuple[Path, ...], output: Path | None, who: str, chosen: Callable[[Settings], Settings]
+) -> "Workplace":
+    """Open a new review of what several adjudicators say, each in a review file or a project."""
+    from caspr.review.project.adjudications import merge_projects, results_of
+    from caspr.review.project.listing import is_project
+    from caspr.review.project.project import Project
+    from caspr.review.project.workplace import SingleFile
+    from caspr.review.session.opening import DEFAULT, open_annotations
+
+    if is_project(files[0]) and output is None:
+        raise InputError("-o: found none, expected the folder of a new project for what these lead to")
+    given = [results_of(path) for path in files]
+    if output is not None and is_project(files[0]):
+        print_lines(merge_projects(given, output, chosen))
+        return Project.opened(output, chosen, who)
+    session, findings = open_annotations(list(files), given, output or DEFAULT, chosen)
+    print_lines(findings)
     session.who = who
     return SingleFile(session)
 

@@ -17,7 +17,7 @@ from caspr.review.project.team import LINKS, Person, read_team, with_links
 from caspr.review.server.guard import Address, Keys
 from caspr.review.server.overview import Team, most_worthwhile
 from caspr.review.server.routes import make_app
-from caspr.review.server.serve import Place
+from caspr.review.server.serve import Interface
 from tests.review.project.projects import made, opened
 
 PUBLIC = "https://review.example.org"
@@ -236,4 +236,4 @@ def test_what_is_worth_most() -> None:
 @pytest.mark.parametrize("host", ["http://x.example", "https://", "https://x/y", "a b", "", "ftp://x", "x/y"])
 def test_addresses_that_are_none_are_refused(host: str) -> None:
     with pytest.raises(InputError, match="--host"):
-        Place.of(host)
+        Interface.of(host)

@@ -17,7 +17,7 @@ from caspr.errors import CasprError, InputError
 from caspr.files import write_all
 from caspr.formats.review_file.project import NAME, ProjectFile, project_text, read_project
 from caspr.locks import FileLock
-from caspr.review.project.listing import Index, Row, first_row
+from caspr.review.project.listing import DocumentRow, Index, first_row
 from caspr.review.project.workplace import Watched, in_time
 from caspr.review.session.documents import ChangeSettings, read_documents
 from caspr.review.session.record import Line, Record
@@ -51,7 +51,7 @@ class Project:
     """Who acts, unless an operation says otherwise."""
     listeners: list[Listener] = field(default_factory=list)
     """Called with every event, from any thread."""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[DocumentRow] = field(default_factory=list)
     """What is known about each document."""
     file: ProjectFile = field(default_factory=ProjectFile)
     """The project file."""
@@ -226,7 +226,7 @@ class Project:
                     self._index.keep(counted)
         self._index.save()
 
-    def _counted(self, row: Row) -> Row | None:
+    def _counted(self, row: DocumentRow) -> DocumentRow | None:
         """Count the questions of a document without optimising it, unless its file has faults."""
         path = self.folder / row.file
         try:
@@ -251,7 +251,7 @@ class Project:
         self._file_lock.release()
 
 
-def updated(row: Row, summary: Mapping[str, Any]) -> Row:
+def updated(row: DocumentRow, summary: Mapping[str, Any]) -> DocumentRow:
     """Return a row with what the summary of its document says."""
-    known = {field.name for field in fields(Row)} - {"file", "title", "cost"}
+    known = {field.name for field in fields(DocumentRow)} - {"file", "title", "cost"}
     return replace(row, **{name: summary[name] for name in known})

@@ -20,22 +20,22 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
-class Place:
+class Interface:
     """Where to listen, and what browsers call that."""
 
-    interface: str = LOOPBACK
+    address: str = LOOPBACK
     """The address of the network interface."""
     public: str = ""
     """What comes before the path of an address: `https://review.example.org`; empty for the loopback."""
 
     @classmethod
-    def of(cls, host: str | None) -> "Place":
+    def of(cls, host: str | None) -> "Interface":
         """Read what the user gave: nothing, the address before a proxy, or an interface of this machine.
 
-        >>> Place.of("https://review.example.org")
-        Place(interface='127.0.0.1', public='https://review.example.org')
-        >>> Place.of("192.168.1.5")
-        Place(interface='192.168.1.5', public='')
+        >>> Interface.of("https://review.example.org")
+        Interface(address='127.0.0.1', public='https://review.example.org')
+        >>> Interface.of("192.168.1.5")
+        Interface(address='192.168.1.5', public='')
         """
         if host is None:
             return cls()
@@ -52,7 +52,7 @@ def serve(
     work: Workplace,
     *,
     port: int = 0,
-    place: Place | None = None,
+    place: Interface | None = None,
     people: Sequence[Person] = (),
     ready: Callable[[list[tuple[str, str]]], None],
 ) -> None:
@@ -60,12 +60,12 @@ def serve(
 
     Without people there is one link, of nobody in particular. A port that is busy is replaced by a free one.
     """
-    place = place or Place()
+    place = place or Interface()
     keys = [Keys(token=one.token, name=one.name) for one in people] or [Keys()]
-    with closing(bound(port, place.interface)) as listening:
+    with closing(bound(port, place.address)) as listening:
         number = listening.getsockname()[1]
-        own = f"http://{place.interface}:{number}"
-        public = place.public or ("" if place.interface == LOOPBACK else own)
+        own = f"http://{place.address}:{number}"
+        public = place.public or ("" if place.address == LOOPBACK else own)
         team = _team(work, people) if people else None
         config = uvicorn.Config(
             make_app(work, keys, Address(number, public), team),
