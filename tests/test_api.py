@@ -153,6 +153,7 @@ OTHER_VALUES: SettingValues = {
     "omit_cost": 5,
     "use_cost": 6,
     "invent_cost": 7,
+    "nested": "vote",
     "allow_nested": True,
     "singletons": "vote",
     "forced_votes": True,

@@ -20,6 +20,7 @@ from caspr.engines import Engine, choose
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
 from caspr.result import Result
+from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
@@ -29,7 +30,7 @@ from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, warning
 
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
@@ -45,8 +46,8 @@ def adjudicate(
 
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
     document, or those about each document by its name. All other keywords are settings, named like the
-    options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, allow_nested, singletons,
-    forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
+    options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, nested, allow_nested,
+    singletons, forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -70,7 +71,7 @@ def adjudicate_document(
 ) -> Result:
     """Merge the annotations of one document, respecting what the adjudicator decided."""
     settings = settings or Settings()
-    annotations, findings = prepare(annotations, allow_nested=settings.allow_nested)
+    annotations, findings = prepare(annotations)
     instance = settings.instance(annotations, decisions or Decisions())
     engine, solve = choose(settings.engine, settings.encoding)
     certified = solve_and_certify(instance, solve, settings.limits, progress)
@@ -80,7 +81,7 @@ def adjudicate_document(
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
-        findings=(*findings, *_odd_decisions(instance), *certified.findings),
+        findings=(*findings, *check_task(instance), *certified.findings),
     )
     if settings.certainty <= 0:
         return result
@@ -90,11 +91,11 @@ def adjudicate_document(
 
 
 def prepare(
-    annotations: Sequence[Annotation], *, allow_nested: bool = False
+    annotations: Sequence[Annotation],
 ) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
     """Bring the annotations of one document onto one row of tokens, and check them."""
     aligned = tuple(align(annotations))
-    return aligned, check(aligned, allow_nested=allow_nested)
+    return aligned, check(aligned)
 
 
 @dataclass(frozen=True)
@@ -207,16 +208,6 @@ def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
         f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them",
         where=title,
     )
-
-
-def _odd_decisions(instance: Instance) -> list[Finding]:
-    known = {span for annotation in instance.annotations for span in annotation.mentions}
-    new = sorted(instance.decisions.group_of.keys() - known)
-    if not new:
-        return []
-    document = instance.annotations[0].document
-    message = f"{times(len(new), 'enforced mention')} that no annotator marked (first at "
-    return [warning("new-mentions", f"{message}{document.place(new[0].start)})", count=len(new))]
 
 
 def _gap(solution: Solution) -> list[Finding]:

@@ -89,7 +89,7 @@ def test_singletons_vote(caspr: Caller, tmp_path: Path) -> None:
 def test_the_nesting_rule_is_counted_and_can_be_switched_off(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / f"{name}.conll", "(1|(1)", "1)", "(1)") for name in "ab"]
     ruled = caspr("adjudicate", *files)
-    assert "nesting rule ruled out 2 of 6 links" in ruled.err
+    assert "rule on nesting ruled out 2 of 6 links" in ruled.err
     allowed = caspr("adjudicate", *files, "--allow-nested")
     assert column(allowed.out) == ["(1|(1)", "1)", "(1)"]
     assert "nesting" not in allowed.err

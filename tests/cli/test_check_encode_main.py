@@ -34,7 +34,7 @@ def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
         "b: marked no mentions",
         "c and d are identical",
         "set aside",
-        "nesting rule ruled out 2",
+        "rule on nesting ruled out 2",
     ):
         assert words in outcome.out, (words, outcome.out)
     assert caspr("check", *files, "--strict").code == 2

@@ -106,7 +106,7 @@ def test_settings_that_are_not_the_default_are_said(caspr: Caller, tmp_path: Pat
     proof = tmp_path / "proof.json"
     words = ["--objective", "ua", "--allow-nested", "--forced-votes", "--singletons", "vote"]
     caspr("adjudicate", *SONG, *words, "--certificate", proof, "-q")
-    chosen = "(omit 2, use 0, invent 1, nested mentions allowed, decisions count as votes, singletons vote)"
+    chosen = "(omit 2, use 0, invent 1, nested always, decisions count as votes, singletons vote)"
     assert chosen in caspr("verify", proof, *SONG).out
 
 

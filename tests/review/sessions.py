@@ -41,7 +41,7 @@ def random_session(rng: random.Random, path: Path) -> ReviewSession:
     instance = random_instance(rng, mentions=6, odd=True)
     settings = Settings(
         instance.objective,
-        allow_nested=instance.allow_nested,
+        nested=instance.nested,
         forced_votes=instance.forced_votes,
         singletons=instance.singletons,
     )

@@ -75,8 +75,8 @@ def _settings(settings: Settings) -> str:
     costs, default = settings.objective, Settings()
     invent = "forbidden" if costs.invent is None else costs.invent
     words = [f"omit {costs.omit}", f"use {costs.use}", f"invent {invent}"]
-    if settings.allow_nested != default.allow_nested:
-        words.append("nested mentions allowed")
+    if settings.nested != default.nested:
+        words.append(f"nested {settings.nested}")
     if settings.forced_votes != default.forced_votes:
         words.append("decisions count as votes")
     if settings.singletons != default.singletons:

@@ -10,13 +10,13 @@ the dataclasses.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypedDict, cast
 
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
-from caspr.task.instance import Instance, Singletons, read_singletons
+from caspr.task.instance import Instance, Nesting, Singletons, read_nesting, read_singletons
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Objective, read_invent_cost
 from caspr.task.objectives import objective as named_objective
@@ -34,8 +34,10 @@ class SettingValues(TypedDict, total=False):
     """The objective's cost of a used link per annotator who did not give it."""
     invent_cost: int | str | None
     """The objective's cost of a pair in one chain without a used link, or `forbid`."""
+    nested: str | None
+    """Whether a chain may hold a mention and one inside it: `vote`, `never` or `always`."""
     allow_nested: bool | None
-    """Whether a chain may hold a mention and one inside it."""
+    """The same as in version 0.1: `always` if true, `never` if false."""
     singletons: str | None
     """What becomes of mentions that end in no chain: `drop` or `vote`."""
     forced_votes: bool | None
@@ -66,7 +68,7 @@ class Settings:
     """Which engine solves; `auto` takes the one for daily work."""
     encoding: str = "mm"
     """Which encoding the ASP engines use."""
-    allow_nested: bool = False
+    nested: Nesting = Nesting.NEVER
     """Whether a chain may hold a mention and one inside it."""
     forced_votes: bool = False
     """Whether decisions count as votes, as in the paper."""
@@ -85,7 +87,7 @@ class Settings:
     def instance(self, annotations: tuple[Annotation, ...], decisions: Decisions) -> Instance:
         """Make the task that these settings set for some annotations."""
         return Instance(
-            annotations, self.objective, decisions, self.allow_nested, self.forced_votes, self.singletons
+            annotations, self.objective, decisions, self.nested, self.forced_votes, self.singletons
         )
 
 
@@ -104,8 +106,11 @@ def change(settings: Settings, values: SettingValues) -> Settings:
             f"unknown setting '{unknown[0]}'; settings are {', '.join(SettingValues.__annotations__)}"
         )
     fields = {name: given[name] for name in _SAME_NAME if name in given}
-    if "singletons" in given:
-        fields["singletons"] = read_singletons(given["singletons"])
+    if "allow_nested" in given:
+        given.setdefault("nested", "always" if given["allow_nested"] else "never")
+    for name, read in _READERS.items():
+        if name in given:
+            fields[name] = read(given[name])
     limits = {field: given[name] for name, field in _LIMITS.items() if name in given}
     return replace(
         settings,
@@ -131,7 +136,7 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         **{f"{kind}_cost": cost for kind, cost in asdict(settings.objective).items()},
         "engine": settings.engine,
         "encoding": settings.encoding,
-        "allow_nested": settings.allow_nested,
+        "nested": str(settings.nested),
         "forced_votes": settings.forced_votes,
         "singletons": str(settings.singletons),
         "time_limit": settings.limits.seconds,
@@ -164,8 +169,10 @@ def without_search(settings: Settings) -> Settings:
     return replace(settings, limits=replace(settings.limits, seconds=0.0))
 
 
-_SAME_NAME = ("engine", "encoding", "allow_nested", "forced_votes", "certainty")
+_SAME_NAME = ("engine", "encoding", "forced_votes", "certainty")
 """Names that are also fields of `Settings`."""
+_READERS: dict[str, Callable[[str], Any]] = {"nested": read_nesting, "singletons": read_singletons}
+"""Names that are also fields of `Settings`, given as words."""
 _LIMITS = {
     "time_limit": "seconds",
     "memory_limit": "megabytes",
@@ -179,6 +186,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "invent_cost": (int, type(None)),
     "engine": (str,),
     "encoding": (str,),
+    "nested": (str,),
     "allow_nested": (bool,),
     "forced_votes": (bool,),
     "singletons": (str,),

@@ -9,10 +9,9 @@ from itertools import pairwise
 
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
-from caspr.text.links import count_links, nested_links
 
 
-def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:
+def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
     found: list[Finding] = []
     for annotation in annotations:
@@ -20,8 +19,6 @@ def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> t
         found.extend(_odd_chains(annotation))
     found.extend(_different_rows(annotations))
     found.extend(_singletons(annotations))
-    if not allow_nested:
-        found.extend(_nested(annotations))
     found.extend(_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
         found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
@@ -100,23 +97,6 @@ def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:
             "see --singletons)",
             count=count,
         )
-
-
-def _nested(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    nested = nested_links(annotations)
-    if nested:
-        votes = sum(nested.values())
-        total = sum(count_links(annotation.chains) for annotation in annotations)
-        yield note(
-            "nested-links",
-            f"the nesting rule ruled out {votes:,} of {times(total, 'link')} given ({_share(votes, total)}), "
-            "which join a mention with one inside it (see --allow-nested)",
-            count=votes,
-        )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if 1000 * part >= whole else "under 0.1%"
 
 
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:

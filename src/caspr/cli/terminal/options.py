@@ -14,7 +14,7 @@ import click
 from caspr.engines import ENCODINGS, ENGINES
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS
-from caspr.task.instance import Singletons
+from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
 from caspr.task.settings import Settings, SettingValues, change
 
@@ -49,9 +49,13 @@ _SETTINGS = (
         help="Cost of a pair in one chain without a used link. Default: forbid (va, ua: 1).",
     ),
     click.option(
-        "--allow-nested/--no-nested",
-        default=None,
-        help="Whether a chain may hold a mention and one inside it. Default: no.",
+        "--nested",
+        type=click.Choice([choice.value for choice in Nesting]),
+        help="Whether a chain may hold a mention and one inside it: where at least half of the annotators "
+        "linked the two, never, or always. Default: never.",
+    ),
+    click.option(
+        "--allow-nested/--no-nested", default=None, help="The same as --nested always and --nested never."
     ),
     click.option(
         "--singletons",

@@ -18,6 +18,7 @@ from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Result, merge_marks, number_chains
 from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
 from caspr.task.authorship import Authorship
+from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
@@ -92,9 +93,10 @@ class Solver:
 
     def __post_init__(self) -> None:
         """Align the annotators' texts and make the solver ready."""
-        self.annotations, self.findings = prepare(self.annotations, allow_nested=self.settings.allow_nested)
+        self.annotations, self.findings = prepare(self.annotations)
         self._certifier = Certifier()
         self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
+        self.findings += check_task(self.incremental.instance)
 
     @property
     def document(self) -> Document:
