@@ -14,11 +14,12 @@ from threading import Event, Lock, RLock, Thread
 from typing import Any
 
 from caspr.errors import CasprError, InputError
+from caspr.exchange import stamp_of
 from caspr.files import write_all
 from caspr.formats.review_file.project import NAME, ProjectFile, project_text, read_project
 from caspr.locks import FileLock
 from caspr.review.project.listing import DocumentRow, Index, first_row
-from caspr.review.project.workplace import Watched, in_time
+from caspr.review.project.workplace import Watched, in_time, last_steps
 from caspr.review.session.documents import ChangeSettings, read_documents
 from caspr.review.session.record import Line, Record
 from caspr.review.session.session import Listener, ReviewSession
@@ -197,6 +198,15 @@ class Project:
         """Return who did what since a time, in all documents."""
         records = [(row.title, Record.beside(self.folder / row.file)) for row in self.rows]
         return in_time(records, since)
+
+    def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
+        """Return who acted last in the documents that somebody changed within so many seconds, and when."""
+        recent = []
+        for number, row in enumerate(self.rows):
+            stamp = stamp_of(Record.path_beside(self.folder / row.file))
+            if stamp is not None and stamp[1] / 1e9 > time.time() - seconds:
+                recent.append((number, row.title, Record.beside(self.folder / row.file)))
+        return last_steps(recent, seconds)
 
     def poll(self) -> None:
         """Look for edits of the open documents from outside."""

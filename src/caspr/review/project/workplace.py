@@ -5,10 +5,12 @@ opens sessions as they are asked for, so that a click costs the same whether the
 thousand.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from caspr.exchange import stamp_of
 from caspr.review.session.record import Line, Record, shown_steps
 from caspr.review.session.session import Listener, ReviewSession
 
@@ -45,6 +47,9 @@ class Workplace(Protocol):
 
     def steps(self, since: str = "") -> list[Line]:
         """Return who did what since a time, in all documents, in the order of time."""
+
+    def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
+        """Return who acted last in the documents that somebody changed within so many seconds, and when."""
 
     def poll(self) -> None:
         """Look for edits from outside."""
@@ -100,6 +105,11 @@ class SingleFile:
         records = [(one.title, self.session.record) for one in self.session.documents]
         return in_time(records, since)
 
+    def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
+        """Return who acted last in each document."""
+        titles = [(number, one.title) for number, one in enumerate(self.session.documents)]
+        return last_steps([(number, title, self.session.record) for number, title in titles], seconds)
+
     def poll(self) -> None:
         """Look for edits from outside."""
         self.session.poll()
@@ -111,6 +121,16 @@ class SingleFile:
     def close(self) -> None:
         """Stop all work and release the file."""
         self.session.close()
+
+
+def last_steps(records: Iterable[tuple[int, str, Record]], seconds: float) -> list[tuple[int, str, str]]:
+    """Return the last step of each document whose record was written within so many seconds."""
+    found = []
+    for number, title, record in records:
+        written = stamp_of(record.path)
+        if written is not None and written[1] / 1e9 > time.time() - seconds:
+            found += [(number, one["by"], one["at"]) for one in record.steps(title)[-1:]]
+    return found
 
 
 def in_time(records: list[tuple[str, Record]], since: str) -> list[Line]:

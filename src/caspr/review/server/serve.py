@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from caspr.errors import InputError
+from caspr.review.project.leases import SECONDS
 from caspr.review.project.team import Person
 from caspr.review.project.workplace import Workplace
 from caspr.review.server.guard import Address, Keys
@@ -91,9 +92,9 @@ def serve(
 def _team(work: Workplace, people: Sequence[Person]) -> Team:
     """Return the team; whoever acted within the last minutes before a restart goes on."""
     team = Team(tuple(one.name for one in people))
-    for number, row in enumerate(work.summaries()):
-        if row["status"] == "in work" and row["by"] in team.names:
-            team.leases.resume(number, row["by"], row["at"])
+    for number, who, at in work.last_acts(SECONDS):
+        if who in team.names:
+            team.leases.resume(number, who, at)
     return team
 
 

@@ -14,7 +14,7 @@ from caspr.files import decode
 from caspr.formats import review_file
 from caspr.review.session.history import History, Step
 from caspr.review.session.questions import Queue
-from caspr.review.session.record import Record, change_line, digest_of
+from caspr.review.session.record import Line, Record, change_line, digest_of, in_words
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import EDITOR, Authorship
 from caspr.task.limits import Limits
@@ -99,7 +99,7 @@ class ReviewDocument:
         edited, history.unrecorded = history.unrecorded, None
         if edited is not None and self.record is not None:
             before = edited.past[-1][0]
-            self.record.append(self.title, edited.line(before, self.text))
+            self.record.append(self.title, self._line(edited, before, self.text))
         self.history = history
         self.text = history.text(history.snapshot)
 
@@ -112,8 +112,12 @@ class ReviewDocument:
             tokens = len(history.solver.document.tokens)
             full = {**change_line(None, history.snapshot), "tokens": tokens, "digest": digest_of(self.text)}
             record.append(self.title, {"do": "open", "label": "", "by": "", "at": self.saved, **full})
-        position = record.append(self.title, step.line(history.snapshot, text))
+        position = record.append(self.title, self._line(step, history.snapshot, text))
         return lambda: record.retract(self.title, position)
+
+    def _line(self, step: Step, before: Snapshot, text: str) -> Line:
+        """Return the line of the record for a step, with the words of the text."""
+        return {**step.line(before, text), "words": in_words(step.label, self.solver.document)}
 
     @property
     def title(self) -> str:

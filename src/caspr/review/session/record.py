@@ -18,6 +18,7 @@ it, and the line is dropped. A file whose text fits neither was edited outside m
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.notes import Note
 from caspr.task.solution import Costs
-from caspr.text.document import Chain, Span
+from caspr.text.document import Chain, Document, Span
 
 Line = dict[str, Any]
 """One line of the record."""
@@ -56,8 +57,7 @@ class Record:
     @classmethod
     def beside(cls, review: Path) -> "Record":
         """Read the record of a review file; what is not readable ends it, as a crash may have cut it off."""
-        target = Path(os.path.realpath(review))
-        record = cls(target.with_name(f".{target.name}.history.jsonl"))
+        record = cls(cls.path_beside(review))
         with suppress(OSError):
             for text in record.path.read_bytes().splitlines(keepends=True):
                 line = _parsed(text)
@@ -67,6 +67,12 @@ class Record:
                 record._last = line["document"], record.end
                 record.end += len(text)
         return record
+
+    @staticmethod
+    def path_beside(review: Path) -> Path:
+        """Return the path of the record of a review file."""
+        target = Path(os.path.realpath(review))
+        return target.with_name(f".{target.name}.history.jsonl")
 
     def append(self, title: str, line: Line) -> int:
         """Write a line, synced when this returns; return what `retract` needs to take it back."""
@@ -106,9 +112,8 @@ class Record:
 
     def steps(self, title: str, since: str = "") -> list[Line]:
         """Return who did what when in a document, the newest last."""
-        shown = ("do", "label", "by", "at")
         return [
-            {name: line[name] for name in shown}
+            {"do": line["do"], "label": line.get("words", line["label"]), "by": line["by"], "at": line["at"]}
             for line in self.lines.get(title, ())
             if line["do"] not in ("open", "improve") and line["at"] >= since
         ]
@@ -163,6 +168,21 @@ class Replay:
         numbers = [[int(one["id"][1:]) for one in line[name]] for name in ("add", "notes")]
         last = self.last_ids
         self.last_ids = max([last[0], *numbers[0]]), max([last[1], *numbers[1]])
+
+
+def in_words(label: str, document: Document) -> str:
+    """Say what a label says with the words of the text instead of the numbers of tokens.
+
+    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
+    '“the girl” and “it” together'
+    """
+    last = len(document.tokens)
+
+    def worded(found: re.Match[str]) -> str:
+        span = Span(int(found[1]), int(found[2]))
+        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
+
+    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)
 
 
 def digest_of(text: str) -> str:
