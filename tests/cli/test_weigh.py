@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.measures.reliability.weights_table import read_weights
+from caspr.task.settings.weights_table import read_weights
 from tests.cli.caller import EXAMPLES, SONG, Caller
 
 TALES = EXAMPLES / "tales"

@@ -1,6 +1,6 @@
 """The review file: all annotators and the result side by side, for people to look at and correct.
 
-    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 1}
+    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 2}
     #begin document (name);
     1    The     (1    (4    =(1
     2    girl    1)    4)    =1)
@@ -21,13 +21,12 @@
 
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.formats.review_file.reading import parse, parse_apart, read
-from caspr.formats.review_file.review import VERSION, Review
+from caspr.formats.review_file.review import Review, review_of
 from caspr.formats.review_file.writing import Prepared, fill, prepare, write
 
 __all__ = [
     "COLUMNS",
     "NOBODY",
-    "VERSION",
     "Authors",
     "Prepared",
     "Review",
@@ -36,6 +35,7 @@ __all__ = [
     "parse_apart",
     "prepare",
     "read",
+    "review_of",
     "write",
 ]
 

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from caspr.formats.review_file.authors import NOBODY, Authors
+from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
+from caspr.task.settings.stored import write_settings
 from caspr.text.document import Annotation
 
-VERSION = 1
+OLDEST = 1
+"""The oldest version that is read."""
 HEADER = "# caspr review:"
 
 
@@ -28,3 +31,10 @@ class Review:
     """What the adjudicator noted."""
     authors: Authors = NOBODY
     """Who made the decisions, and when, as far as that is known."""
+
+
+def review_of(result: Result, gold: Annotation) -> Review:
+    """Make the review of a result: the annotators' own boundaries, decisions, concrete settings."""
+    given = result.given
+    assert given is not None  # only a program that makes results by hand leaves it out
+    return Review(gold, given.annotations, given.decisions, write_settings(given.settings))

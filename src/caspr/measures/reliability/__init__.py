@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from caspr.errors import InputError
 from caspr.measures.reliability.patterns import Pattern, Patterns
-from caspr.measures.reliability.weights_table import CONSTANT, AnnotatorWeights, WeightsTable
+from caspr.task.settings.weights_table import CONSTANT, AnnotatorWeights, WeightsTable
 from caspr.text.findings import Finding, times, warning
 
 ANNOTATORS = 3

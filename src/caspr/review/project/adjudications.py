@@ -19,7 +19,8 @@ from caspr.review.project.listing import is_project
 from caspr.review.session.documents import ChangeSettings
 from caspr.review.session.exports import plain
 from caspr.review.session.opening import fresh_review, is_review
-from caspr.task.settings import Settings, read_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import read_settings
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding

@@ -23,7 +23,7 @@ from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits
 from caspr.task.notes import Note
-from caspr.task.settings import write_settings
+from caspr.task.settings.stored import write_settings
 from caspr.text.document import Span
 
 EDITS = "edits in the file"
@@ -104,6 +104,9 @@ class History:
         decisions = as_written(snapshot.decisions, self.solver.touching)
         notes = [note for _, note in snapshot.notes]
         authors = authors_of(snapshot.entries, decisions, snapshot.done)
+        if self.solver.settings.variants:
+            settings = write_settings(self.solver.settings_with(snapshot.decisions))
+            self._filler.prepared = self._filler.prepared.with_settings(settings)
         return self._filler.fill(self.solver.gold(snapshot), decisions, notes, authors)
 
     def step_for(self, operation: Operation, limits: Limits, made: Authorship) -> "Step":
