@@ -148,7 +148,8 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict
 
     if len(files) != 1 or not (is_project(files[0]) or is_review(files[0])):
         raise InputError("--add: found annotators' files, expected a project or a review file to add to")
-    print_lines(add_to_review(files[0], read_all(added, **reading(given)), who))
+    annotations = read_all(added, **reading(given))
+    print_lines(add_to_review(files[0], annotations, who, lambda settings: changed(settings, given)))
 
 
 def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":

@@ -51,7 +51,7 @@ def test_a_team_behind_caddy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     try:
         assert server.address == f"{base}/?token=0123456789abcdef-ann"
         root = tmp_path / "caddy" / "caddy" / "pki" / "authorities" / "local" / "root.crt"
-        until(lambda: root.exists() and _answers(outside))
+        until(lambda: root.exists() and _answers(outside, root))
         trusted = ssl.create_default_context(cafile=str(root))
         with httpx.Client(verify=trusted, follow_redirects=True, timeout=30) as browser:
             found = re.search(r'name="csrf" content="([^"]+)"', browser.get(server.address).text)
@@ -74,6 +74,10 @@ def test_a_team_behind_caddy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         server.end()
 
 
-def _answers(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
+def _answers(port: int, root: Path) -> bool:
+    """Return whether the proxy has its certificate by now."""
+    try:
+        httpx.get(f"https://localhost:{port}/", verify=ssl.create_default_context(cafile=str(root)))
+    except (httpx.TransportError, ssl.SSLError):
+        return False
+    return True

@@ -25,7 +25,9 @@ from caspr.review.session.store import Store, utc
 from caspr.task.authorship import Authorship
 from caspr.task.limits import Limits
 from caspr.task.notes import Note
+from caspr.task.settings import Settings
 from caspr.text.alignment import align
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 
 SECONDS = 3.0
@@ -129,7 +131,7 @@ class _Change:
             return None
         before = old.open()
         moves = _Moves.of(old, before.snapshot, merged)
-        solver = Solver(moves.annotations, old.settings)
+        solver = Solver(moves.annotations, _moved_settings(old.settings, moves.places))
         entries, misfits = _fitting(solver, moves.entries, before.snapshot, old)
         label = _label(old.review.annotations, given)
         notes = [*moves.notes, *((before.ids.note(), _farewell(one, label, made)) for one in misfits)]
@@ -196,6 +198,8 @@ class _Moves:
     """Annotations over the new tokens, and decisions and notes that followed."""
 
     annotations: tuple[Annotation, ...]
+    places: Mapping[int, Span]
+    """Where each old token is now."""
     entries: tuple[DecisionEntry, ...]
     notes: tuple[tuple[str, Note], ...]
     followed: tuple[str, ...]
@@ -227,7 +231,7 @@ class _Moves:
             if any(_placed(span, places) in target for span in entry.mentions):
                 followed.append(f"{_worded(entry, document)} -> {_worded(new, aligned[0].document)}")
         notes = tuple((id, _moved_note(note, places, target)) for id, note in snapshot.notes)
-        return cls(tuple(aligned), tuple(entries), notes, tuple(followed))
+        return cls(tuple(aligned), places, tuple(entries), notes, tuple(followed))
 
 
 def moved_mentions(old: Iterable[Annotation], new: Iterable[Annotation]) -> dict[Span, Span]:
@@ -254,6 +258,23 @@ def moved_mentions(old: Iterable[Annotation], new: Iterable[Annotation]) -> dict
 def _placed(span: Span, places: Mapping[int, Span]) -> Span:
     """Return a span over the new tokens."""
     return Span(places[span.start].start, places[span.end].end)
+
+
+def _moved_settings(settings: Settings, places: Mapping[int, Span]) -> Settings:
+    """Return settings over the new tokens: what annotators saw, and variants that were decided about."""
+    coverage = settings.coverage
+    if isinstance(coverage, Coverage):
+        seen = {name: [_placed(span, places) for span in spans] for name, spans in coverage.seen.items()}
+        coverage = Coverage.of(seen)
+    groups = tuple(
+        replace(
+            one,
+            spans=tuple(_placed(span, places) for span in one.spans),
+            boundary=_placed(one.boundary, places),
+        )
+        for one in settings.kept_variants
+    )
+    return replace(settings, coverage=coverage, kept_variants=groups)
 
 
 def _followed(entry: DecisionEntry, places: Mapping[int, Span], target: Mapping[Span, Span]) -> DecisionEntry:

@@ -4,7 +4,8 @@ Optimising all documents of a large file takes seconds. Of a document that was n
 file holds is known, and its text in the file stays as it is.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,13 @@ class ReviewDocument:
         history.version = self.version
         history.working = can_improve(history.snapshot, self.settings.limits, first)
         return history
+
+    def has_settings(self, settings: Mapping[str, object]) -> bool:
+        """Return whether settings in the file are those of this document, as read or as written."""
+        known = [self.review.settings]
+        if self.history is not None:
+            known.append(self.history.settings)
+        return json.dumps(settings, sort_keys=True) in [json.dumps(one, sort_keys=True) for one in known]
 
     @property
     def editor(self) -> Authorship:

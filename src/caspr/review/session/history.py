@@ -99,6 +99,11 @@ class History:
             review_file.prepare(solver.annotations, write_settings(solver.settings), solver.document)
         )
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as the file has them, concrete for this document."""
+        return write_settings(self.solver.settings_with(self.snapshot.decisions))
+
     def text(self, snapshot: Snapshot) -> str:
         """Return the lines of the review file for a snapshot."""
         decisions = as_written(snapshot.decisions, self.solver.touching)

@@ -221,7 +221,7 @@ class ReviewSession:
         steps: list[Step | None] = []
         for old, new in zip(self.documents, edited, strict=True):
             same = old.review.annotations == new.review.annotations
-            if old.history is not None and same and old.review.settings == new.review.settings:
+            if old.history is not None and same and old.has_settings(new.review.settings):
                 limits = first_look(old.settings.limits, FIRST_LOOK)
                 steps.append(old.history.step_to(new.review, limits, new.editor))
             else:
