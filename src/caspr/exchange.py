@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from caspr.errors import OutputError
-from caspr.files import explained, stage, sync_folder
+from caspr.files import explained, put_in_place, stage, sync_folder
 
 _SWAP = 2
 """RENAME_EXCHANGE of Linux's renameat2, and RENAME_SWAP of renamex_np on macOS: the same number."""
@@ -58,7 +58,7 @@ def write_unless_changed(path: Path, data: bytes, is_known: Callable[[bytes], bo
 
 def _replace(path: Path, staged: Path, target: Path, data: bytes, is_known: Callable[[bytes], bool]) -> None:
     if not exchange(staged, target):
-        staged.replace(target)
+        put_in_place(staged, target)
         return
     placed, out = data, staged.read_bytes()
     if is_known(out):
@@ -71,7 +71,7 @@ def _replace(path: Path, staged: Path, target: Path, data: bytes, is_known: Call
             break
         placed, out = out, taken
     else:
-        staged.replace(target)  # deleted meanwhile
+        put_in_place(staged, target)  # deleted meanwhile
     raise ChangedError(_changed(path))
 
 

@@ -12,13 +12,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from caspr.errors import InputError, OutputError
+from caspr.file_locks import remove_locked, try_lock
 from caspr.files import remove_temporary
-
-_LOCKED_BYTE = 1 << 30
-"""Which byte is locked where the system locks bytes: far behind the process id, which others read."""
 
 
 class FileLock:
@@ -27,7 +25,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         """The file to lock, whether or not it exists yet."""
-        self._file: IO[str] | None = None
+        self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
         """Take the lock."""
@@ -53,45 +51,43 @@ class FileLock:
     def acquire(self) -> None:
         """Take the lock, or raise `InputError` if another process has it; remove what a killed one left."""
         refuse_hard_links(self.path)
-        while self._file is None:
-            file = self._open()
-            try:
-                _lock(file)
-            except OSError:
-                raise self._already_locked(file) from None
-            if _is_at(file, self.lock_path):
-                file.truncate(0)
-                file.write(f"{os.getpid()}\n")
-                file.flush()
-                self._file = file
+        while self._descriptor is None:
+            descriptor = self._open()
+            if not self._try_lock(descriptor):
+                raise self._already_locked(descriptor)
+            if _is_at(descriptor, self.lock_path):
+                os.ftruncate(descriptor, 0)
+                # Others read the number from the second byte on: on Windows, the first one is locked.
+                os.write(descriptor, f"\n{os.getpid()}\n".encode())
+                self._descriptor = descriptor
             else:
                 # Its holder released and deleted it between our opening and locking it.
-                file.close()
+                os.close(descriptor)
         remove_temporary(self.target.parent, of=self.target)
 
     def release(self) -> None:
         """Release the lock and delete its file."""
-        if self._file is None:
-            return
-        file, self._file = self._file, None
-        try:
-            self.lock_path.unlink(missing_ok=True)
-            file.close()
-        except PermissionError:  # Windows deletes no open file.
-            file.close()
-            with suppress(OSError):
-                self.lock_path.unlink()
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            remove_locked(self.lock_path, descriptor)
 
-    def _open(self) -> IO[str]:
+    def _open(self) -> int:
         try:
-            return self.lock_path.open("a+", encoding="ascii")
+            return os.open(self.lock_path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise OutputError(f"{self.lock_path}: cannot write: {error.strerror}") from error
 
-    def _already_locked(self, file: IO[str]) -> InputError:
-        file.seek(0)
-        holder = file.read(20).strip()
-        file.close()
+    def _try_lock(self, descriptor: int) -> bool:
+        try:
+            return try_lock(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise OutputError(f"{self.lock_path}: cannot lock this file: {error.strerror}") from error
+
+    def _already_locked(self, descriptor: int) -> InputError:
+        os.lseek(descriptor, 1, os.SEEK_SET)
+        holder = os.read(descriptor, 20).decode("ascii", "replace").strip()
+        os.close(descriptor)
         who = f" (process {holder})" if holder.isdecimal() else ""
         found = f"found it open in another `caspr`{who}"
         return InputError(f"{self.path}: {found}, expected one at a time: continue there, or end that one")
@@ -108,24 +104,9 @@ def refuse_hard_links(path: Path) -> None:
             )
 
 
-def _lock(file: IO[str]) -> None:
-    """Lock an open file without waiting; raise `OSError` if another process has it locked."""
-    try:
-        import fcntl
-    except ImportError:
-        import msvcrt
-
-        position = file.tell()
-        file.seek(_LOCKED_BYTE)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        file.seek(position)
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _is_at(file: IO[str], path: Path) -> bool:
+def _is_at(descriptor: int, path: Path) -> bool:
     """Return whether an open file is still the one at a path."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(descriptor), path.stat())
     except OSError:
         return False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines
+from caspr.cli.delivery.messages import print_findings, print_lines
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
@@ -112,7 +112,7 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: di
 
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
-        print_lines(findings)
+        print_findings(findings)
     session.who = who
     return SingleFile(session)
 
@@ -131,10 +131,10 @@ def _merged(
         raise InputError("-o: found none, expected the folder of a new project for what these lead to")
     given = [results_of(path) for path in files]
     if output is not None and is_project(files[0]):
-        print_lines(merge_projects(given, output, chosen))
+        print_findings(merge_projects(given, output, chosen))
         return Project.opened(output, chosen, who)
     session, findings = open_annotations(list(files), given, output or DEFAULT, chosen)
-    print_lines(findings)
+    print_findings(findings)
     session.who = who
     return SingleFile(session)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caspr.errors import InputError
+from caspr.files import portable_name
 from caspr.measures.comparison import against_gold, compare
 from caspr.report.explained_report import Report, explained
 from caspr.report.html_pages import feedback_page, report_page
@@ -69,6 +70,7 @@ def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
     taken: set[str] = set()
     for annotator in annotators:
         plain = re.sub(r"[^\w.-]+", "_", annotator).strip("._-")[:80] or "annotator"
+        plain = portable_name(plain)
         name, number = plain, 1
         while name.lower() in taken:
             number += 1

@@ -13,10 +13,10 @@ from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
-from caspr.corpus.run.memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
 from caspr.measures.comparison import against_gold, compare
+from caspr.process_memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.proof.prove import prove_results
 from caspr.report.explained_report import explained
 from caspr.report.html_pages import feedback_page, report_page

@@ -18,6 +18,8 @@ from caspr.review.server.overview import Team
 from caspr.review.server.routes import make_app
 
 LOOPBACK = "127.0.0.1"
+_ONE_OWNER: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+"""On Windows, SO_REUSEADDR would let other programs take over the port."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def bound(port: int, interface: str = LOOPBACK) -> socket.socket:
     """Return a socket that listens on a port of an interface, or on a free one if that is busy."""
     for number in (port, 0):
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, _ONE_OWNER, 1)
         try:
             listening.bind((interface, number))
             listening.listen(64)
