@@ -8,6 +8,7 @@ nobody opened.
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread
@@ -70,6 +71,7 @@ class Project:
         project._file_lock.acquire()
         try:
             project.reload()
+            project._sweep()
         except BaseException:
             project._file_lock.release()
             raise
@@ -91,6 +93,15 @@ class Project:
         with self._lock:
             self.file = read_project(self.folder)
             self.rows = [self._index.apply(first_row(self.folder, one)) for one in self.file.documents]
+
+    def _sweep(self) -> None:
+        """Remove what a killed server left: locks that nobody holds, and files that it was writing."""
+        for row in self.rows:
+            lock = FileLock(self.folder / row.file)
+            if lock.lock_path.exists():
+                with suppress(CasprError):
+                    lock.acquire()
+                    lock.release()
 
     @property
     def title(self) -> str:
