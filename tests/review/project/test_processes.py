@@ -1,4 +1,4 @@
-"""Real processes over a project: kill -9 loses nothing acknowledged, redo is refused, a thousand documents."""
+"""Real processes over a project: kill -9 loses nothing acknowledged, redo is refused; 1,000 documents."""
 
 import random
 import shutil
