@@ -28,7 +28,7 @@ _SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at (\S+)\s*$')
 
 
 @dataclass(frozen=True)
-class DocumentRow:
+class ProjectRow:
     """What is known about one document."""
 
     file: str
@@ -63,16 +63,16 @@ class DocumentRow:
     """Whether the result is proven optimal, once the document was opened."""
 
 
-def first_row(folder: Path, document: ProjectDocument) -> DocumentRow:
+def first_row(folder: Path, document: ProjectDocument) -> ProjectRow:
     """Return what the project file and the first lines of a review file say about a document."""
-    row = DocumentRow(document.file, document.title, document.tokens, document.annotators, document.cost)
+    row = ProjectRow(document.file, document.title, document.tokens, document.annotators, document.cost)
     head = _head(folder / document.file)
     if head is None:
         return replace(row, status="missing")
     return _with_head(row, head)
 
 
-def _with_head(row: DocumentRow, head: list[str]) -> DocumentRow:
+def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
     decisions, last, done = 0, ("", ""), None
     for line in head:
         if line.startswith("# caspr review:"):
@@ -88,7 +88,7 @@ def _with_head(row: DocumentRow, head: list[str]) -> DocumentRow:
     return replace(row, decisions=decisions, status=status, by=_name(who), at=when)
 
 
-def _with_header(row: DocumentRow, line: str) -> DocumentRow:
+def _with_header(row: ProjectRow, line: str) -> ProjectRow:
     with suppress(ValueError, KeyError, TypeError):
         header = json.loads(line.partition(":")[2])
         return replace(row, tokens=header.get("tokens"), annotators=len(header["annotators"]))
@@ -130,7 +130,7 @@ class Index:
             for file, (stamp, counts) in json.loads(self._path.read_bytes()).items():
                 self._counts[file] = (stamp[0], stamp[1], stamp[2]), counts
 
-    def apply(self, row: DocumentRow) -> DocumentRow:
+    def apply(self, row: ProjectRow) -> ProjectRow:
         """Add what was counted to a row, if its file is still the same."""
         known = self._counts.get(row.file)
         if known is None or known[0] != stamp_of(self._folder / row.file):
@@ -138,7 +138,7 @@ class Index:
         counts: dict[str, Any] = {name: known[1].get(name) for name in self.COUNTED}
         return replace(row, **counts)
 
-    def keep(self, row: DocumentRow) -> None:
+    def keep(self, row: ProjectRow) -> None:
         """Keep what was counted in a document."""
         stamp = stamp_of(self._folder / row.file)
         if stamp is not None:

@@ -19,7 +19,7 @@ from caspr.exchange import stamp_of
 from caspr.files import write_all
 from caspr.formats.review_file.project import NAME, ProjectFile, project_text, read_project
 from caspr.locks import FileLock
-from caspr.review.project.listing import DocumentRow, Index, first_row
+from caspr.review.project.listing import Index, ProjectRow, first_row
 from caspr.review.project.workplace import Watched, in_time, last_steps
 from caspr.review.session.documents import ChangeSettings, read_documents
 from caspr.review.session.record import Line, Record
@@ -53,7 +53,7 @@ class Project:
     """Who acts, unless an operation says otherwise."""
     listeners: list[Listener] = field(default_factory=list)
     """Called with every event, from any thread."""
-    rows: list[DocumentRow] = field(default_factory=list)
+    rows: list[ProjectRow] = field(default_factory=list)
     """What is known about each document."""
     file: ProjectFile = field(default_factory=ProjectFile)
     """The project file."""
@@ -247,7 +247,7 @@ class Project:
                     self._index.keep(counted)
         self._index.save()
 
-    def _counted(self, row: DocumentRow) -> DocumentRow | None:
+    def _counted(self, row: ProjectRow) -> ProjectRow | None:
         """Count the questions of a document without optimising it, unless its file has faults."""
         path = self.folder / row.file
         try:
@@ -272,7 +272,7 @@ class Project:
         self._file_lock.release()
 
 
-def updated(row: DocumentRow, summary: Mapping[str, Any]) -> DocumentRow:
+def updated(row: ProjectRow, summary: Mapping[str, Any]) -> ProjectRow:
     """Return a row with what the summary of its document says."""
-    known = {field.name for field in fields(DocumentRow)} - {"file", "title", "cost"}
+    known = {field.name for field in fields(ProjectRow)} - {"file", "title", "cost"}
     return replace(row, **{name: summary[name] for name in known})
