@@ -65,9 +65,10 @@ def _for_a_corpus(function: Function) -> Function:
 @click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review"]),
+    type=click.Choice(["gold", "review", "project"]),
     default="gold",
-    help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
+    help="Only the results; all annotators and the result side by side, to edit and redo; or the same as a "
+    "project for `caspr review OUT`. Default: gold.",
 )
 @click.option(
     "--to",

@@ -68,7 +68,7 @@ class Options:
     target: str | None = None
     """The format of golds; `None` for that of the first annotator's file."""
     layout: str = "gold"
-    """`gold` or `review`."""
+    """`gold`, `review` or `project`."""
     every: bool = False
     """Whether all optimal solutions are written."""
     certificate: bool = False

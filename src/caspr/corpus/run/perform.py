@@ -69,7 +69,11 @@ def _outcome(job: Job) -> JobOutcome:
     main, golds = gold_content(job, results)
     written = {**golds, **dict(_pages(job, results)), **proofs}
     megabytes = max(peak_megabytes(), peak if (peak := children_peak_megabytes()) > children else 0.0)
-    rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
+    mains = list(golds) if job.options.layout == "project" else [main] * len(results)
+    rows = tuple(
+        {**_row(result, findings, megabytes), "file": file}
+        for result, file in zip(results, mains, strict=True)
+    )
     return JobOutcome(job.document, rows, written)
 
 
