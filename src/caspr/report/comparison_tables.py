@@ -6,8 +6,8 @@ from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
 from caspr.measures.reliability import Reliability
-from caspr.measures.reliability.weights_table import CONSTANT
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
+from caspr.task.settings.weights_table import CONSTANT
 from caspr.text.findings import times
 
 KINDS = {
