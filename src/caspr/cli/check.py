@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudication import by_document, prepare
+from caspr.adjudication import by_document, made_concrete, prepare
 from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, reading
@@ -35,7 +35,8 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -
     found = condensed(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)
-        odd = (*odd, *check_task(Settings().instance(annotations, Decisions())))
+        concrete, more = made_concrete(annotations, Decisions(), Settings())
+        odd = (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
