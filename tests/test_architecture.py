@@ -11,16 +11,18 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "files", "file_locks", "process_memory", "process_tree"},
+    {"errors", "files", "file_locks", "process_memory", "process_tree", "upward"},
     {"text"},
     {"task"},
     {"engines", "proof", "result"},
     {"disputes", "measures"},
     {"formats", "report"},
     {"adjudication"},
-    {"corpus", "review"},
+    {"corpus", "review", "notebook"},
     {"cli", "__main__"},
 ]
+TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores")
+"""Modules that name the type of what `upward` brings them, and never import it when they run."""
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "highspy": "engines/native",
@@ -39,11 +41,13 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "xml": "formats/containers/xml",
     "zipfile": "formats/containers/zip",
     "cassis": "formats/cas",
+    "matplotlib": "report/paper/raster",
+    "pandas": ("notebook", *TYPES_ONLY),
 }
 """Which package may be imported only where."""
 POSIX = {"fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
 """Modules that Windows lacks."""
-ALONE = {"text", "task", "formats", "report", "corpus", "review"}
+ALONE = {"text", "task", "formats", "report", "corpus", "review", "notebook"}
 """Rooms that do not know their neighbours in the same layer."""
 FORBIDDEN = {
     "proof/verify": ("caspr.engines",),

@@ -8,7 +8,7 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.delivery.outputs import Output, Outputs
-from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, report_text
+from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, methods_paragraph, report_text
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
 from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
@@ -30,6 +30,11 @@ from caspr.text.findings import Finding
     type=click.Choice(list(REPORT_FORMATS)),
     help="The format of the report. Default: as the name of the output says, otherwise text.",
 )
+@click.option(
+    "--methods",
+    is_flag=True,
+    help="Write a paragraph for the methods section of a paper instead of a report.",
+)
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")
 @settings_options
 @search_options
@@ -39,6 +44,7 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     format_name: str | None,
+    methods: bool,
     **given: Any,
 ) -> None:
     """Explain every link on which annotators disagreed, from a review file or the annotators' files.
@@ -54,7 +60,8 @@ def command(
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
-    deliver(outputs, {"-o": {output: report_text(results, format)}, **pages}, results, findings, reporting)
+    text = methods_paragraph(results) if methods else report_text(results, format)
+    deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:

@@ -5,11 +5,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from caspr import __version__
 from caspr.errors import InputError
 from caspr.files import portable_name
 from caspr.measures.comparison import against_gold, compare
 from caspr.report.explained_report import Report, explained
-from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.feedback_page import feedback_page
+from caspr.report.html_pages import report_page
+from caspr.report.paper.methods import methods_text
 from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
@@ -39,6 +42,11 @@ def report_text(results: Sequence[Result], format: str) -> str:
         return json.dumps(report_values(report), indent=2) + "\n"
     lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
     return "".join(f"{line}\n" for line in lines)
+
+
+def methods_paragraph(results: Sequence[Result]) -> str:
+    """Return the paragraph for the methods section of a paper."""
+    return methods_text(results, __version__)
 
 
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
