@@ -13,6 +13,7 @@ from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.reductions import Reduced
 from caspr.engines.native.partition.search import search_reduced
 from caspr.engines.native.partition.watch import Watch
+from caspr.process_tree import end_with_parent
 
 
 def search_in_processes(
@@ -20,7 +21,8 @@ def search_in_processes(
 ) -> Iterator[SearchOutcome]:
     """Search reduced problems in processes of their own; yield the outcomes in order."""
     # A forked copy of a process that has used HiGHS may hang in its threads.
-    with ProcessPoolExecutor(min(jobs, len(problems)), get_context("spawn")) as pool:
+    count = min(jobs, len(problems))
+    with ProcessPoolExecutor(count, get_context("spawn"), initializer=end_with_parent) as pool:
         try:
             yield from pool.map(_search, ((reduced, seconds, megabytes) for reduced in problems))
         except BaseException:
