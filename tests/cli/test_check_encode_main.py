@@ -20,12 +20,20 @@ def test_check_says_what_is_there(caspr: Caller) -> None:
     assert "1 document, 0 warnings" in outcome.out
 
 
+def test_check_numbers_the_tokens(caspr: Caller) -> None:
+    lines = caspr("check", "--tokens", *SONG).out.splitlines()
+    assert "   1  John is a musician . He played a new song" in lines
+    assert '  21  It is my favorite , " John said to her' in lines
+    assert "  31  ." in lines
+
+
 def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
     files = [
         make(tmp_path / "a.conll", "(1)|(2)|(9)", "(1)|(2)", "(3", "(4", "3)", "4)"),
         make(tmp_path / "b.conll", "-", "-", "-", "-", "-", "-"),
         make(tmp_path / "c.conll", "(1", "(1)|(1)", "1)", "-", "-", "-"),
         make(tmp_path / "d.conll", "(5", "(5)", "5)", "-", "-", "-"),
+        make(tmp_path / "e.conll", "-", "(1)", "-", "(1)", "-", "-"),
     ]
     outcome = caspr("check", *files)
     for words in (

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from caspr.review.session.opening import open_annotations, open_review
 from caspr.review.session.session import ReviewSession
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 from caspr.text.document import Annotation
 from tests.instances import paper_annotations, random_instance
 
@@ -19,7 +21,7 @@ OPEN: list[ReviewSession] = []
 
 def opened(path: Path, annotations: Sequence[Annotation], settings: Settings | None = None) -> ReviewSession:
     """Open a review of some annotations of one document."""
-    chosen = settings or Settings(OBJECTIVES["u"])
+    chosen = settings or replace(PRESETS["paper"], objective=OBJECTIVES["u"])
     session, _ = open_annotations([], [[one] for one in annotations], path, lambda _: chosen)
     OPEN.append(session)
     return session

@@ -58,9 +58,8 @@ def command(
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
-    settings = [task.settings for task in tasks]
-    pages, _ = reporting.files(results, settings)
-    text = methods_paragraph(results, settings) if methods else report_text(results, format)
+    pages, _ = reporting.files(results)
+    text = methods_paragraph(results) if methods else report_text(results, format)
     deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
 
 
@@ -69,5 +68,5 @@ def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], 
     if len(files) == 1:
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
     documents, findings = by_document(read_all(files))
-    settings = changed(Settings(), given, reported=True)
-    return [Task(annotations, settings) for annotations in documents], findings
+    settings, odd = changed(Settings(), given, reported=True).for_run(documents)
+    return [Task(annotations, settings) for annotations in documents], (*findings, *odd)

@@ -15,8 +15,8 @@ from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import learn_reliability
 from caspr.measures.reliability.patterns import count_patterns
-from caspr.measures.reliability.weights_table import write_weights
 from caspr.report.comparison_tables import reliability_lines
+from caspr.task.settings.weights_table import write_weights
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
 from caspr.text.variants import find_variants, unify

@@ -8,10 +8,10 @@ from typing import Any
 from caspr.measures.comparison import Comparison, Matrix
 from caspr.measures.intervals import ComparisonIntervals, Interval
 from caspr.measures.reliability import Reliability
-from caspr.measures.reliability.weights_table import CONSTANT
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.disagreements import TITLES, disagreement_sentence, examples, named
+from caspr.task.settings.weights_table import CONSTANT
 from caspr.text.findings import times
 
 KINDS = {

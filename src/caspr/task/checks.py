@@ -5,13 +5,22 @@ What is odd about the annotations alone is found by `text.checks`; here settings
 
 from collections.abc import Iterator
 
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Singletons
 from caspr.text.findings import Finding, note, times, warning
 
 
 def check_task(instance: Instance) -> tuple[Finding, ...]:
     """Return everything odd about a task."""
-    return (*_nested(instance), *_new_mentions(instance))
+    return (*_set_aside(instance), *_nested(instance), *_new_mentions(instance))
+
+
+def _set_aside(instance: Instance) -> Iterator[Finding]:
+    """Count the chains of one where they are dropped."""
+    alone = [len(annotation.singletons) for annotation in instance.annotations]
+    if any(alone) and instance.singletons is Singletons.DROP:
+        who = times(sum(map(bool, alone)), "annotator")
+        message = f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such; see --singletons)"
+        yield note("singleton-chains", message, count=sum(alone))
 
 
 def _nested(instance: Instance) -> Iterator[Finding]:

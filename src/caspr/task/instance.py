@@ -35,6 +35,8 @@ class Nesting(StrEnum):
 class Singletons(StrEnum):
     """What becomes of mentions that end in no chain."""
 
+    AUTO = "auto"
+    """One of the other two, by how the annotators worked: settings decide which before a task is made."""
     DROP = "drop"
     """They are no mentions, as in the paper."""
     VOTE = "vote"
@@ -59,7 +61,7 @@ def read_singletons(given: str) -> Singletons:
     <Singletons.VOTE: 'vote'>
     """
     if given not in list(Singletons):
-        raise InputError(f"singletons: found {given!r}, expected {' or '.join(Singletons)}")
+        raise InputError(f"singletons: found {given!r}, expected {', '.join(Singletons)}")
     return Singletons(given)
 
 

@@ -18,7 +18,6 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
         found.extend(annotation.findings)
         found.extend(_odd_chains(annotation))
     found.extend(_different_rows(annotations))
-    found.extend(_singletons(annotations))
     found.extend(_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
         found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
@@ -85,18 +84,6 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
                 count=len(tokens),
                 where=annotation.annotator,
             )
-
-
-def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    count = sum(len(annotation.singletons) for annotation in annotations)
-    if count:
-        who = sum(bool(annotation.singletons) for annotation in annotations)
-        yield note(
-            "singleton-chains",
-            f"{times(count, 'chain')} of one mention set aside ({times(who, 'annotator')} had such; "
-            "see --singletons)",
-            count=count,
-        )
 
 
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ from caspr.measures.comparison import against_gold, compare
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, methods_text
 from caspr.result import Result
-from caspr.task.settings import Settings, write_settings
 from caspr.task.solution import Status
 from tests.report.results import decided_result, hostile_result, random_results
 
@@ -26,7 +25,7 @@ def renamed(result: Result, name: str) -> Result:
 
 
 def paragraph(results: list[Result]) -> str:
-    return methods_text(results, [write_settings(Settings())] * len(results), "9.9.9")
+    return methods_text(results, "9.9.9")
 
 
 def test_every_number_is_there() -> None:
@@ -43,7 +42,6 @@ def test_every_number_is_there() -> None:
     assert f"from {two.text(min(one for one in scores if one is not None))} (" in text
     assert "7 documents" in text
     assert "CaspR 9.9.9" in text
-    assert f"singletons {write_settings(Settings())['singletons']}" in text
     assert "All results are proven optimal." in text
     assert "by hand" not in text
     assert text == paragraph(results)
@@ -69,3 +67,13 @@ def test_the_citation_is_the_one_of_the_citation_file() -> None:
 @pytest.mark.parametrize(("number", "expected"), [(0.125, "0.13"), (-0.001, "0.00"), (-0.625, "-0.63")])
 def test_numbers_are_rounded_half_up(number: float, expected: str) -> None:
     assert NumberStyle(digits=2).text(number) == expected
+
+
+def test_settings_are_said_in_words() -> None:
+    import caspr
+    from tests.cli.caller import SONG
+
+    [result] = caspr.adjudicate([caspr.read(path) for path in SONG], objective="ua", nested="never")
+    text = paragraph([result])
+    assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
+    assert "nested never" in text

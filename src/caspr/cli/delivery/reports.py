@@ -7,7 +7,7 @@ from pathlib import Path
 
 from caspr import __version__
 from caspr.errors import InputError
-from caspr.measures.comparison import against_gold, compare
+from caspr.measures.comparison import against_gold, compare_results
 from caspr.report.explained_report import Report, explained
 from caspr.report.feedback_page import feedback_page
 from caspr.report.html_pages import report_page
@@ -15,7 +15,6 @@ from caspr.report.paper.methods import methods_text
 from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
-from caspr.task.settings import Settings, write_settings
 
 REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
 """The formats of reports, with the endings of their files."""
@@ -34,7 +33,7 @@ def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> s
 
 def report_text(results: Sequence[Result], format: str) -> str:
     """Return the report on some results in a format of `REPORT_FORMATS`."""
-    comparison = compare([result.instance.annotations for result in results])
+    comparison = compare_results(results)
     report = explained(results, comparison, against_gold(results))
     if format == "html":
         return report_page(report, _title(report))
@@ -44,9 +43,9 @@ def report_text(results: Sequence[Result], format: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def methods_paragraph(results: Sequence[Result], settings: Sequence[Settings]) -> str:
+def methods_paragraph(results: Sequence[Result]) -> str:
     """Return the paragraph for the methods section of a paper."""
-    return methods_text(results, [write_settings(one) for one in settings], __version__)
+    return methods_text(results, __version__)
 
 
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
@@ -60,7 +59,7 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
             (
                 (one, result.gold)
                 for result in results
-                for one in result.instance.annotations
+                for one in result.annotations
                 if one.annotator == annotator
             ),
         )

@@ -1,20 +1,19 @@
 """The paragraph for the methods section: what was annotated, how far annotators agree, how it was merged.
 
 Every number comes with the convention it was computed under, so that another group can compute it again.
-Settings are given by their names on the command line, apart from those that only say how the search was
-done.
+Settings are in the words that the terminal and certificates use.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
-from caspr.measures.comparison import Comparison, Standings, against_gold, compare
+from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results
 from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.result import Result
 from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.settings.words import in_words
 from caspr.task.solution import Status
 from caspr.text.findings import times
 
@@ -23,24 +22,21 @@ CITATION = (
     "Journal of Experimental & Theoretical Artificial Intelligence."
 )
 """What to cite for the method."""
-SEARCH = ("engine", "encoding", "time_limit", "memory_limit", "omit_cost", "use_cost", "invent_cost")
-"""Settings that do not shape a proven result, or that are given as the objective."""
 
 _STYLE = NumberStyle(digits=2)
 
 
-def methods_text(results: Sequence[Result], settings: Sequence[Mapping[str, Any]], version: str) -> str:
-    """Return the paragraph, given the settings of each document by name."""
-    documents = [result.instance.annotations for result in results]
-    comparison = compare(documents)
-    intervals = comparison_intervals(documents)
+def methods_text(results: Sequence[Result], version: str) -> str:
+    """Return the paragraph about some results, made with a version of CaspR."""
+    comparison = compare_results(results)
+    intervals = comparison_intervals([result.annotations for result in results])
     sentences = [
         _annotated(results, comparison),
         _disputed(comparison),
         _alpha(comparison, intervals.alpha["passonneau"] if intervals else None),
         _pairs(comparison, intervals.between["conll"] if intervals else None),
         *(["Intervals are 95% percentile intervals of 1,000 draws of documents."] if intervals else []),
-        _merged(results, settings, version),
+        _merged(results, version),
         *_decided(results),
         _proven(results),
         _gold(results),
@@ -51,7 +47,7 @@ def methods_text(results: Sequence[Result], settings: Sequence[Mapping[str, Any]
 
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
     tokens = sum(len(result.document.tokens) for result in results)
-    each = sorted({len(result.instance.annotations) for result in results})
+    each = sorted({len(result.annotations) for result in results})
     who = times(len(comparison.annotators), "annotator")
     if each != [len(comparison.annotators)]:
         who += f" ({each[0]} of them each)" if len(each) == 1 else f" ({each[0]} to {each[-1]} of them each)"
@@ -84,18 +80,15 @@ def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
     )
 
 
-def _merged(results: Sequence[Result], settings: Sequence[Mapping[str, Any]], version: str) -> str:
+def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(_objective(one) for one in objectives)
-    chosen = [
-        ", ".join(f"{name} {_setting(value)}" for name, value in one.items() if name not in SEARCH)
-        for one in settings
-    ]
+    chosen = [", ".join(in_words(result.given.settings)) for result in results if result.given is not None]
     different = list(dict.fromkeys(chosen))
-    rest = different[0] if len(different) == 1 else "settings that differ between documents"
+    rest = different[0] if len(different) == 1 else "settings differ between documents"
     return (
         f"Their annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
-        f"least cost: {named}; {rest}."
+        f"least cost: {named}{f'; settings: {rest}' if chosen else ''}."
     )
 
 
@@ -110,10 +103,6 @@ def _objective(objective: Objective) -> str:
         f"objective {name} (an omitted link costs {objective.omit} for each annotator who gave it, a used "
         f"one {objective.use} for each who did not, {invented})"
     )
-
-
-def _setting(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _decided(results: Sequence[Result]) -> Iterator[str]:

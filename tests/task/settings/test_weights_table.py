@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caspr.errors import FormatError, InputError
-from caspr.measures.reliability.weights_table import (
+from caspr.task.settings.weights_table import (
     LARGEST,
     AnnotatorWeights,
     WeightsTable,
