@@ -47,7 +47,7 @@ def main(words: Sequence[str] | None = None) -> None:
         help="what others are compared with; default: the first settings",
     )
     add("--no-baselines", action="store_true", help="only the settings, not annotators and simpler merging")
-    add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install caspr[bench])")
+    add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install '.[bench]')")
     add("--cut", type=float, metavar="PERCENT", help="leave each annotator so much of every document")
     add("--documents", type=int, help="how many documents of each dataset, over all sizes; default: all")
     add("--time-limit", type=float, default=10, help="seconds for each adjudication; default: 10")

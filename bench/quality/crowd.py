@@ -3,7 +3,7 @@
 A task is a pair of mentions that somebody linked with something in a document, a worker is an annotator who
 has the document, and the answer says whether the annotator linked the pair. Pairs that nobody linked are
 among the tasks: without them such models take only what everybody linked for coreferent. Parameters are
-learned over the whole dataset. `crowd-kit` comes with `pip install caspr[bench]` and is imported when it is
+learned over the whole dataset. `crowd-kit` comes with `pip install '.[bench]'` and is imported when it is
 used.
 """
 

@@ -1,5 +1,6 @@
 """`caspr check`, `caspr encode` and the command line as such."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,18 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
     process.wait()
+
+
+def test_the_shell_can_complete_commands_and_options() -> None:
+    def completed(*words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_CASPR_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        program = [sys.executable, "-m", "caspr"]
+        return subprocess.run(program, env=environment, capture_output=True, text=True).stdout.splitlines()
+
+    assert completed("caspr", "adj") == ["plain,adjudicate"]
+    assert "plain,--memory-limit" in completed("caspr", "redo", "--me")

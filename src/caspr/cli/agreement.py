@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
-from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
@@ -63,13 +63,13 @@ def command(
     json_path: Path | None,
     **given: Any,
 ) -> None:
-    """Say how far the annotators of FILES agree, one file per annotator, and what they disagree about."""
+    """Say how far the annotators of FILES agree, one file per annotator or one folder of all, and why not."""
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_given(files, {})[0])
     documents = [align(annotations) for annotations in documents]
-    print_lines(findings)
+    print_findings(findings)
     if strict:
         refuse_warnings(findings, printed=True)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from caspr.adjudication import by_document, prepare
+from caspr.adjudication import by_document, made_concrete, prepare
+from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, reading
-from caspr.formats import read_all
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, times
+from caspr.text.findings import Finding, condensed, times
 from caspr.text.printable import printable
 
 TOKENS_IN_LINE = 10
@@ -27,18 +27,22 @@ TOKENS_IN_LINE = 10
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
 @format_options
 def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -> None:
-    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written."""
-    documents, findings = by_document(read_all(files, **reading(given)))
-    found = list(findings)
+    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
+
+    FILES may also be one folder that holds the work of all annotators.
+    """
+    documents, findings = by_document(read_given(files, reading(given))[0])
+    found = condensed(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)
-        odd = (*odd, *check_task(Settings().instance(annotations, Decisions())))
+        concrete, more = made_concrete(annotations, Decisions(), Settings())
+        odd = (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
         for line in _numbered(annotations[0].document) if tokens else ():
             click.echo(line)
-    for finding in findings:
+    for finding in condensed(findings):
         click.echo(str(finding))
     click.echo(f"{times(len(documents), 'document')}, {times(len(warnings_of(found)), 'warning')}")
     if strict:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from caspr import __version__
 from caspr.errors import InputError
+from caspr.files import portable_name
 from caspr.measures.comparison import against_gold, compare_results
 from caspr.report.explained_report import Report, explained
 from caspr.report.feedback_page import feedback_page
@@ -77,6 +78,7 @@ def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
     taken: set[str] = set()
     for annotator in annotators:
         plain = re.sub(r"[^\w.-]+", "_", annotator).strip("._-")[:80] or "annotator"
+        plain = portable_name(plain)
         name, number = plain, 1
         while name.lower() in taken:
             number += 1

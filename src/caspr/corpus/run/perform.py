@@ -13,11 +13,11 @@ from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
-from caspr.corpus.run.memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
 from caspr.measures.comparison import against_gold, compare_results, coverage_of, deviations
 from caspr.measures.typology import classify
+from caspr.process_memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.proof.prove import prove_results
 from caspr.report.comparison_tables import counts_values
 from caspr.report.explained_report import explained

@@ -1,18 +1,12 @@
 """The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
-import os
-import resource
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 
+from caspr.process_memory import resident_megabytes
 from caspr.task.limits import Limits
 from caspr.task.solution import Stop
-
-STATM = Path("/proc/self/statm")
-"""Where Linux shows the present size of a process."""
 
 
 def never() -> bool:
@@ -57,16 +51,8 @@ class Watch:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""
         if self.stop is None and self.left <= 0:
             self.stop = Stop.TIME
-        if self.stop is None and self.megabytes < float("inf") and _resident() > self.megabytes:
+        if self.stop is None and self.megabytes < float("inf") and resident_megabytes() > self.megabytes:
             self.stop = Stop.MEMORY
         if self.stop is None and self.cancelled():
             self.stop = Stop.INTERRUPT
         return self.stop is not None
-
-
-def _resident() -> float:
-    """Return the memory this process holds, in megabytes; its peak where the present is not known."""
-    if STATM.exists():
-        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
