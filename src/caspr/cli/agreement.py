@@ -63,7 +63,10 @@ def command(
     json_path: Path | None,
     **given: Any,
 ) -> None:
-    """Say how far the annotators of FILES agree, one file per annotator or one folder of all, and why not."""
+    """Say how far the annotators of FILES agree, and what they disagree about.
+
+    FILES are one file per annotator, or one folder of all.
+    """
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()

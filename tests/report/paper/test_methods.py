@@ -9,8 +9,10 @@ import pytest
 from caspr.measures.comparison import against_gold, compare
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, methods_text
-from caspr.result import Result
+from caspr.result import Given, Result
+from caspr.task.settings import Settings
 from caspr.task.solution import Status
+from caspr.text.variants import Variants
 from tests.report.results import decided_result, hostile_result, random_results
 
 ROOT = Path(__file__).parents[3]
@@ -21,7 +23,8 @@ def renamed(result: Result, name: str) -> Result:
     annotations = tuple(
         replace(one, document=replace(one.document, name=name)) for one in result.instance.annotations
     )
-    return replace(result, instance=replace(result.instance, annotations=annotations))
+    given = Given(annotations, result.instance.decisions, Settings(), Variants())
+    return replace(result, instance=replace(result.instance, annotations=annotations), given=given)
 
 
 def paragraph(results: list[Result]) -> str:
@@ -42,6 +45,7 @@ def test_every_number_is_there() -> None:
     assert f"from {two.text(min(one for one in scores if one is not None))} (" in text
     assert "7 documents" in text
     assert "CaspR 9.9.9" in text
+    assert "nested vote, singletons auto" in text
     assert "All results are proven optimal." in text
     assert "by hand" not in text
     assert text == paragraph(results)

@@ -1,7 +1,7 @@
 """The paragraph for the methods section: what was annotated, how far annotators agree, how it was merged.
 
 Every number comes with the convention it was computed under, so that another group can compute it again.
-Settings are in the words that the terminal and certificates use.
+Settings are given in words, apart from those that only say how the search was done.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.result import Result
 from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.settings import Settings
 from caspr.task.settings.words import in_words
 from caspr.task.solution import Status
 from caspr.text.findings import times
@@ -22,7 +23,6 @@ CITATION = (
     "Journal of Experimental & Theoretical Artificial Intelligence."
 )
 """What to cite for the method."""
-
 _STYLE = NumberStyle(digits=2)
 
 
@@ -83,12 +83,12 @@ def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
 def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(_objective(one) for one in objectives)
-    chosen = [", ".join(in_words(result.given.settings)) for result in results if result.given is not None]
-    different = list(dict.fromkeys(chosen))
+    given = [result.given.settings for result in results if result.given is not None]
+    different = list(dict.fromkeys(", ".join(_rules(one)) for one in given))
     rest = different[0] if len(different) == 1 else "settings differ between documents"
     return (
         f"Their annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
-        f"least cost: {named}{f'; settings: {rest}' if chosen else ''}."
+        f"least cost: {named}{f'; settings: {rest}' if given else ''}."
     )
 
 
@@ -103,6 +103,12 @@ def _objective(objective: Objective) -> str:
         f"objective {name} (an omitted link costs {objective.omit} for each annotator who gave it, a used "
         f"one {objective.use} for each who did not, {invented})"
     )
+
+
+def _rules(settings: Settings) -> Sequence[str]:
+    """Return the settings in words; the objective's costs are said already."""
+    words = list(in_words(settings))
+    return words[1:] if settings.weights is None else words
 
 
 def _decided(results: Sequence[Result]) -> Iterator[str]:
