@@ -15,7 +15,7 @@ from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
-from caspr.measures.comparison import against_gold, compare, deviations
+from caspr.measures.comparison import against_gold, compare_results, coverage_of, deviations
 from caspr.measures.typology import classify
 from caspr.process_memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.proof.prove import prove_results
@@ -120,7 +120,7 @@ def _refuse_warnings(findings: Sequence[Finding]) -> None:
 
 
 def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
-    agreement = tally(result.instance.annotations)
+    agreement = tally(result.annotations)
     shown = document_summary(replace(result, findings=(*findings, *result.findings)))
     return {
         **shown,
@@ -128,7 +128,7 @@ def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mappi
             ALPHA: _decimal(agreement.alpha(ALPHA)),
             "links": _decimal(agreement.alpha("links")),
         },
-        "disagreement": counts_values(classify(result.instance.annotations).counts),
+        "disagreement": counts_values(classify(result.annotations, coverage=coverage_of(result)).counts),
         "departures": {name: counts_values(counts) for name, counts in deviations([result]).items()},
         "megabytes": round(megabytes, 1),
     }
@@ -142,7 +142,7 @@ def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """Yield the pages about a document, by path."""
     name = file_name(job.document)
     if job.options.report:
-        comparison = compare([result.instance.annotations for result in results])
+        comparison = compare_results(results)
         page = report_page(explained(results, comparison, against_gold(results)), job.document)
         yield f"reports/{name}.html", page
     if job.options.feedback:
@@ -163,7 +163,7 @@ def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]
         pairs = (
             (one, result.gold)
             for result in results
-            for one in result.instance.annotations
+            for one in result.annotations
             if one.annotator == annotator
         )
         yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)
