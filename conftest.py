@@ -16,12 +16,13 @@ import pytest
 
 def pytest_configure() -> None:
     """Restore the default handlers of signals that this process ignores."""
-    for number, handler in (
-        (signal.SIGINT, signal.default_int_handler),
-        (signal.SIGTERM, signal.SIG_DFL),
-        (signal.SIGHUP, signal.SIG_DFL),
+    for name, handler in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGTERM", signal.SIG_DFL),
+        ("SIGHUP", signal.SIG_DFL),
     ):
-        if signal.getsignal(number) is signal.SIG_IGN:
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
 
 

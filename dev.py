@@ -1,6 +1,7 @@
 """Set up and run the project with nothing but Python: `python3 dev.py example`, `python3 dev.py test`.
 
-The first call makes a virtual environment in `.venv` and installs CaspR into it; later calls reuse it.
+The first call makes a virtual environment in `.venv` and installs CaspR into it, with what it needs to run;
+the first `test` adds what the tests need. Later calls reuse both.
 """
 
 import hashlib
@@ -16,18 +17,51 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 COVERAGE = ("--cov", "--cov-report=term:skip-covered")
 """Measured when all tests are run; the floor is `fail_under` in `pyproject.toml`."""
+LONG = ("tests/platforms/test_windows.py", "tests/test_packaging.py")
+"""Tests of which some take minutes, and are run only by `test --all`."""
 
 
-def set_up() -> None:
+def set_up(*, tests: bool) -> None:
     """Make the virtual environment, or renew it when `pyproject.toml` has changed."""
-    stamp = VENV / "installed-for"
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
-    if stamp.exists() and stamp.read_text() == wanted:
-        return
-    print("setting up .venv (once) ...", flush=True)
-    venv.create(VENV, with_pip=True, clear=True)
-    run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[dev]")
-    stamp.write_text(wanted)
+    if not _is_installed("installed-for", wanted):
+        print("setting up .venv (once): Python ...", flush=True)
+        venv.create(VENV, with_pip=True, clear=True)
+        install("what CaspR needs", "-e", ".")
+        (VENV / "installed-for").write_text(wanted, encoding="utf-8")
+    if tests and not _is_installed("tests-installed-for", wanted):
+        install("what the tests need", "-e", ".[dev]")
+        (VENV / "tests-installed-for").write_text(wanted, encoding="utf-8")
+
+
+def _is_installed(stamp: str, wanted: str) -> bool:
+    path = VENV / stamp
+    return path.exists() and path.read_text(encoding="utf-8") == wanted
+
+
+def install(what: str, *arguments: str) -> None:
+    """Install packages with pip and print a line for each that is downloaded; stop if that fails."""
+    print(f"setting up .venv (once): {what} ...", flush=True)
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+    command += ["--progress-bar", "off", *arguments]
+    printed: list[str] = []
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            printed.append(line)
+            if line.lstrip().startswith(("Downloading", "Using cached", "Installing", "Building")):
+                print(f"  {line.strip()[:100]}", flush=True)
+    if process.returncode:
+        print("".join(printed), file=sys.stderr)
+        sys.exit(process.returncode)
 
 
 def run(*arguments: str) -> None:
@@ -87,32 +121,47 @@ def install_node_modules(npm: str) -> str:
     modules = ROOT / "node_modules"
     stamp = modules / "installed-for"
     wanted = hashlib.sha256((ROOT / "package.json").read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == wanted:
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return ""
     print("setting up node_modules (once) ...", flush=True)
     command = [npm, "install", "--no-audit", "--no-fund", "--silent"]
     if subprocess.run(command, cwd=ROOT, check=False).returncode or not modules.is_dir():
         return "npm could not install the packages of package.json"
-    stamp.write_text(wanted)
+    stamp.write_text(wanted, encoding="utf-8")
     return ""
 
 
+def install_wine() -> None:
+    """Install Debian's Wine for the tests on Windows where there is none and we may."""
+    if os.name != "nt" and not shutil.which("wine"):
+        install_packages("wine", "wine64")
+
+
 def test(*arguments: str) -> None:
-    """Run linter, type checker, tests, doctests and the documentation's examples."""
+    """Run linter, type checker, tests, doctests and the documentation's examples.
+
+    With `--all`, also run what takes longer: CaspR on Windows, and installed into a clean environment.
+    """
+    everything = "--all" in arguments
+    arguments = tuple(word for word in arguments if word != "--all")
     install_browser()
     run("-m", "ruff", "check", ".")
     run("-m", "ruff", "format", "--check", ".")
     run("-m", "mypy")
     check_javascript()
     run("-m", "pytest", "-n", "2", *(arguments or COVERAGE))
+    if everything:
+        install_wine()
+        os.environ.setdefault("CASPR_WINDOWS", "wanted")
+        run("-m", "pytest", "-n", "0", *LONG)
 
 
 COMMANDS = {"example": example, "test": test}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
-        sys.exit(f"usage: python3 dev.py {{{','.join(COMMANDS)}}}")
+        sys.exit(f"usage: python3 dev.py {{{','.join(COMMANDS)}}} ...")
     if sys.version_info < (3, 11):  # noqa: UP036 - this file also greets an older Python
         sys.exit(f"CaspR needs Python 3.11 or later; this is {sys.version.split()[0]}")
-    set_up()
+    set_up(tests=sys.argv[1] == "test")
     COMMANDS[sys.argv[1]](*sys.argv[2:])

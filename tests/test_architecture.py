@@ -11,16 +11,18 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "files", "process_tree"},
+    {"errors", "files", "file_locks", "process_memory", "process_tree", "upward"},
     {"text"},
     {"task"},
     {"engines", "proof", "result"},
     {"disputes", "measures"},
     {"formats", "report"},
     {"adjudication"},
-    {"corpus", "review"},
+    {"corpus", "review", "notebook"},
     {"cli", "__main__"},
 ]
+TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores")
+"""Modules that name the type of what `upward` brings them, and never import it when they run."""
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "highspy": "engines/native",
@@ -32,15 +34,20 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "click": "cli",
     "rich": "cli/terminal",
     "subprocess": ("engines/asp", "corpus", "process_tree"),
-    "psutil": ("process_tree", "corpus/run"),
+    "psutil": ("process_memory", "process_tree"),
+    "filelock": "file_locks",
     "distributed": "corpus/run/cluster",
     "sqlite3": "corpus",
     "xml": "formats/containers/xml",
     "zipfile": "formats/containers/zip",
     "cassis": "formats/cas",
+    "matplotlib": "report/paper/raster",
+    "pandas": ("notebook", *TYPES_ONLY),
 }
 """Which package may be imported only where."""
-ALONE = {"text", "task", "formats", "report", "corpus", "review"}
+POSIX = {"fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
+"""Modules that Windows lacks."""
+ALONE = {"text", "task", "formats", "report", "corpus", "review", "notebook"}
 """Rooms that do not know their neighbours in the same layer."""
 FORBIDDEN = {
     "proof/verify": ("caspr.engines",),
@@ -76,6 +83,15 @@ def imports(path: Path) -> Iterator[str]:
             yield node.module or ""
             if node.module == "caspr":
                 yield from (f"caspr.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_that_only_posix_has_is_imported_with_a_module(path: Path) -> None:
+    """Allow `fcntl` and the like only inside of functions, which ask whether there is such a module."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert POSIX.isdisjoint(name.partition(".")[0] for name in names), f"{path}:{node.lineno}"
 
 
 def layer(name: str) -> int:

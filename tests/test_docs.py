@@ -33,10 +33,15 @@ NAMED = re.compile(r"`((?:[a-z_0-9.*]+/)+[a-z_0-9.*]*|[a-z_0-9]+\.py)`")
 """A path in running text: something with a slash, or a module."""
 
 
+EDIT = re.compile(r"^<!-- edit (\S+): token (\d+): (\S+) -->\n", re.MULTILINE)
+"""What the reader does in an editor, in a comment: the last cell of a token in a file gets another text."""
+
+
 def commands(page: Path) -> list[tuple[str, str]]:
     """Return every command of a page with what it should print."""
     found: list[tuple[str, str]] = []
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    text = EDIT.sub(r"```console\n$ edit \1 \2 \3\n```\n", page.read_text(encoding="utf-8"))
+    for block in BLOCK.findall(text):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
             while command.endswith("\\"):
@@ -44,6 +49,14 @@ def commands(page: Path) -> list[tuple[str, str]]:
                 command = command[:-1] + more.strip()
             found.append((command, expected))
     return found
+
+
+def edit(folder: Path, name: str, token: str, cell: str) -> None:
+    """Change the last cell of a token in a file with columns."""
+    path = folder / name
+    text, count = re.subn(rf"(?m)^({token}\t.*\t)\S+$", rf"\1{cell}", path.read_text(encoding="utf-8"))
+    assert count == 1, f"{name} has {count} tokens {token}"
+    path.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -56,6 +69,9 @@ def test_console_blocks(page: Path, tmp_path: Path) -> None:
             folder = folder / command.removeprefix("cd ")
             continue
         if command.startswith(("python3 dev.py", "pip ", "git ")):
+            continue
+        if command.startswith("edit "):
+            edit(folder, *command.split()[1:])
             continue
         done = subprocess.run(
             ["bash", "-c", command],
@@ -75,6 +91,18 @@ def test_console_blocks(page: Path, tmp_path: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_needs_no_programs_that_windows_lacks() -> None:
+    known = {"caspr", "cat", "cd", "python3"}
+    assert {command.split()[0] for command, _ in commands(ROOT / "README.md")} <= {*known, "edit"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_nothing_is_installed_by_a_name_that_is_not_ours(page: Path) -> None:
+    """Expect a path: in the package index, the name may be somebody else's."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"install[^\n`]* ['\"]?caspr\b(?!-)", text)
 
 
 def test_every_command_has_a_page() -> None:
@@ -177,6 +205,8 @@ def test_versions_and_dates_are_in_step() -> None:
     release = re.search(r"^## \[([0-9.]+)\] - ([0-9-]+)$", changes, re.MULTILINE)
     assert release is not None
     assert project["version"] == caspr.__version__ == release[1]
+    wheels = {name for page in PAGES for name in re.findall(r"caspr-([\d.]+)-py3", page.read_text("utf-8"))}
+    assert wheels == {caspr.__version__}
     assert f'\nversion: {release[1]}\ndate-released: "{release[2]}"\n' in citation
 
 

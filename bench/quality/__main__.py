@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.corpora import CORPORA
-from bench.quality.judged import JudgedSet, read_set
+from bench.quality.judged import JudgedSet, cut, read_set
 from bench.quality.responses import Response, adjudicated, baselines
 from bench.quality.scoring import compare, score_documents
 from bench.quality.table import Row, to_markdown
@@ -47,7 +47,8 @@ def main(words: Sequence[str] | None = None) -> None:
         help="what others are compared with; default: the first settings",
     )
     add("--no-baselines", action="store_true", help="only the settings, not annotators and simpler merging")
-    add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install caspr[bench])")
+    add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install '.[bench]')")
+    add("--cut", type=float, metavar="PERCENT", help="leave each annotator so much of every document")
     add("--documents", type=int, help="how many documents of each dataset, over all sizes; default: all")
     add("--time-limit", type=float, default=10, help="seconds for each adjudication; default: 10")
     add("--seed", type=int, default=1)
@@ -65,6 +66,8 @@ def _judged(source: str, folder: Path, given: argparse.Namespace) -> Iterator[Ro
     scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
     most = QUICK_DOCUMENTS if given.quick else given.documents
     judged = read_set(source, folder=folder, seed=given.seed, scale=scale, most=most)
+    if given.cut is not None:
+        judged = cut(judged, given.cut / 100)
     responses = [] if given.no_baselines else list(baselines(judged, crowd=given.crowd))
     for words in given.set or SETTINGS:
         print(f"{judged.name}: {words or 'defaults'}", file=sys.stderr, flush=True)

@@ -1,12 +1,15 @@
 """Dawid-Skene and MACE over pairs of mentions, from `crowd-kit`, followed by the transitive closure.
 
-A task is a pair of mentions that somebody linked in a document, a worker is an annotator who has the
-document, and the answer says whether the annotator linked the pair. Parameters are learned over the whole
-dataset. `crowd-kit` comes with `pip install caspr[bench]` and is imported when it is used.
+A task is a pair of mentions that somebody linked with something in a document, a worker is an annotator who
+has the document, and the answer says whether the annotator linked the pair. Pairs that nobody linked are
+among the tasks: without them such models take only what everybody linked for coreferent. Parameters are
+learned over the whole dataset. `crowd-kit` comes with `pip install '.[bench]'` and is imported when it is
+used.
 """
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
 from bench.quality.closures import Pair, closure, links
@@ -38,7 +41,8 @@ def _labels(documents: Sequence[Judged], aggregator: str) -> Mapping[Task, int]:
     tasks: list[Task] = []
     for document in documents:
         given = {one.annotator: links(one) for one in document.annotations}
-        for pair in sorted(set().union(*given.values())):
+        mentions = sorted({span for own in given.values() for pair in own for span in pair})
+        for pair in combinations(mentions, 2):
             rows += [(len(tasks), annotator, int(pair in own)) for annotator, own in given.items()]
             tasks.append((document.name, pair))
     if not tasks:

@@ -6,7 +6,8 @@ generators of `bench.corpora` write it. Where a gold has a span in several chain
 of them, the first in a tie: scores need a gold in which every mention has one place.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,6 +73,31 @@ def _without_repetitions(gold: Annotation) -> Annotation:
         chains.append(Chain.of(chain.id, set(chain.mentions) - taken))
         taken |= set(chain.mentions)
     return Annotation.of(gold.annotator, gold.document, [chain for chain in chains if chain.mentions])
+
+
+def cut(judged: JudgedSet, share: float) -> JudgedSet:
+    """Leave each annotator only a share of every document, in one piece.
+
+    The first annotator has the beginning, the last one the end, others what lies between. This simulates
+    annotators who share the work. The gold stays whole.
+    """
+    documents = tuple(Judged(one.gold, tuple(_cut(one.annotations, share))) for one in judged.documents)
+    return JudgedSet(f"{judged.name}, {share:.0%} each", documents)
+
+
+def _cut(annotations: Sequence[Annotation], share: float) -> Iterator[Annotation]:
+    tokens = len(annotations[0].document.tokens)
+    size = math.ceil(share * tokens)
+    for number, annotation in enumerate(annotations):
+        start = 1 + round(number * (tokens - size) / (len(annotations) - 1))
+        chains = [
+            Chain.of(
+                chain.id, (span for span in chain.mentions if start <= span.start and span.end < start + size)
+            )
+            for chain in annotation.all_chains
+        ]
+        seen = [chain for chain in chains if chain.mentions]
+        yield Annotation.of(annotation.annotator, annotation.document, seen)
 
 
 def _gold_file(documents: Documents) -> Path:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from caspr.errors import CasprError
     from caspr.formats import read, write
     from caspr.measures.scores import score
+    from caspr.notebook.comparing import agreement
+    from caspr.notebook.rows import from_rows, to_rows
+    from caspr.notebook.spacy_docs import from_spacy, to_spacy
     from caspr.result import Result
     from caspr.task.decisions import Decisions
     from caspr.task.objectives import Objective
@@ -39,9 +42,14 @@ __all__ = [
     "Span",
     "adjudicate",
     "adjudicate_document",
+    "agreement",
     "check",
+    "from_rows",
+    "from_spacy",
     "read",
     "score",
+    "to_rows",
+    "to_spacy",
     "write",
 ]
 
@@ -58,9 +66,14 @@ _HOMES = {
     "Span": "caspr.text.document",
     "adjudicate": "caspr.adjudication",
     "adjudicate_document": "caspr.adjudication",
+    "agreement": "caspr.notebook.comparing",
     "check": "caspr.text.checks",
+    "from_rows": "caspr.notebook.rows",
+    "from_spacy": "caspr.notebook.spacy_docs",
     "read": "caspr.formats",
     "score": "caspr.measures.scores",
+    "to_rows": "caspr.notebook.rows",
+    "to_spacy": "caspr.notebook.spacy_docs",
     "write": "caspr.formats",
 }
 """The module that defines each public name; no submodule of this package has such a name."""

@@ -33,7 +33,7 @@ from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.coverage import partial_coverage
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, Severity, warning
+from caspr.text.findings import Finding, Severity, condensed, warning
 from caspr.text.variants import find_variants, variant_findings
 
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
@@ -61,7 +61,7 @@ def adjudicate(
     chosen, odd = change(Settings(), settings).for_run(documents)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
     odd = tuple(finding for finding in odd if finding.severity is Severity.WARNING)
-    for finding in (*findings, *odd):
+    for finding in (*condensed(findings), *odd):
         warnings.warn(str(finding), stacklevel=2)
     return [
         adjudicate_document(annotations, made, chosen)

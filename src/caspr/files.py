@@ -5,6 +5,9 @@
 `os.replace` is atomic only within one file system, hence the same folder. A symbolic link stays a link:
 its target is replaced. Devices and pipes (`/dev/stdout`) cannot be replaced and are written directly.
 Every failure is one line, and leaves no temporary file behind.
+
+Windows neither replaces nor removes a file while somebody has it open: virus scanners, search indexers and
+editors do so for moments, so that replacing is tried again for a while there.
 """
 
 import codecs
@@ -13,6 +16,8 @@ import os
 import re
 import secrets
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +35,16 @@ _MARKS = {
 """Byte order marks of encodings that are not read; the longer first, because one begins with another."""
 _TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
 """The names of temporary files."""
+_FORBIDDEN = re.compile(
+    r'[\x00-\x1f<>:"|?*\\]|[. ]$|^(?=(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)).', re.IGNORECASE
+)
+"""What Windows does not have in the name of a file: characters, ends, and the names of devices."""
+_BINARY: int = getattr(os, "O_BINARY", 0)
+"""Without it, Windows changes line ends."""
+_PATIENCE = 2.0
+"""Seconds during which Windows is asked again to replace a file that somebody has open."""
+_PAUSE = 0.02
+"""Seconds between two attempts to replace it."""
 
 
 @dataclass
@@ -132,7 +147,7 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(target)
+            _replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
         _sync_folder(target.parent)
@@ -193,6 +208,15 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
             _sync_folder(copy.parent)
             return copy
     raise AssertionError("count() ended")
+
+
+def portable_name(name: str) -> str:
+    """Return a name of a file or folder that every system can have: what Windows forbids becomes a code.
+
+    >>> portable_name("a:b"), portable_name("con.txt"), portable_name("etc."), portable_name("Console")
+    ('a%3Ab', '%63on.txt', 'etc%2E', 'Console')
+    """
+    return _FORBIDDEN.sub(lambda match: f"%{ord(match[0]):02X}", name)
 
 
 def _temporary(target: Path) -> Path:
@@ -264,16 +288,30 @@ def _prepare(file: _Pending) -> None:
 def _finish(file: _Pending) -> None:
     if file.temporary is None:
         # Appending: a redirected standard output is not truncated.
-        _write(os.open(file.path, os.O_WRONLY | os.O_APPEND), file.data)
+        _write(os.open(file.path, os.O_WRONLY | os.O_APPEND | _BINARY), file.data)
     else:
-        file.temporary.replace(file.target)
+        _replace(file.temporary, file.target)
         file.temporary = None
     file.written = True
 
 
+def _replace(temporary: Path, target: Path) -> None:
+    """Put a file into the place of another in one step."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            temporary.replace(target)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > deadline or target.is_dir():
+                raise
+        time.sleep(_PAUSE)
+
+
 def _create(path: Path, data: bytes, mode: int | None) -> None:
     """Make a new file that is on the disk when this returns, and not there at all if it fails."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+    descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
     try:
         _write(descriptor, data, mode=mode, sync=True)
     except BaseException:
@@ -285,7 +323,7 @@ def _create(path: Path, data: bytes, mode: int | None) -> None:
 def _write(descriptor: int, data: bytes, *, mode: int | None = None, sync: bool = False) -> None:
     """Write all bytes and close the descriptor in any case."""
     try:
-        if mode is not None:
+        if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(descriptor, mode)
         rest = memoryview(data)
         while rest:
@@ -328,6 +366,8 @@ def _explained(path: Path, files: Iterable[_Pending]) -> Iterator[None]:
 def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start]
+        if not 0xD800 <= ord(character) < 0xE000:
+            return f"file names are {error.encoding} here, which has no '{character}': set PYTHONUTF8=1"
         return f"the text has a lone surrogate U+{ord(character):04X}, which UTF-8 cannot hold"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 

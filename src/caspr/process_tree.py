@@ -9,7 +9,12 @@ to find them misses some:
     mark          an environment variable of a random value, which all of them inherit unless they clear their
                   environment; every process of the machine is searched
 
-`ProcessTrees` combines them. It lies beside `caspr.files` at the bottom of the import layers, because the ASP
+`ProcessTrees` combines them. Windows has no groups.
+
+When this process is killed itself, it ends nothing any more. Linux then kills what was started with
+`own_session` (PDEATHSIG), Windows what `end_with_this_process` put into a job object; macOS does neither.
+
+This module lies beside `caspr.files` at the bottom of the import layers, because the ASP
 engines and the corpus both end processes, and engines cannot import the corpus. psutil is imported where a
 tree is ended, so that a run which ends no processes does not load it.
 """
@@ -18,17 +23,22 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from functools import partial
+from functools import cache, partial
 from subprocess import Popen
 from typing import TYPE_CHECKING, Any
+
+from caspr.process_memory import resident_megabytes
 
 if TYPE_CHECKING:
     from psutil import Process
 
 _PR_SET_PDEATHSIG = 1
+_KILL_ON_JOB_CLOSE = 0x2000
+_EXTENDED_LIMITS = 9
 _PATIENCE = 5.0
 """Seconds until marked processes that were killed are expected to be gone."""
 _PAUSE = 0.01
@@ -73,6 +83,11 @@ class ProcessTrees:
             for process in marked:
                 _attempt(process.kill)
             time.sleep(_PAUSE)
+
+    def largest_megabytes(self) -> float:
+        """Return the memory of the largest process that is there now."""
+        self._look()
+        return max((resident_megabytes(process.pid) for process in self._found), default=0.0)
 
     def _look(self) -> None:
         """Find descendants; the pid of a program that was waited for may belong to another by now."""
@@ -137,3 +152,40 @@ def death_with_parent() -> Callable[[], object] | None:
     if sys.platform != "linux":
         return None
     return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def own_session() -> dict[str, Any]:
+    """Return the arguments of `Popen` for a program that Ctrl-C in the terminal does not reach.
+
+    On Linux it dies with this process; on Windows, `end_with_this_process` sees to that.
+    """
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True, "preexec_fn": death_with_parent()}
+
+
+def end_with_this_process(program: Popen[Any]) -> None:
+    """Have Windows kill a program, and all that it starts, when this process ends; elsewhere do nothing."""
+    if sys.platform == "win32":
+        ctypes.windll.kernel32.AssignProcessToJobObject(
+            ctypes.c_void_p(_job()), ctypes.c_void_p(int(program._handle))
+        )
+
+
+@cache
+def _job() -> int:
+    """Make the job object of this process, which lasts until the process ends.
+
+    The structure is JOBOBJECT_EXTENDED_LIMIT_INFORMATION: 64-bit words, of which only the flags, in the third
+    one, are not zero.
+    """
+    if sys.platform != "win32":
+        raise AssertionError("only Windows has job objects")
+    kernel = ctypes.windll.kernel32
+    kernel.CreateJobObjectW.restype = ctypes.c_void_p
+    job: int = kernel.CreateJobObjectW(None, None)
+    limits = (ctypes.c_uint64 * 18)(0, 0, _KILL_ON_JOB_CLOSE)
+    kernel.SetInformationJobObject(
+        ctypes.c_void_p(job), _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
+    )
+    return job

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
+from typing import TYPE_CHECKING
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
@@ -17,6 +18,10 @@ from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.findings import Finding, times
 from caspr.text.variants import Variants
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 GOLD = "gold"
 """The annotator name of results."""
@@ -120,6 +125,18 @@ class Result:
     def chains(self) -> tuple[Chain, ...]:
         """The chains of the result, those of one mention last."""
         return (*self.gold.chains, *self.gold.singletons)
+
+    def to_frame(self, what: str = "mentions") -> "DataFrame":
+        """Return `mentions` with every annotator's chain, `chains`, `votes` or `conflicts` for pandas."""
+        return above("result_frame")(self, what)
+
+    def conflicts(self) -> "DataFrame":
+        """Return every disputed link, who was for and against it, what was decided and why, for pandas."""
+        return self.to_frame("conflicts")
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return str(above("result_html")(self))
 
     def numbered_golds(self) -> tuple[Annotation, ...]:
         """Return every solution as a document of its own, `name.1`, `name.2` and so on."""

@@ -21,7 +21,7 @@ def test_worked_numbers_in_json(caspr: Caller, tmp_path: Path) -> None:
         make(tmp_path / "b", "(1)", "(1)", "(3)", "(2)", "(2)"),
     ]
     before = files[0].read_text()
-    values = json.loads(caspr("agreement", "--json", *files).out)
+    values = json.loads(caspr("agreement", "--singletons", "yes", "--json", *files).out)
     assert files[0].read_text() == before
     assert values["alpha"]["passonneau"] == {"value": 20 / 29, "exact": [20, 29]}
     assert values["alpha"]["nominal"]["exact"] == [8, 35]
@@ -67,3 +67,61 @@ def test_refusals(caspr: Caller, tmp_path: Path) -> None:
         "found token", "found 31 tokens"
     )
     assert "the same file" in caspr.fails("agreement", SONG[0], SONG[0])
+
+
+def test_tables_and_a_figure(caspr: Caller, tmp_path: Path) -> None:
+    names = ("a.csv", "a.tex", "a.svg")
+    words = [
+        word
+        for option, name in zip(("--csv", "--latex", "--plot"), names, strict=True)
+        for word in (option, tmp_path / name)
+    ]
+    outcome = caspr("agreement", *SONG, *words, "--percent", "--matrix", "b3")
+    assert outcome.code == 0, outcome.err
+    assert "57.5" in outcome.out
+    assert (tmp_path / "a.csv").read_text().startswith("document,of,kind,annotator,other,value,low,high\n")
+    assert "tab:agreement-b3" in (tmp_path / "a.tex").read_text()
+    assert (tmp_path / "a.svg").read_text().startswith("<svg ")
+    alone = caspr("agreement", *SONG, "--csv", "-").out
+    assert alone == (tmp_path / "a.csv").read_text()
+    assert "expected one of .svg" in caspr.fails("agreement", *SONG, "--plot", tmp_path / "a.gif")
+    assert "the same output twice" in caspr.fails(
+        "agreement", *SONG, "--csv", tmp_path / "x", "--latex", tmp_path / "x"
+    )
+
+
+def test_intervals_over_documents(caspr: Caller, tmp_path: Path) -> None:
+    files = []
+    for annotator, cells in (("a", ["(1)", "(1)", "(1)"]), ("b", ["(1)", "(1)", "-"])):
+        path = tmp_path / annotator
+        texts = [
+            make(
+                tmp_path / "one", *(cells if number % 2 else ["(1)", "(1)", "(1)"]), name=f"d{number}"
+            ).read_text()
+            for number in range(8)
+        ]
+        path.write_text("".join(texts))
+        files.append(path)
+    outcome = caspr("agreement", *files)
+    assert "95% intervals" in outcome.out
+    values = json.loads(caspr("agreement", *files, "--json").out)
+    low, high = values["intervals"]["with_others"]["muc"]["a"]
+    assert low < values["annotator"]["a"]["with_others"]["muc"]["value"] < high
+    scores = json.loads(caspr("score", *files, "--json").out)
+    assert scores["muc"]["f1_interval"] == [low, high]
+
+
+def test_score_agreement_and_report_say_the_same_of_one_pair(caspr: Caller, tmp_path: Path) -> None:
+    """The numbers of two files do not depend on the command, also where only one has chains of one."""
+    one = make(tmp_path / "one.conll", "(1)", "(1)", "(2)", "(3)", "(3)", name="d")
+    gold = tmp_path / "gold.conll"
+    other = make(tmp_path / "other.conll", "(1)", "(1)", "-", "(3)", "(1)", name="d")
+    assert caspr("adjudicate", one, other, "-o", gold, "-q", "--singletons", "drop").code == 0
+    report = json.loads(caspr("report", one, other, "--format", "json", "-q", "--singletons", "drop").out)
+    scored = json.loads(caspr("score", gold, one, "--json").out)
+    together = json.loads(caspr("agreement", gold, one, "--json").out)
+    for measure in ("mentions", "muc", "b3", "ceafe", "lea"):
+        expected = report["against_gold"]["one"][measure]["f1"]["value"]
+        assert scored[measure]["f1"] == expected
+        assert together["matrices"][measure][0][1] == expected
+    assert scored["singletons"] is False

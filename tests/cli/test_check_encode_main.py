@@ -1,5 +1,6 @@
 """`caspr check`, `caspr encode` and the command line as such."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,13 @@ def test_check_says_what_is_there(caspr: Caller) -> None:
     assert "song: 31 tokens" in outcome.out
     assert "anna   3 chains of 9 mentions, 0 chains of one" in outcome.out
     assert "1 document, 0 warnings" in outcome.out
+
+
+def test_check_numbers_the_tokens(caspr: Caller) -> None:
+    lines = caspr("check", "--tokens", *SONG).out.splitlines()
+    assert "   1  John is a musician . He played a new song" in lines
+    assert '  21  It is my favorite , " John said to her' in lines
+    assert "  31  ." in lines
 
 
 def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
@@ -107,3 +115,18 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
     process.wait()
+
+
+def test_the_shell_can_complete_commands_and_options() -> None:
+    def completed(*words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_CASPR_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        program = [sys.executable, "-m", "caspr"]
+        return subprocess.run(program, env=environment, capture_output=True, text=True).stdout.splitlines()
+
+    assert completed("caspr", "adj") == ["plain,adjudicate"]
+    assert "plain,--memory-limit" in completed("caspr", "redo", "--me")

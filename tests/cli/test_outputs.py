@@ -16,8 +16,8 @@ FILE_OPTIONS = {
     "adjudicate": ["-o", "--json", "--certificate", "--report"],
     "redo": ["-o", "--gold", "--json", "--certificate", "--report"],
     "report": ["-o"],
-    "score": ["--json"],
-    "agreement": ["--json"],
+    "score": ["--json", "--csv", "--latex"],
+    "agreement": ["--json", "--csv", "--latex"],
     "settings": ["--json"],
     "weigh": ["-o"],
 }
@@ -28,6 +28,8 @@ INPUTS = {"--template", "--gold"}
 """Options that name a file to read."""
 OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
 """The only output of its command: an argument, a folder with a journal, a file with a lock."""
+FIGURES = {("score", "--plot"), ("agreement", "--plot")}
+"""Figures, whose names must end in what they are."""
 
 PAIRS = [(command, *pair) for command, options in FILE_OPTIONS.items() for pair in combinations(options, 2)]
 FOLDER_PAIRS = [
@@ -109,8 +111,21 @@ def test_every_path_is_known_as_input_or_output() -> None:
             if not isinstance(parameter.type, click.Path):
                 continue
             is_input = isinstance(parameter, click.Argument) and parameter.name != "output"
-            spelt = any((name, option) in OTHERS for option in parameter.opts)
+            spelt = any((name, option) in OTHERS | FIGURES for option in parameter.opts)
             assert is_input or spelt or known.intersection(parameter.opts), (name, parameter.opts)
+
+
+@pytest.mark.parametrize(("command", "option"), sorted(FIGURES))
+def test_a_figure_has_a_file_of_its_own(
+    caspr: Caller, tmp_path: Path, inputs: dict[str, list[object]], command: str, option: str
+) -> None:
+    path = tmp_path / "x.svg"
+    message = refused(caspr, tmp_path, command, *inputs[command], "--csv", path, option, dotted(path))
+    assert f"found the same output twice, as --csv and {option}" in message
+    first = Path(str(inputs[command][0]))
+    drawn = first.rename(first.with_suffix(".svg"))
+    files = [drawn, *inputs[command][1:]]
+    assert "would be overwritten" in refused(caspr, tmp_path, command, *files, option, drawn)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -125,7 +140,9 @@ def test_two_outputs_in_one_file_are_refused(
     spelling: Callable[[Path], Path],
 ) -> None:
     path = tmp_path / "x.json"
-    words = [command, *inputs[command], one, path, other, spelling(path)]
+    # With `=`, a file that is there is an output of `--json`, too.
+    first = [f"{one}={path}"] if one.startswith("--") else [one, path]
+    words = [command, *inputs[command], *first, other, spelling(path)]
     message = refused(caspr, tmp_path, *words)
     assert f"found the same output twice, as {one} and {other}" in message
 

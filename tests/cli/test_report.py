@@ -145,3 +145,11 @@ def test_prices_come_from_the_native_engine(caspr: Caller) -> None:
     assert prices["John/my"] == 0
     assert all(row["in_every_optimum"] is (row["price_of_flipping"] > 0) for row in conflicts)
     assert "price to flip" in caspr("report", *SONG, "--certainty", "20", "--format", "html", "-q").out
+
+
+def test_a_paragraph_for_the_methods_section(caspr: Caller, tmp_path: Path) -> None:
+    outcome = caspr("report", *SONG, "--methods", "-q")
+    assert outcome.code == 0
+    assert outcome.out.startswith("Coreference in 1 document (31 tokens)")
+    caspr("report", *SONG, "--methods", "-o", tmp_path / "methods.txt")
+    assert (tmp_path / "methods.txt").read_text() == outcome.out

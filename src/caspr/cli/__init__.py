@@ -7,12 +7,15 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
+from io import TextIOWrapper
 from types import FrameType
 
 import click
 
 from caspr import __version__
+from caspr.cli.terminal.stopping import ENDING
 from caspr.errors import CasprError
 
 COMMANDS = {
@@ -48,6 +51,16 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand, or name those whose names are like what was written."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            like = get_close_matches(args[0].lower(), COMMANDS, n=3, cutoff=0.6)
+            hint = f": did you mean {' or '.join(like)}?" if like else ""
+            ctx.fail(f"found '{args[0]}', expected a command{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the subcommands without importing them."""
         with formatter.section("Commands"):
@@ -68,7 +81,9 @@ def main() -> None:
     """Run the command line: exit 0 when written, 2 on bad input or usage."""
     # Several threads only slow the small matrix products of the native engine down.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for stream in (sys.stdout, sys.stderr):
+        _use_utf8(stream)
+    for number in ENDING:
         # `nohup` ignores SIGHUP on purpose.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _terminate)
@@ -95,6 +110,19 @@ def main() -> None:
         _fail("interrupted; nothing was written", 130)
 
 
+def _use_utf8(stream: object) -> None:
+    """Print UTF-8 with simple line ends to files and pipes, whatever the locale.
+
+    A terminal keeps its encoding; characters that it lacks are printed as codes.
+    """
+    if not isinstance(stream, TextIOWrapper):
+        return  # closed, or replaced by a program that calls `main`
+    if stream.isatty():
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
 def _fail(message: str, code: int) -> None:
     with suppress(OSError):
         click.echo(f"caspr: error: {message}", err=True)
@@ -107,5 +135,5 @@ def _discard_output() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """Exit on SIGTERM and SIGHUP as on an error, so that clean-up code ends the solvers' processes."""
+    """Exit on a signal of `ENDING` as on an error, so that clean-up code ends the solvers' processes."""
     sys.exit(128 + number)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
+from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, solve
@@ -19,7 +20,7 @@ from caspr.cli.terminal.options import (
     wants_all,
 )
 from caspr.errors import InputError
-from caspr.formats import read_all, review_file
+from caspr.formats import review_file
 from caspr.formats.registry import (
     FORMATS,
     STANDARD_OUTPUT,
@@ -57,10 +58,11 @@ from caspr.text.document import Annotation
 def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **given: Any) -> None:
     """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
 
-    A FILE may also be a folder of an annotator's files, or one file that holds several annotators.
+    A FILE may also be a folder of an annotator's files, or one file that holds several annotators. One folder
+    alone holds the work of all annotators: a file or folder for each, or a folder for each document.
     """
     reporting = Reporting.of(given)
-    documents, findings = by_document(read_all(files, **reading(given)))
+    documents, findings = by_document(read_given(files, reading(given))[0])
     settings, odd = changed(Settings(), given, reported=reporting.report is not None).for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)
@@ -70,6 +72,7 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     outputs = Outputs((gold, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
     if layout == "gold":
+        refuse_inside(output, files)
         rehearse([annotations[0] for annotations in documents], output, format=format)
     results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
     golds = _golds(results, every=wants_all(given))

@@ -1,22 +1,30 @@
 """`caspr agreement`: how far annotators agree."""
 
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
+from caspr.cli.delivery.paper import PaperFiles, paper_options
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
-from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, compare_each
-from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values
+from caspr.measures.intervals import ComparisonIntervals, comparison_intervals
+from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values, interval_values
+from caspr.report.paper.agreement import HEAD, agreement_drawing, agreement_rows, agreement_tables
 from caspr.text.alignment import align
+from caspr.text.document import Annotation
 
 
 @click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})
@@ -34,7 +42,6 @@ from caspr.text.alignment import align
     help="What a mention is for an annotator who did not mark it: a chain of one, no value, or the empty "
     "set. Default: singleton.",
 )
-@click.option("--no-singletons", is_flag=True, help="Leave chains of one mention out of the scores.")
 @click.option(
     "--matrix",
     "matrices",
@@ -43,45 +50,95 @@ from caspr.text.alignment import align
     help="Which numbers to show for each pair of annotators; may be repeated. Default: conll.",
 )
 @click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
+@paper_options
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
 @json_option
 def command(
     files: tuple[Path, ...],
     own_set: str,
     unmarked: str,
-    no_singletons: bool,
     matrices: tuple[str, ...],
     per_document: bool,
     strict: bool,
     json_path: Path | None,
+    **given: Any,
 ) -> None:
-    """Say how far the annotators of FILES agree, one file per annotator."""
-    outputs = Outputs(requested("--json", json_path), tuple(read_files(files)))
+    """Say how far the annotators of FILES agree, and what they disagree about.
+
+    FILES are one file per annotator, or one folder of all.
+    """
+    paper = PaperFiles.of(given)
+    outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_given(files, {})[0])
     documents = [align(annotations) for annotations in documents]
-    print_lines(findings)
+    print_findings(findings)
     if strict:
         refuse_warnings(findings, printed=True)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
-    options: dict[str, Any] = {"conventions": conventions, "singletons": not no_singletons}
-    pooled, each = compare(documents, **options), []
-    if len(documents) > 1 and (per_document or json_path is not None):
-        each = compare_each(documents, **options)
+    shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
+    found = _Found(documents, conventions, paper, shown)
+    each = found.each if len(documents) > 1 and (per_document or json_path is not None) else []
+    contents = found.paper_contents(each if per_document else [])
     if json_path is not None:
-        values = _values(pooled, each, own_set, unmarked)
-        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        outputs.write({"--json": {json_path: text}})
-    if json_path != STANDARD_OUTPUT:
-        shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
-        for comparison in (*(each if per_document else ()), pooled):
-            for line in comparison_lines(comparison, shown):
-                click.echo(line)
+        values = _values(found, each, own_set, unmarked)
+        contents["--json"] = {json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"}
+    outputs.write(contents)
+    if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
+        for line in found.lines(each if per_document else []):
+            click.echo(line)
 
 
-def _values(pooled: Comparison, each: list[Comparison], own_set: str, unmarked: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Found:
+    """Everything that is computed, each when it is first asked for."""
+
+    documents: Sequence[Sequence[Annotation]]
+    """The annotations of each document."""
+    conventions: Conventions
+    """The conventions of alpha."""
+    paper: PaperFiles
+    """What was asked for, for a paper."""
+    shown: Sequence[str]
+    """The matrices to show."""
+
+    @cached_property
+    def pooled(self) -> Comparison:
+        return compare(self.documents, conventions=self.conventions, singletons=self.paper.singletons)
+
+    @cached_property
+    def each(self) -> list[Comparison]:
+        return compare_each(self.documents, conventions=self.conventions, singletons=self.paper.singletons)
+
+    @cached_property
+    def intervals(self) -> ComparisonIntervals | None:
+        singletons = self.paper.singletons
+        return comparison_intervals(self.documents, conventions=self.conventions, singletons=singletons)
+
+    def lines(self, each: Sequence[Comparison]) -> Iterator[str]:
+        """Yield the lines for the terminal."""
+        for comparison in each:
+            yield from comparison_lines(comparison, self.shown, style=self.paper.style)
+        style, intervals = self.paper.style, self.intervals
+        yield from comparison_lines(self.pooled, self.shown, style=style, intervals=intervals)
+
+    def paper_contents(self, each: Sequence[Comparison]) -> dict[str, dict[Path, str | bytes]]:
+        """Return the tables and the figure that were asked for."""
+        style = self.paper.style
+        return self.paper.contents(
+            head=HEAD,
+            rows=lambda: chain(
+                *(agreement_rows(one) for one in each), agreement_rows(self.pooled, self.intervals)
+            ),
+            tables=lambda: agreement_tables(self.pooled, self.shown, style, self.intervals),
+            drawing=lambda: agreement_drawing(self.pooled, self.shown[0], style, self.intervals),
+        )
+
+
+def _values(found: _Found, each: list[Comparison], own_set: str, unmarked: str) -> dict[str, Any]:
     return {
         "conventions": {"own_set": own_set, "unmarked": unmarked},
-        **comparison_values(pooled),
-        "documents": [comparison_values(comparison) for comparison in each or [pooled]],
+        **comparison_values(found.pooled),
+        "intervals": interval_values(found.intervals),
+        "documents": [comparison_values(comparison) for comparison in each or [found.pooled]],
     }

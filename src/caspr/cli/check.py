@@ -6,32 +6,43 @@ from typing import Any
 
 import click
 
-from caspr.adjudication import by_document, prepare
+from caspr.adjudication import by_document, made_concrete, prepare
+from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, reading
-from caspr.formats import read_all
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
-from caspr.text.document import Annotation
-from caspr.text.findings import Finding, times
+from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding, condensed, times
+from caspr.text.printable import printable
+
+TOKENS_IN_LINE = 10
+"""How many tokens `--tokens` prints in a line, so that the number of each is easily counted."""
 
 
 @click.command("check", context_settings={"max_content_width": 110})
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
+@click.option("--tokens", is_flag=True, help="Also print the tokens with their numbers, for --coverage.")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
 @format_options
-def command(files: tuple[Path, ...], strict: bool, **given: Any) -> None:
-    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written."""
-    documents, findings = by_document(read_all(files, **reading(given)))
-    found = list(findings)
+def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -> None:
+    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
+
+    FILES may also be one folder that holds the work of all annotators.
+    """
+    documents, findings = by_document(read_given(files, reading(given))[0])
+    found = condensed(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)
-        odd = (*odd, *check_task(Settings().instance(annotations, Decisions())))
+        concrete, more = made_concrete(annotations, Decisions(), Settings())
+        odd = (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
-    for finding in findings:
+        for line in _numbered(annotations[0].document) if tokens else ():
+            click.echo(line)
+    for finding in condensed(findings):
         click.echo(str(finding))
     click.echo(f"{times(len(documents), 'document')}, {times(len(warnings_of(found)), 'warning')}")
     if strict:
@@ -50,3 +61,11 @@ def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> It
         )
     for finding in findings:
         yield f"  {finding}"
+
+
+def _numbered(document: Document) -> Iterator[str]:
+    """Yield the tokens in lines of ten, each with the number of its first."""
+    width = len(str(len(document.tokens)))
+    for start in range(0, len(document.tokens), TOKENS_IN_LINE):
+        words = document.tokens[start : start + TOKENS_IN_LINE]
+        yield f"  {start + 1:>{width}}  {' '.join(map(printable, words))}"

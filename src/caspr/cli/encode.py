@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
+from caspr.cli.delivery.inputs import read_given
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
-from caspr.formats import read_all
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
 from caspr.text.alignment import align
@@ -25,7 +25,7 @@ def command(files: tuple[Path, ...], document: str | None, **given: Any) -> None
 
     In clingo, use --opt-strategy=usc,oll,disjoint,stratify: branch and bound is hopeless here.
     """
-    documents, _ = by_document(read_all(files, **reading(given)))
+    documents, _ = by_document(read_given(files, reading(given))[0])
     chosen = [one for one in documents if document in (None, one[0].document.name, one[0].document.title)]
     if len(chosen) != 1:
         names = ", ".join(one[0].document.title for one in documents)

@@ -6,12 +6,13 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
+from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.delivery.outputs import Output, Outputs
-from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, report_text
+from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, methods_paragraph, report_text
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
 from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
-from caspr.formats import read_all, review_file
+from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.task.settings import Settings
@@ -29,6 +30,11 @@ from caspr.text.findings import Finding
     type=click.Choice(list(REPORT_FORMATS)),
     help="The format of the report. Default: as the name of the output says, otherwise text.",
 )
+@click.option(
+    "--methods",
+    is_flag=True,
+    help="Write a paragraph for the methods section of a paper instead of a report.",
+)
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")
 @settings_options
 @search_options
@@ -38,6 +44,7 @@ def command(
     files: tuple[Path, ...],
     output: Path,
     format_name: str | None,
+    methods: bool,
     **given: Any,
 ) -> None:
     """Explain every link on which annotators disagreed, from a review file or the annotators' files.
@@ -53,13 +60,14 @@ def command(
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
-    deliver(outputs, {"-o": {output: report_text(results, format)}, **pages}, results, findings, reporting)
+    text = methods_paragraph(results) if methods else report_text(results, format)
+    deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:
-    """Take one file as a review file, several as those of annotators."""
-    if len(files) == 1:
+    """Take one file as a review file, several or a folder as those of annotators."""
+    if len(files) == 1 and not is_one_folder(files):
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_given(files, {})[0])
     settings, odd = changed(Settings(), given, reported=True).for_run(documents)
     return [Task(annotations, settings) for annotations in documents], (*findings, *odd)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines
+from caspr.cli.delivery.messages import print_findings, print_lines
 from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
@@ -47,7 +47,7 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
 
         given_files, inputs = read_given(files, reading(given))
         session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
-        print_lines(findings)
+        print_findings(findings)
     path = session.store.path
 
     def ready(address: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_lines
+from caspr.cli.delivery.messages import print_findings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import (
     FILES,
@@ -78,7 +78,7 @@ def command(
     outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
     outputs.refuse()
     documents, findings = by_document(files)
-    print_lines(findings)
+    print_findings(findings)
     key = [] if gold is None else _read_key(gold, given)
     results = {
         name: [adjudicate_document(annotations, settings=chosen) for annotations in documents]

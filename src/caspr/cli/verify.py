@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from caspr.adjudication import by_document
+from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.terminal.options import FILES
 from caspr.files import read_text
-from caspr.formats import read_all, review_file
+from caspr.formats import review_file
 from caspr.formats.containers.json import parse_value
 from caspr.proof.verify.documents import Verified, one_line, verify_documents
 from caspr.task.decisions import Decisions
@@ -35,7 +36,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     decisions, it is verified only under these, and the first of them are printed.
     """
     data = parse_value(read_text(certificate), str(certificate), "a file that --certificate wrote")
-    reviewed = len(files) == 1
+    reviewed = len(files) == 1 and not is_one_folder(files)
     results = []
     for result in verify_documents(data, _documents(files)):
         for line in _verdict(result, reviewed=reviewed):
@@ -48,9 +49,9 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
 
 def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Decisions | None]]:
     """Read annotations, with decisions where the file has them."""
-    if len(files) == 1:
+    if len(files) == 1 and not is_one_folder(files):
         return [(one.annotations, one.decisions) for one in review_file.read(files[0])]
-    return [(annotations, None) for annotations in by_document(read_all(files))[0]]
+    return [(annotations, None) for annotations in by_document(read_given(files, {})[0])[0]]
 
 
 def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.delivery.coverage import read_coverages
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
+from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -61,7 +61,7 @@ def command(
     learned = learn_reliability(counted)
     found = (*findings, *odd, *learned.findings)
     if not quiet:
-        print_lines(found)
+        print_findings(found)
     if strict:
         refuse_warnings(found, printed=not quiet)
     if output is not None:

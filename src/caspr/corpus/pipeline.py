@@ -15,7 +15,7 @@ from caspr.corpus.outputs.concurrent_writer import ConcurrentWriter
 from caspr.corpus.outputs.document_files import DocumentFiles
 from caspr.corpus.outputs.golds import SUMMARIES
 from caspr.corpus.outputs.names import file_name
-from caspr.corpus.outputs.summary import csv_lines, flat, json_lines
+from caspr.corpus.outputs.summary import csv_lines, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
 from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
@@ -187,7 +187,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
     if request.options.report:
         from caspr.report.corpus_page import overview_page
 
-        rows = (_linked(flat(row)) for row in journal.rows())
+        rows = map(_linked, journal.rows())
         write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
 
 

@@ -7,6 +7,7 @@
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import InputError, OutputError
+from caspr.files import portable_name
 from caspr.formats.messages import quoted
 from caspr.text.document import Annotation, Document
 
@@ -31,7 +33,7 @@ def annotator_names(paths: Sequence[Path]) -> list[str]:
     for length in range(2, max(map(len, parts), default=0) + 1):
         longer = ["/".join(part[-length:]) for part in parts]
         names = _distinguished(names, longer)
-    return _distinguished(names, [str(path) for path in paths])
+    return _distinguished(names, [path.as_posix() for path in paths])
 
 
 def refuse_twice(path: Path, others: Iterable[Path]) -> None:
@@ -45,7 +47,8 @@ def refuse_twice(path: Path, others: Iterable[Path]) -> None:
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 
-    A document without a name is called like the file it comes from.
+    A document without a name is called like the file it comes from. On Windows, what no file may be called
+    there (`a:b`, `CON`) is changed as in the files of a corpus.
 
     >>> stem(Document("nw/wsj_0001", (), part="002")), stem(Document("", (), source="texts/a.conll"))
     ('nw/wsj_0001.part002', 'a')
@@ -54,7 +57,7 @@ def stem(document: Document) -> str:
     name = name if document.part is None else f"{name}.part{document.part}"
     if re.search(r"[\0\n\\]", name) or any(part in ("", ".", "..") for part in name.split("/")):
         raise OutputError(f"cannot name a file after document {quoted(name)}: it is no safe file name")
-    return name
+    return "/".join(map(portable_name, name.split("/"))) if sys.platform == "win32" else name
 
 
 def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotation]:

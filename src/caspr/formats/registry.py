@@ -16,6 +16,7 @@ from pathlib import Path
 
 from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
+from caspr.formats.foreign import refuse_foreign
 from caspr.formats.format import Content, Each, Format, Forms
 from caspr.formats.naming import named_after
 from caspr.formats.options import ReadOptions
@@ -72,8 +73,11 @@ def choose(name: str) -> Format:
 
 
 def detect(path: Path) -> str:
-    """Return the name of a file's format."""
-    return recognise(path) or by_suffix(path) or next(iter(FORMATS))
+    """Return the name of a file's format; refuse a file of another program, such as a Word document."""
+    found = recognise(path)
+    if found in (None, next(iter(FORMATS))) and path.is_file():
+        refuse_foreign(path, read_bytes(path, _HEAD))
+    return found or by_suffix(path) or next(iter(FORMATS))
 
 
 def recognise(path: Path) -> str | None:

@@ -4,15 +4,23 @@
 undefined one is `None`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
 from caspr.measures.scores import SCORES, Scores, score
+from caspr.measures.singletons import singletons_count
+from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
 from caspr.result import Result
-from caspr.text.document import Annotation, Chain, Span
+from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.findings import times
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MEASURES = (*SCORES, "conll")
 """All measures of which a matrix is made."""
@@ -52,6 +60,29 @@ class Comparison:
     """F1 of each pair of annotators by measure, the row being the key; and alpha of the pair, by kind."""
     without: Mapping[str, Mapping[str, Fraction | None]]
     """For each annotator, the agreement of all others, by kind of alpha."""
+    typologies: tuple[tuple[Document, Typology], ...]
+    """Every document with its disputed mentions."""
+    pairs: Mapping[tuple[str, str], DisagreementCounts]
+    """The disputed mentions of each annotator and each other by kind, as the first of the two sees them."""
+
+    def __repr__(self) -> str:
+        """Summarise the comparison in one line, whatever its size."""
+        counts, annotators = self.disagreement, times(len(self.annotators), "annotator")
+        disputed = f"{counts.disputed:,} of {times(counts.mentions, 'mention')} disputed"
+        return f"<Comparison of {annotators}, {self.title!r}: {disputed}>"
+
+    @cached_property
+    def disagreement(self) -> DisagreementCounts:
+        """The disputed mentions of all documents, by kind."""
+        return sum((typology.counts for _, typology in self.typologies), DisagreementCounts())
+
+    def to_frame(self, what: str = "conll") -> "DataFrame":
+        """Return a pandas DataFrame: a matrix by its name, `numbers`, `kinds` or `disagreements`."""
+        return above("comparison_frame")(self, what)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return str(above("comparison_html")(self))
 
     def with_others(self, matrix: str, annotator: str) -> Fraction | None:
         """Return the mean of one annotator's numbers with each of the others; undefined ones are left out."""
@@ -70,7 +101,7 @@ def compare(
     documents: Sequence[Sequence[Annotation]],
     *,
     conventions: Conventions | None = None,
-    singletons: bool = True,
+    singletons: bool | None = None,
 ) -> Comparison:
     """Compare all annotators over the documents they share.
 
@@ -79,7 +110,7 @@ def compare(
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
     whole = tally_all(documents, conventions)
     pairs = {
-        (one, other): _shared(documents, (one, other))
+        (one, other): shared_documents(documents, (one, other))
         for row, one in enumerate(names)
         for other in names[row + 1 :]
     }
@@ -90,6 +121,8 @@ def compare(
         marked=dict(sorted(whole.marked.items())),
         matrices=_score_matrices(names, documents, singletons) | _alpha_matrices(names, pairs, conventions),
         without={name: _without(name, documents, conventions) for name in names},
+        typologies=tuple(_typologies(documents, singletons)),
+        pairs=_pair_counts(pairs, singletons),
     )
 
 
@@ -97,7 +130,7 @@ def compare_each(
     documents: Sequence[Sequence[Annotation]],
     *,
     conventions: Conventions | None = None,
-    singletons: bool = True,
+    singletons: bool | None = None,
 ) -> list[Comparison]:
     """Compare the annotators of each document by itself."""
     return [
@@ -108,16 +141,15 @@ def compare_each(
 def against_gold(results: Sequence[Result]) -> Standings:
     """Score each annotator against the gold standard, over the documents the annotator has.
 
-    Chains of one count only where the gold standard has any: otherwise they were set aside, and an
+    Chains of one count only where both have some (`singletons.py`): where the gold standard has none, an
     annotator is not blamed for them.
     """
-    kept = any(result.gold.singletons for result in results)
     files: dict[str, list[tuple[Annotation, Annotation]]] = {}
     for result in results:
         for annotation in result.instance.annotations:
             files.setdefault(annotation.annotator, []).append((result.gold, annotation))
     return {
-        name: _rates(score([gold for gold, _ in pairs], [given for _, given in pairs], singletons=kept))
+        name: _rates(score([gold for gold, _ in pairs], [given for _, given in pairs]))
         for name, pairs in files.items()
     }
 
@@ -130,11 +162,42 @@ def _rates(scores: Scores) -> dict[str, Rates]:
     return {**rates, "conll": Rates(None, None, scores.conll)}
 
 
+def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
+    """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
+    found: dict[str, list[tuple[Annotation, ...]]] = {}
+    for result in results:
+        for annotation in result.instance.annotations:
+            found.setdefault(annotation.annotator, []).append((annotation, result.gold))
+    return {name: count_all(pairs) for name, pairs in found.items()}
+
+
+def _typologies(
+    documents: Sequence[Sequence[Annotation]], singletons: bool | None
+) -> Iterator[tuple[Document, Typology]]:
+    sides: dict[str, list[Annotation]] = {}
+    for annotations in documents:
+        for one in annotations:
+            sides.setdefault(one.annotator, []).append(one)
+    alone = singletons_count(sides.values(), singletons)
+    for annotations in documents:
+        yield annotations[0].document, classify(annotations, singletons=alone)
+
+
+def _pair_counts(
+    pairs: dict[tuple[str, str], list[tuple[Annotation, ...]]], singletons: bool | None
+) -> dict[tuple[str, str], DisagreementCounts]:
+    found = {}
+    for (one, other), documents in pairs.items():
+        counts = count_all(documents, singletons=singletons)
+        found[one, other], found[other, one] = counts, counts.reversed()
+    return found
+
+
 def _title(documents: Sequence[Sequence[Annotation]]) -> str:
     return documents[0][0].document.title if len(documents) == 1 else "all documents"
 
 
-def _shared(
+def shared_documents(
     documents: Sequence[Sequence[Annotation]], names: tuple[str, ...]
 ) -> list[tuple[Annotation, ...]]:
     """Return the annotations of some annotators in the documents that all of them have."""
@@ -147,10 +210,12 @@ def _shared(
 
 
 def _score_matrices(
-    names: Sequence[str], documents: Sequence[Sequence[Annotation]], singletons: bool
+    names: Sequence[str], documents: Sequence[Sequence[Annotation]], singletons: bool | None
 ) -> dict[str, Matrix]:
     scores = {
-        (one, other): _score(_shared(documents, (one, other)), singletons) for one in names for other in names
+        (one, other): _score(shared_documents(documents, (one, other)), singletons)
+        for one in names
+        for other in names
     }
 
     def f1(one: str, other: str, measure: str) -> Fraction | None:
@@ -163,7 +228,7 @@ def _score_matrices(
     }
 
 
-def _score(pairs: Sequence[Sequence[Annotation]], singletons: bool) -> Scores | None:
+def _score(pairs: Sequence[Sequence[Annotation]], singletons: bool | None) -> Scores | None:
     if not pairs:
         return None
     key, response = zip(*pairs, strict=True)

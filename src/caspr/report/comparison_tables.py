@@ -1,12 +1,16 @@
 """Comparisons of annotators, and of settings, as text tables and as JSON values."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
+from caspr.measures.intervals import ComparisonIntervals, Interval
 from caspr.measures.reliability import Reliability
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
+from caspr.measures.typology import DisagreementCounts, DisagreementKind
+from caspr.report.disagreements import TITLES, disagreement_sentence, examples, named
 from caspr.task.settings.weights_table import CONSTANT
 from caspr.text.findings import times
 
@@ -27,36 +31,112 @@ KINDS = {
 """What each kind of number is called in tables."""
 
 
+@dataclass(frozen=True)
+class NumberStyle:
+    """How scores and agreement are written: everywhere from 0 to 1 with three decimals, unless asked."""
+
+    percent: bool = False
+    """Whether numbers go from 0 to 100, with one decimal unless asked."""
+    digits: int | None = None
+    """How many decimals."""
+
+    def text(self, number: Fraction | float | None) -> str:
+        """Write a number, or a dash where it is undefined; half a unit of the last digit is rounded up.
+
+        >>> NumberStyle().text(Fraction(20, 29)), NumberStyle(percent=True).text(1), NumberStyle().text(None)
+        ('0.690', '100.0', '-')
+        >>> NumberStyle(digits=2).text(Fraction(23, 40)), NumberStyle(digits=0).text(Fraction(-3, 4))
+        ('0.58', '-1')
+        """
+        if number is None:
+            return "-"
+        digits = self.digits if self.digits is not None else 1 if self.percent else 3
+        scaled = abs(Fraction(number)) * (100 if self.percent else 1) * 10**digits
+        whole = str((2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator))
+        shown = whole.zfill(digits + 1)
+        text = f"{shown[:-digits]}.{shown[-digits:]}" if digits else shown
+        return f"-{text}" if number < 0 and int(whole) else text
+
+    def interval(self, bounds: Interval | None) -> str:
+        """Write an interval, or nothing where there is none.
+
+        >>> NumberStyle(digits=2).interval(Interval(0.5, 0.75)), NumberStyle().interval(None)
+        ('[0.50, 0.75]', '')
+        """
+        return "" if bounds is None else f"[{self.text(bounds.low)}, {self.text(bounds.high)}]"
+
+
 def decimal(number: Fraction | None) -> str:
-    """Format a number with three decimals, or a dash where it is undefined.
+    """Write a number as everywhere.
 
     >>> decimal(Fraction(20, 29)), decimal(None)
     ('0.690', '-')
     """
-    return "-" if number is None else f"{float(number):.3f}"
+    return NumberStyle().text(number)
 
 
-def comparison_lines(comparison: Comparison, matrices: Sequence[str] = ("conll",)) -> Iterator[str]:
+def comparison_lines(
+    comparison: Comparison,
+    matrices: Sequence[str] = ("conll",),
+    *,
+    style: NumberStyle | None = None,
+    intervals: ComparisonIntervals | None = None,
+) -> Iterator[str]:
     """Yield a summary, the agreement of each annotator with the others, and some matrices."""
+    style = style or NumberStyle()
     yield f"{comparison.title}: {len(comparison.annotators)} annotators"
+    yield from disagreement_lines(comparison)
     for kind, number in comparison.alpha.items():
-        yield f"  {KINDS[kind]:<30}{decimal(number):>8}"
+        bounds = style.interval(intervals.alpha[kind]) if intervals else ""
+        yield f"  {KINDS[kind]:<30}{style.text(number):>8}  {bounds}".rstrip()
     for kind in ("mentions", "conll"):
-        yield f"  {KINDS[kind] + ', mean of pairs':<30}{decimal(comparison.between(kind)):>8}"
+        bounds = style.interval(intervals.between[kind]) if intervals else ""
+        mean = style.text(comparison.between(kind))
+        yield f"  {KINDS[kind] + ', mean of pairs':<30}{mean:>8}  {bounds}".rstrip()
     for (some, of), count in comparison.marked.items():
         yield f"  {f'mentions marked by {some} of {of}':<30}{count:>8,}"
-    yield from _rest_lines(comparison)
+    if intervals:
+        yield "  [from, to]: 95% intervals, by drawing documents"
+    yield from _rest_lines(comparison, style)
     for name in matrices:
         yield f"  {KINDS[name]}"
-        yield from matrix_lines(comparison.annotators, comparison.matrices[name])
+        yield from matrix_lines(comparison.annotators, comparison.matrices[name], style)
 
 
-def matrix_lines(annotators: Sequence[str], matrix: Matrix) -> Iterator[str]:
+def disagreement_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what annotators disagree about: a sentence, each kind with an example, and each annotator."""
+    counts = comparison.disagreement
+    yield f"  {disagreement_sentence(counts)}"
+    if not counts.disputed:
+        return
+    for kind, number in counts.kinds.items():
+        for example in examples(comparison, kind, 1):
+            yield f"    {TITLES[kind]:<30}{number:>6,}   {named(example.says)}"
+    width = max(22, *(len(name) + 2 for name in comparison.annotators))
+    heads = "".join(f"{kind:>11}" for kind in counts.kinds)
+    yield f"  {'disputed with another':<{width}}{heads}{'all':>11}"
+    for name in comparison.annotators:
+        mean = mean_counts(comparison, name)
+        yield f"  {name:<{width}}" + "".join(
+            f"{number:>11,.1f}" for number in (*mean.values(), sum(mean.values()))
+        )
+
+
+def mean_counts(comparison: Comparison, annotator: str) -> dict[DisagreementKind, float]:
+    """Return how many mentions of each kind one annotator disputes with each of the others, on average."""
+    others = [name for name in comparison.annotators if name != annotator]
+    return {
+        kind: sum(comparison.pairs[annotator, other].kinds[kind] for other in others) / max(1, len(others))
+        for kind in DisagreementKind
+    }
+
+
+def matrix_lines(annotators: Sequence[str], matrix: Matrix, style: NumberStyle) -> Iterator[str]:
     """Yield the lines of a matrix with names at both sides."""
     width = max(8, *(len(name) + 2 for name in annotators))
     yield " " * (width + 2) + "".join(f"{name:>{width}}" for name in annotators)
     for name, row in zip(annotators, matrix, strict=True):
-        yield f"    {name:<{width - 2}}" + "".join(f"{decimal(number):>{width}}" for number in row)
+        yield f"    {name:<{width - 2}}" + "".join(f"{style.text(number):>{width}}" for number in row)
 
 
 def comparison_values(comparison: Comparison) -> dict[str, Any]:
@@ -65,6 +145,12 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
         "name": comparison.title,
         "annotators": list(comparison.annotators),
         "alpha": {kind: exact(number) for kind, number in comparison.alpha.items()},
+        "disagreement": counts_values(comparison.disagreement),
+        "disagreement_of_pairs": [
+            {"annotators": [one, other], **counts_values(counts)}
+            for (one, other), counts in comparison.pairs.items()
+            if comparison.annotators.index(one) < comparison.annotators.index(other)
+        ],
         "mentions": [
             {"marked_by": some, "of": of, "mentions": count}
             for (some, of), count in comparison.marked.items()
@@ -85,6 +171,26 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
     }
 
 
+def interval_values(intervals: ComparisonIntervals | None) -> dict[str, Any] | None:
+    """Return the intervals as JSON values, each a lower and an upper end; nothing for a single document."""
+    if intervals is None:
+        return None
+    return {
+        "alpha": dict(intervals.alpha),
+        "mean_of_pairs": dict(intervals.between),
+        "with_others": {kind: dict(found) for kind, found in intervals.annotators.items()},
+    }
+
+
+def counts_values(counts: DisagreementCounts) -> dict[str, Any]:
+    """Return the numbers of disputed mentions as JSON values."""
+    return {
+        "mentions": counts.mentions,
+        "disputed": counts.disputed,
+        "kinds": {str(kind): number for kind, number in counts.kinds.items()},
+    }
+
+
 def exact(number: Fraction | None) -> dict[str, Any] | None:
     """Return a number as a decimal and as a fraction of whole numbers.
 
@@ -96,13 +202,13 @@ def exact(number: Fraction | None) -> dict[str, Any] | None:
     )
 
 
-def _rest_lines(comparison: Comparison) -> Iterator[str]:
+def _rest_lines(comparison: Comparison, style: NumberStyle) -> Iterator[str]:
     width = max(22, *(len(name) + 2 for name in comparison.annotators))
     yield f"  {'each with the others':<{width}}{'CoNLL':>8}{'alpha':>8}{'alpha of the others alone':>28}"
     for name in comparison.annotators:
         conll, alpha = comparison.with_others("conll", name), comparison.with_others("passonneau", name)
         others = comparison.without[name]["passonneau"]
-        yield f"  {name:<{width}}{decimal(conll):>8}{decimal(alpha):>8}{decimal(others):>28}"
+        yield f"  {name:<{width}}{style.text(conll):>8}{style.text(alpha):>8}{style.text(others):>28}"
 
 
 def _float(number: Fraction | None) -> float | None:

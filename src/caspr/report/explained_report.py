@@ -1,12 +1,13 @@
 """The content of a report, whatever its format: results with the explanation of every dispute."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Explanation
-from caspr.measures.comparison import Comparison, Standings
+from caspr.measures.comparison import Comparison, Standings, deviations
+from caspr.measures.typology import DisagreementCounts
 from caspr.report.shared_ids import Column, shared_ids
 from caspr.result import Certainty, Result
 from caspr.task.price.pricing import classes_of, pairs_of
@@ -51,6 +52,8 @@ class Report:
     """How far the annotators agree with each other."""
     standings: Standings
     """How far each annotator agrees with the gold standard."""
+    deviations: Mapping[str, DisagreementCounts]
+    """The mentions in which each annotator departs from the gold standard, by kind."""
 
     @cached_property
     def certain(self) -> bool:
@@ -73,7 +76,7 @@ class Report:
 
 def explained(results: Sequence[Result], comparison: Comparison, standings: Standings) -> Report:
     """Explain every dispute of some results."""
-    return Report(tuple(map(explain, results)), comparison, standings)
+    return Report(tuple(map(explain, results)), comparison, standings, deviations(results))
 
 
 def explain(result: Result) -> ExplainedDocument:

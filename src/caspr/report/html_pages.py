@@ -1,4 +1,4 @@
-"""HTML pages: a report, or an annotator's feedback, as one file that loads nothing from elsewhere.
+"""HTML pages: a report, or another page of `pages/`, as one file that loads nothing from elsewhere.
 
 The content security policy of a page allows only its own style and script, by their hashes: text of tokens or
 names could not run even if it were not escaped, which it is.
@@ -7,7 +7,7 @@ names could not run even if it were not escaped, which it is.
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from functools import cache
@@ -17,16 +17,16 @@ from urllib.parse import quote
 
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
-from caspr.measures.comparison import Rates
-from caspr.report.comparison_tables import KINDS, decimal
-from caspr.report.differences import Difference, DifferenceKind, differences
+from caspr.measures.typology import DisagreementKind
+from caspr.report.comparison_tables import KINDS, NumberStyle, decimal
+from caspr.report.disagreements import TITLES, deviation_sentence, disagreement_sentence, examples
 from caspr.report.explained_report import ExplainedDocument, Report, decided, price
-from caspr.report.passages import passages
-from caspr.report.plots import cost_plot, place_plot, share_plot
+from caspr.report.passages import kwic, passages
+from caspr.report.plots import annotator_plot, cost_plot, departure_plot, kind_plot, place_plot, share_plot
 from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.text.document import Annotation, Document, Span
+from caspr.text.document import Span
 from caspr.text.findings import times
 
 if TYPE_CHECKING:
@@ -34,20 +34,10 @@ if TYPE_CHECKING:
 
 ROWS = 200
 """How many rows of a table are in one foldable part, so that a browser lays out only those that are open."""
-CONTEXT = 12
-"""How many tokens are shown before and after a difference."""
 COLOURS = 12
 """How many colours there are for chains."""
 MEASURES = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll")
 """The measures shown against the gold standard."""
-
-LABELS = {
-    DifferenceKind.MISSED: "You did not mark this mention",
-    DifferenceKind.EXTRA: "The gold standard does not have this mention",
-    DifferenceKind.BOUNDARIES: "The boundaries are different",
-    DifferenceKind.CHAIN: "The mention is in another chain",
-}
-"""What each kind of difference is called."""
 
 Disputes = Sequence[tuple[Dispute, Explanation]]
 """Disputes, each with the reason of its decision."""
@@ -56,61 +46,25 @@ Disputes = Sequence[tuple[Dispute, Explanation]]
 def report_page(report: Report, title: str) -> str:
     """Return the report as an HTML page."""
     documents = list(enumerate(report.documents, start=1))
-    return _render(
+    return page(
         "report.html",
         title,
         script=_read("script.js"),
         report=report,
+        examples=[(kind, examples(report.comparison, kind)) for kind in DisagreementKind],
         anchors={number: _anchors(document) for number, document in documents},
         numbers={number: _numbers(document) for number, document in documents},
     )
 
 
-def feedback_page(
-    annotator: str, standing: dict[str, Rates], pairs: Iterable[tuple[Annotation, Annotation]]
-) -> str:
-    """Return where one annotator differs from the gold standard, given pairs of both."""
-    parts = [
-        (gold.document, [(one, passage(gold.document, one)) for one in differences(annotation, gold)])
-        for annotation, gold in pairs
-    ]
-    return _render(
-        "feedback.html",
-        f"Feedback for {annotator}",
-        script="",
-        annotator=annotator,
-        standing=standing,
-        parts=parts,
-        labels=LABELS,
-    )
-
-
-def passage(document: Document, difference: Difference) -> list[tuple[str, str]]:
-    """Return the text around a difference in stretches, each with `gold`, `yours` or nothing as its mark."""
-    spans = [span for span in (difference.yours, difference.gold) if span is not None]
-    first = max(1, min(span.start for span in spans) - CONTEXT)
-    last = min(len(document.tokens), max(span.end for span in spans) + CONTEXT)
-
-    def mark(token: int) -> str:
-        in_gold = difference.gold is not None and difference.gold.start <= token <= difference.gold.end
-        in_yours = difference.yours is not None and difference.yours.start <= token <= difference.yours.end
-        return (
-            "gold"
-            if in_gold and not (in_yours and difference.kind is DifferenceKind.CHAIN)
-            else "yours" * in_yours
-        )
-
-    stretches: list[tuple[list[str], str]] = []
-    for token in range(first, last + 1):
-        kind = mark(token)
-        if not stretches or stretches[-1][1] != kind:
-            stretches.append(([], kind))
-        stretches[-1][0].append(document.tokens[token - 1])
-    return [(" ".join(words), kind) for words, kind in stretches]
-
-
-def _render(template: str, title: str, *, script: str, **values: Any) -> str:
+def page(template: str, title: str, *, script: str = "", **values: Any) -> str:
+    """Return a page as a whole."""
     return "".join(rendered(template, title, script=script, **values))
+
+
+def fragment(template: str, **values: Any) -> str:
+    """Return a part of a page, for a notebook."""
+    return _environment().get_template(template).render(kinds=KINDS, **values)
 
 
 def rendered(template: str, title: str, *, script: str, **values: Any) -> Iterator[str]:
@@ -129,6 +83,7 @@ def rendered(template: str, title: str, *, script: str, **values: Any) -> Iterat
             style=Markup(style),
             script=Markup(script),
             kinds=KINDS,
+            titles=TITLES,
             measures=MEASURES,
             size=ROWS,
             **values,
@@ -162,6 +117,8 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "decimal": decimal,
         "link": quote,
         "shade": _shade,
+        "opacity": lambda number: f"{0.6 * max(0.0, min(1.0, float(number or 0))):.2f}",
+        "shade_counts": lambda counts: _shade(Fraction(counts.disputed, counts.mentions or 1)),
         "shorten": shorten,
         "where": where,
         "times": times,
@@ -180,6 +137,13 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "sure": _sure,
         "price": price,
         "cost_plot": lambda one: Markup(cost_plot(one)),
+        "kind_plot": lambda counts: Markup(kind_plot(counts)),
+        "departure_plot": lambda counts: Markup(departure_plot(counts)),
+        "annotator_plot": lambda found: Markup(annotator_plot(found)),
+        "disagreement": disagreement_sentence,
+        "departure": deviation_sentence,
+        "kwic": lambda one: kwic(one.document, one.disagreement.place),
+        "two": NumberStyle(digits=2).text,
         "share_plot": lambda one: Markup(share_plot(one)),
         "place_plot": lambda one: Markup(place_plot(one)),
     }

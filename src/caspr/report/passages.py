@@ -2,18 +2,26 @@
 
 Mentions may cross, HTML elements may not. Where a mention ends inside another that began after it, the
 second is closed together with the first and opened again immediately, as a continuation.
+
+A single mention is shown in a few words of its context (`stretches`, `kwic`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from caspr.text.document import Chain, Document, Span
 
 SENTENCE_ENDS = frozenset(".!?…。！？؟।")
 """Tokens at which a passage may end."""
+CONTEXT = 12
+"""How many tokens are shown before and after a single mention."""
 WANTED, LONGEST = 60, 300
 """How many tokens a passage should have, and may have at most."""
+
+
+Stretches = list[tuple[str, str]]
+"""Text in stretches, each with the name of what is marked there, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -100,3 +108,28 @@ def _open(mention: _OpenMention, *, whole: bool) -> TextPiece:
 
 def _close(mention: _OpenMention, *, whole: bool) -> TextPiece:
     return TextPiece("close", chain=mention.chain, whole=whole)
+
+
+def stretches(document: Document, marks: Mapping[str, Span | None], context: int = CONTEXT) -> Stretches:
+    """Return the text around some mentions; where several have a token, it is marked as the last one's.
+
+    >>> text = Document("d", ("a", "girl", "from", "Rome"))
+    >>> stretches(text, {"yours": Span(1, 4), "gold": Span(1, 2)})
+    [('a girl', 'gold'), ('from Rome', 'yours')]
+    """
+    spans = {name: span for name, span in marks.items() if span is not None}
+    first = max(1, min(span.start for span in spans.values()) - context)
+    last = min(len(document.tokens), max(span.end for span in spans.values()) + context)
+    found: list[tuple[list[str], str]] = []
+    for token in range(first, last + 1):
+        names = [name for name, span in spans.items() if span.start <= token <= span.end]
+        name = names[-1] if names else ""
+        if not found or found[-1][1] != name:
+            found.append(([], name))
+        found[-1][0].append(document.tokens[token - 1])
+    return [(" ".join(words), name) for words, name in found]
+
+
+def kwic(document: Document, span: Span) -> Stretches:
+    """Return a mention with a few words before and after it."""
+    return stretches(document, {"yours": span}, CONTEXT // 2)

@@ -1,12 +1,14 @@
-"""SVG plots for the HTML page: cost by kind, links kept of each annotator, disputed links along the text.
+"""SVG plots for HTML pages: disputed mentions and cost by kind, links kept, disputed links along the text.
 
 The numbers of every plot are also given in words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from caspr.disputes.disputes import links_by_mention
+from caspr.measures.typology import DisagreementCounts
+from caspr.report.disagreements import AGAINST_GOLD, TITLES
 from caspr.report.explained_report import ExplainedDocument
 
 WIDTH = 640
@@ -16,6 +18,40 @@ BINS = 64
 
 Bar = tuple[str, Sequence[tuple[str, int]]]
 """A label and the lengths of the parts of a bar, each with its class."""
+
+
+def kind_plot(counts: DisagreementCounts) -> str:
+    """Draw how many mentions are disputed, by kind."""
+    bars: list[Bar] = [
+        (f"{TITLES[kind]}: {number:,}", [(f"kind-{kind}", number)]) for kind, number in counts.kinds.items()
+    ]
+    return _bars("Disputed mentions by kind", bars)
+
+
+def departure_plot(counts: DisagreementCounts) -> str:
+    """Draw in how many mentions an annotator departs from the gold standard, by kind and direction."""
+    bars: list[Bar] = [
+        (f"{name}: {counts.directed[key]:,}", [(f"kind-{key[0]}", counts.directed[key])])
+        for key, name in AGAINST_GOLD.items()
+        if counts.directed.get(key)
+    ]
+    return _bars("Differences from the gold standard", bars)
+
+
+def annotator_plot(departures: Mapping[str, DisagreementCounts]) -> str:
+    """Draw in how many mentions each annotator departs from the gold standard, by kind."""
+    bars: list[Bar] = [
+        (
+            f"{name}: {counts.disputed:,} of {counts.mentions:,} mentions",
+            [(f"kind-{kind}", number) for kind, number in counts.kinds.items()],
+        )
+        for name, counts in departures.items()
+    ]
+    legend = "".join(
+        f'<li><span class="key kind-{kind}"></span> {_text(title)}</li>' for kind, title in TITLES.items()
+    )
+    drawn = _bars("Mentions in which each annotator departs from the gold standard", bars)
+    return f'{drawn}<ul class="legend" aria-hidden="true">{legend}</ul>' if drawn else ""
 
 
 def cost_plot(document: ExplainedDocument) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 from caspr.disputes.disputes import Dispute
 from caspr.disputes.reasons import Explanation
 from caspr.measures.comparison import Rates
-from caspr.report.comparison_tables import comparison_values, exact
+from caspr.report.comparison_tables import comparison_values, counts_values, exact
+from caspr.report.disagreements import AGAINST_GOLD
 from caspr.report.explained_report import ExplainedDocument, Report, decided
 from caspr.report.summary_json import document_summary
 from caspr.result import Result
@@ -20,6 +21,13 @@ def report_values(report: Report) -> dict[str, Any]:
         "against_gold": {
             name: {measure: _rates(rates) for measure, rates in measures.items()}
             for name, measures in report.standings.items()
+        },
+        "departures_from_gold": {
+            name: {
+                **counts_values(counts),
+                "directed": {AGAINST_GOLD[key]: number for key, number in counts.directed.items()},
+            }
+            for name, counts in report.deviations.items()
         },
     }
 

@@ -1,11 +1,14 @@
-"""The summary for people: a few lines per document, and the totals of many."""
+"""The summary for people: a few lines per document, and the totals of many.
+
+People count annotators, mentions and entities; what the result costs, and how that is known, comes after.
+"""
 
 from collections.abc import Iterator, Sequence
 from math import log10
 
 from caspr.result import Result
 from caspr.task.solution import Costs, Status
-from caspr.task.votes import Votes
+from caspr.text.document import Annotation, Span
 from caspr.text.findings import times
 
 
@@ -17,21 +20,31 @@ def summary_lines(results: Sequence[Result]) -> Iterator[str]:
         proven = sum(result.status is Status.OPTIMAL for result in results)
         value = sum(result.value for result in results)
         seconds = sum(result.seconds for result in results)
-        yield f"{times(len(results), 'document')}: {proven:,} proven optimal, cost {value:,}, {seconds:.1f} s"
+        yield f"{times(len(results), 'document')}: {entities([result.gold for result in results])}"
+        yield f"  {proven:,} proven optimal, cost {value:,}, {seconds:.1f} s"
 
 
 def document_lines(result: Result) -> Iterator[str]:
-    """Yield the lines about one document: outcome, sizes, findings."""
-    yield f"{result.document.title}: {outcome(result)}"
-    gold, votes = result.gold, result.instance.votes
+    """Yield the lines about one document: who marked how much, what came of it, outcome, findings."""
+    annotations = result.instance.annotations
+    marked = frozenset[Span]().union(*(annotation.mentions for annotation in annotations))
     yield (
-        f"  {times(len(result.instance.annotations), 'annotator')}, {_evidence(votes)} -> "
-        f"{times(len(gold.chains), 'chain')} of {times(sum(len(c.mentions) for c in gold.chains), 'mention')}"
-        + (f" and {times(len(gold.singletons), 'chain')} of one" if gold.singletons else "")
+        f"{result.document.title}: {times(len(annotations), 'annotator')}, {times(len(marked), 'mention')} "
+        f"-> {entities([result.gold])}"
     )
-    yield f"  engine {result.engine}, {result.seconds:.2f} s"
+    yield f"  {outcome(result)}"
+    yield f"  {times(result.instance.votes.total, 'link')}, engine {result.engine}, {result.seconds:.2f} s"
     for finding in result.findings:
         yield f"  {finding}"
+
+
+def entities(golds: Sequence[Annotation]) -> str:
+    """Return in words how many entities and mentions gold standards have."""
+    chains = sum(len(gold.chains) for gold in golds)
+    mentions = sum(len(chain.mentions) for gold in golds for chain in gold.chains)
+    single = sum(len(gold.singletons) for gold in golds)
+    found = f"{times(chains, 'entity', 'entities')} with {times(mentions, 'mention')}"
+    return found + (f", {times(single, 'entity', 'entities')} with one" if single else "")
 
 
 def outcome(result: Result) -> str:
@@ -73,7 +86,3 @@ def rounded(count: int) -> str:
 
 def _kinds(costs: Costs) -> str:
     return f"omitted {costs.omitted:,} + used {costs.used:,} + invented {costs.invented:,}"
-
-
-def _evidence(votes: Votes) -> str:
-    return f"{times(votes.total, 'link')} between {times(len(votes.signatures), 'mention')}"

@@ -9,6 +9,13 @@ from collections.abc import Iterator, Sequence
 from caspr.disputes.disputes import Dispute, disputed_links
 from caspr.disputes.reasons import Explanation, shorten
 from caspr.report.comparison_tables import KINDS, comparison_lines, decimal
+from caspr.report.disagreements import (
+    TITLES,
+    deviation_sentence,
+    disagreement_sentence,
+    examples,
+    named,
+)
 from caspr.report.explained_report import ExplainedDocument, Report, decided, price
 from caspr.report.summary_text import outcome
 from caspr.result import Certainty
@@ -33,8 +40,10 @@ def markdown(text: str) -> str:
 
 def text_report(report: Report) -> Iterator[str]:
     """Yield the lines of a report for the terminal."""
-    for document in report.documents:
-        yield f"{printable(document.result.document.title)}: {outcome(document.result)}"
+    for document, (_, typology) in zip(report.documents, report.comparison.typologies, strict=True):
+        annotators = times(len(typology.annotators), "annotator")
+        words = f"{annotators}. {disagreement_sentence(typology.counts)}"
+        yield f"{printable(document.result.document.title)}: {words}"
         for share in document.shares:
             kept = f"{share.kept:,} of {share.given:,} links kept, {share.added:,} added"
             yield f"  {printable(share.annotator)}: {kept}"
@@ -43,7 +52,10 @@ def text_report(report: Report) -> Iterator[str]:
             yield printable(f"  {decided(dispute)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
             yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(dispute.certainty)}")
+        yield f"  {outcome(document.result)}"
     yield from map(printable, comparison_lines(report.comparison))
+    for name, counts in report.deviations.items():
+        yield deviation_sentence(counts, f"{printable(name)} differs")
     yield "against the gold standard"
     width = max(11, *(len(name) + 2 for name in report.standings))
     yield f"  {'':<{width}}" + "".join(f"{name:>9}" for name in next(iter(report.standings.values()), {}))
@@ -54,16 +66,12 @@ def text_report(report: Report) -> Iterator[str]:
 
 def markdown_report(report: Report, title: str) -> Iterator[str]:
     """Yield the lines of a report in Markdown."""
-    yield f"# {markdown(title)}"
-    for document in report.documents:
+    yield from (f"# {markdown(title)}", "")
+    yield from _first_section(report)
+    for document, (_, typology) in zip(report.documents, report.comparison.typologies, strict=True):
         result = document.result
-        yield from (
-            "",
-            f"## {markdown(result.document.title)}",
-            "",
-            f"{outcome(result)}. {_disputed(document)}",
-        )
-        yield ""
+        yield from ("", f"## {markdown(result.document.title)}", "", disagreement_sentence(typology.counts))
+        yield from ("", f"Link by link: {_disputed(document)}. The result: {outcome(result)}.", "")
         yield from _table(
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
@@ -85,6 +93,30 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
     yield from _table(
         ["annotator", *(KINDS[measure] for measure in measures)],
         [[name, *(decimal(rate.f1) for rate in rates.values())] for name, rates in report.standings.items()],
+    )
+
+
+def _first_section(report: Report) -> Iterator[str]:
+    """Yield what annotators disagree about: in words, by kind with examples, and for each annotator."""
+    comparison = report.comparison
+    counts = comparison.disagreement
+    annotators = times(len(comparison.annotators), "annotator")
+    yield f"{annotators} marked {times(counts.mentions, 'mention')}. {disagreement_sentence(counts)}"
+    yield ""
+    yield from _table(
+        ["kind", "mentions", "for example"],
+        [
+            [TITLES[kind], f"{number:,}", "; ".join(named(one.says) for one in examples(comparison, kind, 1))]
+            for kind, number in counts.kinds.items()
+        ],
+    )
+    yield from ("", "Mentions in which each annotator departs from the result:", "")
+    yield from _table(
+        ["annotator", "mentions", "disputed", *TITLES.values()],
+        [
+            [name, f"{found.mentions:,}", f"{found.disputed:,}", *(f"{n:,}" for n in found.kinds.values())]
+            for name, found in report.deviations.items()
+        ],
     )
 
 

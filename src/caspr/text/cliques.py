@@ -57,10 +57,11 @@ def partition_into_cliques(
     CliquePartition(cliques=((0, 1), (2,), (3,)), exact=True)
     """
     graph = _Graph(weights)
-    parts = Groups(range(nodes))
+    connected = sorted({node for edge in weights for node in edge})
+    parts = Groups(connected)
     for one, other in weights:
         parts.join(one, other)
-    cliques: list[Clique] = []
+    cliques: list[Clique] = [(node,) for node in sorted(set(range(nodes)) - set(connected))]
     exact = True
     for part in parts.lists():
         greedy = _greedy(graph, part)

@@ -20,9 +20,9 @@ saw 90 % of a text of 100 marks is found.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from caspr.errors import FormatError
 from caspr.text.csv_table import TableRow, read_table
@@ -175,25 +175,29 @@ def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
 
     One who marked nothing at all is left to the finding `empty-annotation`.
     """
+    marked = [annotation.mentions for annotation in annotations]
+    markers = Counter(span for spans in marked for span in spans)
+    ordered = sorted(markers)
     found = []
-    for annotation in annotations:
-        if not annotation.mentions:
-            continue
-        others = {span for one in annotations if one is not annotation for span in one.mentions}
-        missed = max(_missed(annotation, sorted(others)), default=[], key=len)
-        if len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= len(others):
+    for annotation, own in zip(annotations, marked, strict=True):
+        others = len(markers) - sum(markers[span] == 1 for span in own)
+        missed = max(_missed(own, ordered), default=[], key=len)
+        if own and len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= others:
             found.append(_partial(annotation, missed))
     return tuple(found)
 
 
-def _missed(annotation: Annotation, others: Sequence[Span]) -> Iterator[list[Span]]:
-    """Yield the marks of others in each stretch between marks of an annotator, and before and after them."""
-    own = _joined(annotation.mentions)
-    end = max((span.end for span in others), default=0) + 1
-    for one, other in pairwise((Span(0, 0), *own, Span(end, end))):
-        first = bisect_right(others, one.end, key=lambda span: span.start)
-        last = bisect_right(others, other.start - 1, key=lambda span: span.start)
-        yield [span for span in others[first:last] if span.end < other.start]
+def _missed(own: Iterable[Span], ordered: Iterable[Span]) -> Iterable[list[Span]]:
+    """Return the spans in each stretch between marks of an annotator, and before and after them."""
+    intervals = _joined(own)
+    stretches: dict[int, list[Span]] = defaultdict(list)
+    place = 0
+    for span in ordered:
+        while place < len(intervals) and intervals[place].end < span.start:
+            place += 1
+        if place == len(intervals) or span.end < intervals[place].start:
+            stretches[place].append(span)
+    return stretches.values()
 
 
 def _partial(annotation: Annotation, missed: Sequence[Span]) -> Finding:

@@ -12,9 +12,13 @@ pieces where it has gaps, is a *mark*.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Span(NamedTuple):
@@ -178,6 +182,14 @@ class Annotation:
             tuple(findings),
             marks=dict(marks or {}),
         )
+
+    def to_frame(self) -> "DataFrame":
+        """Return a pandas DataFrame with a row for each mention."""
+        return above("annotation_frame")(self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return str(above("annotation_html")(self))
 
     @property
     def all_chains(self) -> tuple[Chain, ...]:

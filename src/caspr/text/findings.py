@@ -4,8 +4,19 @@ A finding is a *note* when it is ordinary (chains of one set aside) and a *warni
 at it (a document that one annotator lacks). Errors are exceptions, not findings: they stop the run.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+_NAMED = 5
+"""How many documents a merged finding names."""
+_SEVERAL = {
+    "missing-annotation": "documents are not in the files of all annotators; each is adjudicated among those "
+    "who have it",
+    "single-annotation": "documents are in the files of one annotator only; a document needs two "
+    "annotations, so they were left out",
+}
+"""What holds of several documents, by code."""
 
 
 class Severity(StrEnum):
@@ -53,3 +64,23 @@ def times(count: int, singular: str, plural: str | None = None) -> str:
     ('1 chain', '2 chains', '1,200 entities')
     """
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def condensed(findings: Iterable[Finding]) -> list[Finding]:
+    """Merge what was found about several documents into one finding for each code.
+
+    All findings go to programs; people read one line, which names the first documents.
+    """
+    kept: list[Finding] = []
+    groups: dict[str, list[Finding]] = {code: [] for code in _SEVERAL}
+    for finding in findings:
+        groups.get(finding.code, kept).append(finding)
+    for code, found in groups.items():
+        kept += found if len(found) < 2 else [_merged(code, [one.where for one in found])]
+    return kept
+
+
+def _merged(code: str, titles: Sequence[str]) -> Finding:
+    names = ", ".join(f"'{title}'" for title in titles[:_NAMED])
+    more = f" and {len(titles) - _NAMED:,} more" if len(titles) > _NAMED else ""
+    return warning(code, f"{len(titles):,} {_SEVERAL[code]}: {names}{more}", count=len(titles))

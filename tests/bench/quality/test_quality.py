@@ -6,7 +6,7 @@ import pytest
 
 from bench.corpora import DS2, TRUTH, generate, save
 from bench.quality.__main__ import judge, main
-from bench.quality.judged import GOLD, Judged, JudgedSet, read_set
+from bench.quality.judged import GOLD, Judged, JudgedSet, cut, read_set
 from bench.quality.responses import adjudicated, baselines, read_values
 from bench.quality.table import Row
 from caspr import write
@@ -66,6 +66,24 @@ def test_a_span_in_two_chains_of_the_gold_stays_in_the_longer_one(tmp_path: Path
         write([Annotation.of(name, document, chains)], folder / f"{name}.conll")
     [found] = read_set(str(tmp_path / "set"), folder=tmp_path).documents
     assert [chain.mentions for chain in found.gold.all_chains] == [((1, 1), (3, 3), (4, 4)), ((2, 2),)]
+
+
+def test_cut_annotators_share_the_work() -> None:
+    text = Document("d", tuple("abcdefghij"))
+    everything = [
+        Chain.of("1", [(number, number) for number in range(1, 11)]),
+        Chain.of("2", [(3, 5), (6, 8)]),
+    ]
+    anna = Annotation.of("anna", text, everything)
+    whole = Judged(anna, (anna, anna, anna))
+    [document] = cut(JudgedSet("x", (whole,)), 0.6).documents
+    assert document.gold == whole.gold
+    assert [(min(one.mentions), max(one.mentions)) for one in document.annotations] == [
+        ((1, 1), (6, 6)),
+        ((3, 3), (8, 8)),
+        ((5, 5), (10, 10)),
+    ]
+    assert [(6, 8) in one.mentions for one in document.annotations] == [False, True, True]
 
 
 def test_settings_are_read_by_name() -> None:

@@ -200,14 +200,14 @@ def test_without_the_extra(tmp_path: Path) -> None:
     path.write_bytes(archive(work, dict.fromkeys(work, "FINISHED"), suffix="json"))
     refused = without_cassis("adjudicate", path, "-o", tmp_path / "m.zip")
     assert refused.returncode == 2
-    assert "pip install 'caspr[cas]'" in refused.stderr
+    assert "pip install dkpro-cassis" in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert {one.name for one in tmp_path.iterdir()} == {"p.zip"}
     assert without_cassis("adjudicate", path, "-o", tmp_path / "gold.conll").returncode == 0
     lone = tmp_path / "a.json"
     lone.write_bytes(work[BEAR, "ben"])
     refused = without_cassis("convert", "--layer", "Coreference", lone, tmp_path / "a.xmi")
-    assert (refused.returncode, "caspr[cas]" in refused.stderr) == (2, True)
+    assert (refused.returncode, "dkpro-cassis" in refused.stderr) == (2, True)
     for name in ("b.json", "b.conll"):
         assert without_cassis("convert", "--layer", "Coreference", lone, tmp_path / name).returncode == 0
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caspr.measures.reliability.patterns import Pattern, count_patterns
+from caspr.measures.reliability.patterns import Pattern, Patterns, count_patterns
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import relaxed
@@ -55,18 +55,31 @@ def listed(given: list[Annotation], coverage: Coverage) -> Counter[Pattern]:
 @settings(relaxed, max_examples=200)
 @given(annotations(), coverages())
 def test_patterns_are_counted_as_if_listed(given: list[Annotation], coverage: Coverage) -> None:
-    assert count_patterns(given, coverage) == listed(given, coverage)
-    assert count_patterns(given[::-1], coverage) == listed(given, coverage)
+    found = count_patterns(given, coverage)
+    assert found.pairs == listed(given, coverage)
+    assert count_patterns(given[::-1], coverage) == found
+    disputed = {pattern for pattern in found.pairs if 0 < len(pattern.givers) < len(pattern.viewers)}
+    assert found.disagreements.keys() == disputed
+    assert all(found.disagreements[pattern] <= found.pairs[pattern] for pattern in disputed)
 
 
 def test_a_chain_of_many_mentions_costs_as_much_as_one_kind() -> None:
     text = Document("d", ("x",) * 3000)
     chain = Chain.of("1", [(number, number) for number in range(1, 3001)])
     three = [Annotation.of(name, text, [chain]) for name in NAMES[:3]]
-    assert count_patterns(three) == {Pattern(NAMES[:3], NAMES[:3]): 3000 * 2999 // 2}
+    assert count_patterns(three) == Patterns(Counter({Pattern(NAMES[:3], NAMES[:3]): 3000 * 2999 // 2}))
+
+
+def test_a_chain_that_somebody_split_is_one_disagreement() -> None:
+    first, second = [(number, number) for number in (1, 2, 3)], [(number, number) for number in (4, 5, 6, 7)]
+    anna, ben = (Annotation.of(name, TEXT, [Chain.of("1", [*first, *second])]) for name in NAMES[:2])
+    carla = Annotation.of("carla", TEXT, [Chain.of("1", first), Chain.of("2", second)])
+    found = count_patterns([anna, ben, carla])
+    assert found.pairs[Pattern(NAMES[:3], NAMES[:2])] == 12
+    assert found.disagreements == {Pattern(NAMES[:3], NAMES[:2]): 1}
 
 
 def test_only_mentions_that_somebody_linked_make_pairs() -> None:
     anna = Annotation.of("anna", TEXT, [Chain.of("1", [(1, 1), (2, 2)]), Chain.of("2", [(5, 5)])])
     ben = Annotation.of("ben", TEXT, [Chain.of("1", [(3, 3)])])
-    assert count_patterns([anna, ben]) == {Pattern(("anna", "ben"), ("anna",)): 1}
+    assert count_patterns([anna, ben]).pairs == {Pattern(("anna", "ben"), ("anna",)): 1}

@@ -1,4 +1,7 @@
-"""What a folder of annotations holds, for commands that take the files of several annotators."""
+"""What a folder of annotations holds, for commands that take the files of several annotators.
+
+What is needed to look into a folder is imported there: most calls name files, and should start fast.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from caspr.corpus.inputs.layouts import detect
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.registry import is_named_after_file, recognise
-from caspr.review.session.opening import is_review
+from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file, recognise
+from caspr.formats.sources import read_one
 from caspr.text.document import Annotation
 
 Given = list[list[Annotation]]
@@ -20,10 +22,13 @@ Given = list[list[Annotation]]
 def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, list[Path]]:
     """Read annotators' files or folders, or one folder that holds them all; return also what was read.
 
-    One folder has a file or a folder for each annotator, or a folder for each document.
+    One folder has a file or a folder for each annotator, a folder for each document, or files that each hold
+    several annotators.
     """
-    if len(paths) != 1 or not paths[0].is_dir():
+    if not is_one_folder(paths):
         return read_all(paths, **reading), list(paths)
+    from caspr.corpus.inputs.layouts import detect
+
     folder = paths[0]
     try:
         layout = detect(folder)
@@ -33,11 +38,35 @@ def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, l
         inside = [one for one in sorted(folder.iterdir()) if one.is_dir() and _files(one)]
         return _by_document(inside, reading), [file for one in inside for file in _files(one)]
     found = _files(folder) if layout == "file" else _folders(folder)
-    return read_all(found or [folder], **reading), found or [folder]
+    if not found or (layout == "file" and _has_several_annotators(found[0], reading)):
+        found = [folder]
+    return read_all(found, **reading), found
+
+
+def is_one_folder(paths: Sequence[Path]) -> bool:
+    """Return whether one folder was given, which holds the files of all annotators."""
+    return len(paths) == 1 and paths[0].is_dir()
+
+
+def refuse_inside(output: Path, paths: Sequence[Path]) -> None:
+    """Refuse a gold standard in the folder of the annotators: the next call would read it as theirs."""
+    if output == STANDARD_OUTPUT or not is_one_folder(paths):
+        return
+    if paths[0].resolve() in output.resolve().parents:
+        raise InputError(
+            f"{output}: found an output in the folder of the annotators, expected another folder: the next "
+            "call would read it as the work of one of them"
+        )
+
+
+def _has_several_annotators(file: Path, reading: dict[str, Any]) -> bool:
+    return len({annotation.annotator for annotation in read_one(file, **reading)}) > 1
 
 
 def _files(folder: Path) -> list[Path]:
     """List the files of a folder that hold annotations; review files are results."""
+    from caspr.review.session.opening import is_review
+
     shown = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
     return [path for path in shown if recognise(path) is not None and not is_review(path)]
 

@@ -6,7 +6,12 @@ from contextlib import suppress
 import click
 
 from caspr.errors import InputError
-from caspr.text.findings import Finding, Severity, times
+from caspr.text.findings import Finding, Severity, condensed, times
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print what was found while documents were sorted, one line for what holds of several documents."""
+    print_lines(condensed(findings))
 
 
 def print_lines(lines: Iterable[object]) -> None:

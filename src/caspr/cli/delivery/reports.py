@@ -5,10 +5,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from caspr import __version__
 from caspr.errors import InputError
+from caspr.files import portable_name
 from caspr.measures.comparison import against_gold, compare
 from caspr.report.explained_report import Report, explained
-from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.feedback_page import feedback_page
+from caspr.report.html_pages import report_page
+from caspr.report.paper.methods import methods_text
 from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
@@ -40,6 +44,11 @@ def report_text(results: Sequence[Result], format: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def methods_paragraph(results: Sequence[Result]) -> str:
+    """Return the paragraph for the methods section of a paper."""
+    return methods_text(results, __version__)
+
+
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
     """Return a page for each annotator with what differs from the gold standard."""
     standings = against_gold(results)
@@ -69,6 +78,7 @@ def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
     taken: set[str] = set()
     for annotator in annotators:
         plain = re.sub(r"[^\w.-]+", "_", annotator).strip("._-")[:80] or "annotator"
+        plain = portable_name(plain)
         name, number = plain, 1
         while name.lower() in taken:
             number += 1

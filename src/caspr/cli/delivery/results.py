@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from caspr.cli.delivery.messages import print_lines, refuse_warnings, warnings_of
+from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings, warnings_of
 from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, requested
 from caspr.report.summary_json import summary
 from caspr.report.summary_text import summary_lines
@@ -91,7 +91,7 @@ def deliver(
     kept = outputs.write(summaries if refused else {**contents, **summaries})
     if not reporting.quiet:
         print_lines(summary_lines(results))
-        print_lines(findings)
+        print_findings(findings)
         print_lines([f"rewrote {outputs.rewritten}; its old version is kept as {kept}"] if kept else [])
     if refused:
         refuse_warnings(all_findings)

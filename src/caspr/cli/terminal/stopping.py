@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING = tuple(
+    signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if name in signal.Signals.__members__
+)
+"""Signals beside Ctrl-C that ask a process to end: POSIX has SIGHUP, Windows SIGBREAK (Ctrl-Break)."""
+_SIGNALS = (signal.SIGINT, *ENDING)
 
 
 class Stopped(KeyboardInterrupt):
@@ -19,7 +23,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stopped_once() -> Iterator[None]:
-    """Raise `Stopped` on the first Ctrl-C, SIGTERM or SIGHUP in the block, and ignore all that follow.
+    """Raise `Stopped` on the first Ctrl-C or signal of `ENDING` in the block, and ignore all that follow.
 
     A signal that was ignored before, as under `nohup`, stays ignored.
     """

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from caspr.corpus.job import DocumentPiece, Job, Reading, Source
 from caspr.errors import InputError
@@ -41,11 +42,12 @@ def _content(file: Path, path: str, pieces: tuple[DocumentPiece, ...]) -> dict[t
     if not pieces:
         return {(path, 0): file.read_bytes()}
     with file.open("rb") as stream:
-        return {(path, piece.offset): _piece(stream.fileno(), piece) for piece in pieces}
+        return {(path, piece.offset): _piece(stream, piece) for piece in pieces}
 
 
-def _piece(descriptor: int, piece: DocumentPiece) -> bytes:
-    return os.pread(descriptor, piece.length, piece.offset)
+def _piece(stream: IO[bytes], piece: DocumentPiece) -> bytes:
+    stream.seek(piece.offset)
+    return stream.read(piece.length)
 
 
 def fingerprint(job: Job, given: Contents) -> str:

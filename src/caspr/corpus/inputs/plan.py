@@ -114,13 +114,13 @@ class Plan:
         known: set[str] = set()
         for path, name in zip(paths, annotator_names(paths), strict=True):
             own = path.with_suffix("").as_posix() if self._walked else path.stem
-            for found in index(self.root / path, str(path), self._spool, self._reading):
+            for found in index(self.root / path, path.as_posix(), self._spool, self._reading):
                 annotator = name if found.annotator in (path.stem, None) else found.annotator
                 if found.annotator is not None:
                     known.add(str(annotator))
                 piece = None if found.piece is None else json.dumps(found.piece)
                 document = own if found.document is None else found.document
-                self._database.execute(_INSERT, (document, annotator, str(path), piece))
+                self._database.execute(_INSERT, (document, annotator, path.as_posix(), piece))
         self.annotators = len(known)
         self._spool.flush()
 

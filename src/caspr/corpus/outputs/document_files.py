@@ -58,7 +58,7 @@ def _hash_of(path: Path) -> str | None:
     """Return the hash of a file, or `None` if there is no such file."""
     try:
         return digest(path.read_bytes())
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -68,6 +68,8 @@ def _make_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{path.parent}: cannot make this folder: {error.strerror}") from error
+    except ValueError:
+        return  # Writing fails, too, and says why.
 
 
 def _remove(path: Path) -> None:

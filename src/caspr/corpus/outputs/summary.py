@@ -24,6 +24,8 @@ COLUMNS = (
     "mentions",
     "annotators",
     "solutions",
+    "marked",
+    "disputed",
     "agreement",
     "link_agreement",
     "engine",
@@ -60,6 +62,8 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **row,
         **row.get("costs", {}),
+        "marked": row.get("disagreement", {}).get("mentions"),
+        "disputed": row.get("disagreement", {}).get("disputed"),
         "agreement": agreement.get("passonneau"),
         "link_agreement": agreement.get("links"),
         "warnings": sum(finding["severity"] == "warning" for finding in found),

@@ -23,6 +23,10 @@ class Totals:
     """Without a result; the reason is in the summary."""
     left_out: int = 0
     """Not adjudicated, because only one annotator has them."""
+    chains: int = 0
+    """The entities in all results."""
+    mentions: int = 0
+    """Their mentions."""
     value: int = 0
     """The cost of all results."""
     bound: int = 0
@@ -83,6 +87,8 @@ def totals_of(rows: Iterable[Mapping[str, Any]], *, taken_over: bool = False) ->
 def _counted(row: Mapping[str, Any]) -> Totals:
     alpha = row["agreement"]["passonneau"]
     return Totals(
+        chains=row["chains"],
+        mentions=row["mentions"],
         value=row["value"],
         bound=row["bound"],
         **row["costs"],

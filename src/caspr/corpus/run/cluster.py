@@ -65,7 +65,7 @@ def _connect(address: str) -> "Client":
     try:
         from distributed import Client
     except ImportError as error:
-        raise InputError("--cluster needs Dask: pip install 'caspr[cluster]'") from error
+        raise InputError("--cluster needs Dask: pip install distributed") from error
     # Dask logs lost connections; one error message of ours says the same.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:

@@ -1,18 +1,25 @@
-"""The memory of a worker process: a limit while it does a job, and the most that the job took.
+"""The memory limit of a worker process while it does a job.
 
-The limit is kept by the kernel (RLIMIT_AS): the process may take so much more address space than it had
-before the job. Linux can reset the peak of a process, so that each job has its own; elsewhere the peak is
-that of all jobs so far.
+The process may take so many megabytes more than it had before the job. On Linux the kernel keeps the limit,
+and a `MemoryError` ends the job. Elsewhere a thread looks at the process (`caspr.process_memory`) and ends it
+with an exit code by which its supervisor knows the reason.
 """
 
-import resource
-import sys
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-_MAXRSS_PER_MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10
-"""The unit of `ru_maxrss` is a byte on macOS, a kilobyte elsewhere."""
+from caspr.process_memory import (
+    INTERVAL,
+    KERNEL_LIMITS,
+    address_space_megabytes,
+    resident_megabytes,
+)
+from caspr.process_tree import kill_descendants
+
+OUT_OF_MEMORY = 33
+"""The exit code of a worker that ended because it was over its limit."""
 
 
 @contextmanager
@@ -20,11 +27,20 @@ def memory_limit(megabytes: int | None) -> Iterator[None]:
     """Let this process take only so many megabytes more; no limit for `None`."""
     if megabytes is None:
         yield
-        return
-    from psutil import Process
+    elif KERNEL_LIMITS:
+        with _kept_by_the_kernel(megabytes):
+            yield
+    else:
+        with _watched(megabytes):
+            yield
+
+
+@contextmanager
+def _kept_by_the_kernel(megabytes: int) -> Iterator[None]:
+    import resource
 
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = Process().memory_info().vms + megabytes * 2**20
+    limit = round((address_space_megabytes() + megabytes) * 2**20)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
@@ -34,23 +50,21 @@ def memory_limit(megabytes: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def reset_peak() -> None:
-    """Forget the peak of earlier jobs, where the system can."""
+@contextmanager
+def _watched(megabytes: int) -> Iterator[None]:
+    limit = resident_megabytes() + megabytes
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(INTERVAL):
+            if resident_megabytes() > limit:
+                kill_descendants()
+                os._exit(OUT_OF_MEMORY)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
     try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
-
-
-def peak_megabytes() -> float:
-    """Return the most memory that this process had since the last reset; psutil knows no peak on POSIX."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MAXRSS_PER_MEGABYTE
-
-
-def children_peak_megabytes() -> float:
-    """Return the most memory that any ended child of this process had."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / _MAXRSS_PER_MEGABYTE
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -13,13 +13,16 @@ from caspr.corpus.inputs.contents import annotations, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
-from caspr.corpus.run.memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
-from caspr.measures.comparison import against_gold, compare
+from caspr.measures.comparison import against_gold, compare, deviations
+from caspr.measures.typology import classify
+from caspr.process_memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.proof.prove import prove_results
+from caspr.report.comparison_tables import counts_values
 from caspr.report.explained_report import explained
-from caspr.report.html_pages import feedback_page, report_page
+from caspr.report.feedback_page import feedback_page
+from caspr.report.html_pages import report_page
 from caspr.report.summary_json import document_summary
 from caspr.result import Result
 from caspr.text.document import Annotation
@@ -121,6 +124,8 @@ def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mappi
             ALPHA: _decimal(agreement.alpha(ALPHA)),
             "links": _decimal(agreement.alpha("links")),
         },
+        "disagreement": counts_values(classify(result.instance.annotations).counts),
+        "departures": {name: counts_values(counts) for name, counts in deviations([result]).items()},
         "megabytes": round(megabytes, 1),
     }
 

@@ -14,7 +14,7 @@
    started is killed with it: it has a mark in its environment, which solvers inherit (`caspr.process_tree`).
    Its temporary files are in a folder that is removed with it.
 4. A worker whose supervisor is gone, for example after kill -9, finds its connection closed and ends itself;
-   Linux kills it in any case.
+   Linux and Windows kill it in any case.
 """
 
 import contextlib
@@ -32,8 +32,9 @@ from multiprocessing.connection import Connection, Pipe
 from typing import IO, Any
 
 from caspr.corpus.job import Job, JobOutcome, failure
+from caspr.corpus.run.memory import OUT_OF_MEMORY
 from caspr.corpus.run.workspace import Workspace
-from caspr.process_tree import ProcessTrees
+from caspr.process_tree import ProcessTrees, end_with_this_process, own_session
 
 MODULE = "caspr.corpus.run.worker_main"
 """What a worker process runs."""
@@ -59,6 +60,7 @@ class WorkerProcess:
         self.mark = f"{_MARK}={secrets.token_hex(12)}"
         self.job: Job | None = None
         self.deadline = float("inf")
+        self._limit: int | None = None
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._workspace = Workspace()
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
@@ -102,6 +104,7 @@ class WorkerProcess:
     def give(self, job: Job) -> None:
         """Hand over a job; the worker must have none. A worker that has died meanwhile answers `None`."""
         self.job = job
+        self._limit = job.options.settings.limits.megabytes
         self.deadline = time.monotonic() + job.options.patience
         self._jobs.put(job)
 
@@ -133,6 +136,8 @@ class WorkerProcess:
         self._errors.seek(0)
         printed = self._errors.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
         last = f": {printed[-1].strip()}" if printed else ""
+        if code == OUT_OF_MEMORY and self._limit is not None:
+            return f"out of memory: limit {self._limit} MB"
         if code >= 0:
             return f"the worker ended with code {code}{last}"
         return f"the worker was killed by {signal.Signals(-code).name}{last}"
@@ -172,10 +177,13 @@ def _start(
     handle = connection.fileno()
     if sys.platform == "win32":
         os.set_handle_inheritable(handle, True)
-        inherited = {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})}
+        inherited = {
+            "startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]}),
+            **own_session(),
+        }
     else:
         inherited = {"pass_fds": [handle], "start_new_session": True}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", MODULE, str(handle)],
         stdin=subprocess.DEVNULL,
         stdout=errors,
@@ -183,6 +191,8 @@ def _start(
         env=environment,
         **inherited,
     )
+    end_with_this_process(process)
+    return process
 
 
 def kill_workers(workers: Collection[WorkerProcess]) -> None:

@@ -11,7 +11,6 @@
    ever removed by another process, and no abandoned one is overlooked.
 """
 
-import fcntl
 import os
 import platform
 import shutil
@@ -20,9 +19,13 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
+from caspr.file_locks import remove_locked, try_lock
+
 _PREFIX = "caspr-"
 _OWNER = "owner"
 _FILES = "files"
+_NO_LINKS: int = getattr(os, "O_NOFOLLOW", 0)
+"""Windows has no such flag, but folders for temporary files that are of one user each."""
 
 
 class Workspace:
@@ -52,29 +55,40 @@ def _claim(folder: Path) -> int:
     descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     # On a file system without locks, folders have no owner and are never swept.
     with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.write(descriptor, platform.node().encode())
-        unnamed.rename(folder / _OWNER)
+        try_lock(descriptor)
+        # From the second byte on: on Windows, others cannot read the first one while it is locked.
+        os.write(descriptor, b"\n" + platform.node().encode())
+        _name(unnamed, folder / _OWNER)
     return descriptor
+
+
+def _name(unnamed: Path, owner: Path) -> None:
+    """Give the locked file its name; Windows renames no open file, but links it."""
+    if os.name == "nt":
+        owner.hardlink_to(unnamed)
+    else:
+        unnamed.rename(owner)
 
 
 def _remove(folder: Path, descriptor: int) -> None:
     try:
         shutil.rmtree(folder / _FILES, ignore_errors=True)
-        if not (folder / _FILES).exists():
+    finally:
+        if (folder / _FILES).exists():
+            os.close(descriptor)
+        else:
+            with suppress(OSError):
+                remove_locked(folder / _OWNER, descriptor)
             with suppress(OSError):
                 (folder / "new").unlink(missing_ok=True)
-                (folder / _OWNER).unlink(missing_ok=True)
                 folder.rmdir()
-    finally:
-        os.close(descriptor)
 
 
 def _sweep(place: Path) -> None:
     """Remove the folders of processes that are gone; errors are ignored."""
     for owner in place.glob(f"{_PREFIX}*/{_OWNER}"):
         with suppress(OSError):
-            descriptor = os.open(owner, os.O_RDWR | os.O_NOFOLLOW)
+            descriptor = os.open(owner, os.O_RDWR | _NO_LINKS)
             if _is_abandoned(descriptor):
                 _remove(owner.parent, descriptor)
             else:
@@ -84,8 +98,10 @@ def _sweep(place: Path) -> None:
 def _is_abandoned(descriptor: int) -> bool:
     """Return whether a folder is of this user and machine, and of a process that is gone."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not try_lock(descriptor):
+            return False
     except OSError:
         return False
-    machine = os.read(descriptor, 1000)
-    return os.fstat(descriptor).st_uid == os.getuid() and machine == platform.node().encode()
+    machine = os.read(descriptor, 1000).strip()
+    own = not hasattr(os, "getuid") or os.fstat(descriptor).st_uid == os.getuid()
+    return own and machine == platform.node().encode()

@@ -72,7 +72,9 @@ def grounder_version() -> str | None:
     program = shutil.which("gringo")
     if program is None:
         return None
-    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    printed = subprocess.run(
+        [program, "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    ).stdout
     found = re.match(r"gringo version ((\d+)\.(\d+)\S*)", printed)
     if found is None or (int(found[2]), int(found[3])) < _LEAST_GRINGO:
         return None
@@ -100,7 +102,7 @@ def _clasp(run: Run) -> Iterator[Event]:
     seconds: list[float] = []
     lines = run_pipe(commands, run.program, run.limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_clasp)
-    yield Statistics(grounding=seconds[0])
+    yield Statistics(grounding=seconds[0] or None)  # 0 where the system does not count
 
 
 def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -146,7 +148,7 @@ def _wasp_optimum(program: str, limits: Limits) -> Iterator[Event]:
     seconds: list[float] = []
     lines = run_pipe(commands, program, limits, success=_DONE, ended=seconds.extend)
     yield from _within_limits(lines, _read_wasp)
-    yield Statistics(grounding=seconds[0])
+    yield Statistics(grounding=seconds[0] or None)  # 0 where the system does not count
 
 
 def _read_wasp(lines: Iterable[str]) -> Iterator[Event]:

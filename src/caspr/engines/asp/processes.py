@@ -1,15 +1,14 @@
 """Run a pipe of programs within limits, line by line, and leave no process running.
 
 Every program leads a session of its own, so that Ctrl-C reaches only this process, which ends the programs
-and their descendants itself (`caspr.process_tree`). Memory is limited by the kernel (`ulimit -v`); as a
-last resort against orphans, processor time is limited as well when there is a time limit.
+and their descendants itself (`caspr.process_tree`). Memory is limited by the kernel of Linux (`ulimit -v`);
+elsewhere this process looks at it while it waits for lines. As a last resort against orphans, processor time
+is limited as well when there is a time limit, except on Windows.
 """
 
 import contextlib
 import os
 import queue
-import resource
-import signal
 import subprocess
 import tempfile
 import threading
@@ -18,14 +17,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from caspr.errors import EngineError
-from caspr.process_tree import ProcessTrees, death_with_parent
+from caspr.process_memory import INTERVAL, KERNEL_LIMITS
+from caspr.process_tree import ProcessTrees, end_with_this_process, own_session
 from caspr.task.limits import Limits
 
 _KILLED = frozenset({33, 134, 137, 139})
 """Exit codes of programs that ran out of memory: clasp's own, aborted, killed, segmentation fault."""
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "allocate memory", "shared librar", "ImportError", "mmap")
 """Words in the messages of programs that get no memory, also while they are being loaded."""
-_GRACE = 1.0
+_OUT_OF_TIME = frozenset({-24, 152})
+"""Exit codes of programs that the kernel ended after their processor time (SIGXCPU)."""
+_STOPPED_BY_KERNEL = frozenset({-9, 137})
+"""Exit codes of programs that were killed (SIGKILL)."""
+_GRACE = 0.8
 """Seconds between asking a program to end and killing it."""
 
 
@@ -44,8 +48,14 @@ class _Program(subprocess.Popen[str]):
 
 
 def _seconds_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    """Return the processor time of ended children; Windows does not count it."""
+    try:
+        import resource
+    except ImportError:
+        used = os.times()
+        return used.children_user + used.children_system
+    exact = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return exact.ru_utime + exact.ru_stime
 
 
 class TimeOutError(Exception):
@@ -77,7 +87,7 @@ def run_pipe(
     with _temporary(text) as source, _temporary() as errors:
         try:
             output = _start(commands, limits, source, errors, processes)
-            yield from _lines(output, trees, deadline)
+            yield from _lines(output, trees, deadline, None if KERNEL_LIMITS else limits.megabytes)
             codes = [process.wait() for process in processes]
         finally:
             _end(processes, trees)
@@ -115,12 +125,12 @@ def _start(
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 encoding="utf-8",
-                start_new_session=True,
-                preexec_fn=death_with_parent(),
+                **own_session(),
             )
         except OSError as error:
             raise EngineError(f"cannot start {command[0]}: {error.strerror}") from error
         processes.append(process)
+        end_with_this_process(process)
         if stream is not source:
             stream.close()
         assert process.stdout is not None
@@ -131,23 +141,30 @@ def _start(
 def _limiter(limits: Limits) -> list[str]:
     """Return the prefix of a command line with which the kernel limits the command."""
     script = ""
-    if limits.megabytes is not None:
+    if limits.megabytes is not None and KERNEL_LIMITS:
         script += f"ulimit -v {limits.megabytes * 1024} || exit 99; "
     if limits.seconds is not None:
         script += f"ulimit -t {int(limits.seconds) + 10}; "
     return ["/bin/sh", "-c", script + 'exec "$@"', "sh"] if script and os.name == "posix" else []
 
 
-def _lines(output: IO[str], trees: ProcessTrees, deadline: float | None) -> Iterator[str]:
-    """Yield lines as they come; a thread reads, so that waiting can end at the deadline or by Ctrl-C."""
+def _lines(
+    output: IO[str], trees: ProcessTrees, deadline: float | None, megabytes: int | None
+) -> Iterator[str]:
+    """Yield lines as they come; a thread reads, so that waiting can end at the deadline or by Ctrl-C.
+
+    With `megabytes`, it ends as well when a program holds more.
+    """
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_pump, args=(output, lines), daemon=True).start()
+    waiting = _until(deadline, lines) if megabytes is None else _within(megabytes, trees, deadline, lines)
     try:
-        yield from _until(deadline, lines)
+        yield from waiting
     except (TimeOutError, KeyboardInterrupt):
         trees.terminate()
         with contextlib.suppress(TimeOutError):
             yield from _until(time.monotonic() + _GRACE, lines)
+        trees.kill()  # a grounder does not listen, and had its time
         raise
 
 
@@ -164,6 +181,22 @@ def _until(deadline: float | None, lines: "queue.SimpleQueue[str | None]") -> It
         if line is None:
             return
         yield line
+
+
+def _within(
+    megabytes: int, trees: ProcessTrees, deadline: float | None, lines: "queue.SimpleQueue[str | None]"
+) -> Iterator[str]:
+    """Yield lines until there are no more; look at the memory of the programs meanwhile."""
+    while True:
+        look = time.monotonic() + INTERVAL
+        try:
+            yield from _until(look if deadline is None else min(look, deadline), lines)
+            return
+        except TimeOutError:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise
+        if trees.largest_megabytes() > megabytes:
+            raise OutOfMemoryError
 
 
 def _pump(stream: IO[str], lines: "queue.SimpleQueue[str | None]") -> None:
@@ -208,10 +241,10 @@ def _judge(
     crashed = any(codes[index] < 0 or codes[index] in _KILLED for index in failed)
     if limits.megabytes is not None and (out_of_memory or crashed):
         raise OutOfMemoryError
-    if any(codes[index] in (-signal.SIGKILL, 137) for index in failed):
+    if any(codes[index] in _STOPPED_BY_KERNEL for index in failed):
         # Only the kernel, short of memory, kills solvers.
         raise OutOfMemoryError
-    if limits.seconds is not None and any(code in (-signal.SIGXCPU, 152) for code in codes):
+    if limits.seconds is not None and any(code in _OUT_OF_TIME for code in codes):
         raise TimeOutError
     if failed:
         said = complaint.strip().splitlines()

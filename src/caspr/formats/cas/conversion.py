@@ -10,7 +10,7 @@ def xmi_of_json(data: bytes, source: str) -> bytes:
     except ImportError:
         raise InputError(
             f"{source}: found a CAS in JSON, which must become XMI, and that needs dkpro-cassis: install it "
-            "with `pip install 'caspr[cas]'`, or export it with the format UIMA CAS XMI (XML 1.0)"
+            "with `pip install dkpro-cassis`, or export it with the format UIMA CAS XMI (XML 1.0)"
         ) from None
     try:
         text = load_cas_from_json(data.decode("utf-8-sig")).to_xmi()

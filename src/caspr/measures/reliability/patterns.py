@@ -5,16 +5,21 @@ that are in the same chains and were seen by the same annotators; all pairs of t
 So a chain of a thousand mentions costs as much as its few kinds, and pairs that nobody linked are all pairs
 less the linked ones.
 
+A disputed pair of kinds is one *disagreement*: where an annotator split a long chain, hundreds of pairs of
+mentions go with one misunderstanding.
+
 An annotator who marked a mention saw it, whatever the coverage says.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
+from caspr.task.votes import Evidence, Signature, count_votes, meet
 from caspr.text.coverage import Coverage
-from caspr.text.document import Annotation, Span
+from caspr.text.document import Annotation
 
 
 class Pattern(NamedTuple):
@@ -25,22 +30,19 @@ class Pattern(NamedTuple):
     givers: tuple[str, ...]
     """Who linked them, by name."""
 
-    @property
-    def is_disputed(self) -> bool:
-        """Whether some of those who saw both linked them, and others did not."""
-        return 0 < len(self.givers) < len(self.viewers)
 
+@dataclass(frozen=True)
+class Patterns:
+    """What annotators say about the pairs of mentions of a document, or of several."""
 
-Patterns = Counter[Pattern]
-"""How many pairs have each pattern."""
+    pairs: Counter[Pattern] = field(default_factory=Counter)
+    """How many pairs of mentions have each pattern."""
+    disagreements: Counter[Pattern] = field(default_factory=Counter)
+    """How many pairs of kinds have each disputed pattern: a long chain that somebody split is one."""
 
-
-class _Kind(NamedTuple):
-    """What the patterns of a mention with all others follow from; annotators are positions."""
-
-    chains: frozenset[tuple[int, int]]
-    """As (annotator, chain)."""
-    viewers: frozenset[int]
+    def __add__(self, other: "Patterns") -> "Patterns":
+        """Pool two documents."""
+        return Patterns(self.pairs + other.pairs, self.disagreements + other.disagreements)
 
 
 def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None = None) -> Patterns:
@@ -48,54 +50,44 @@ def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None 
 
     The annotations are over the same tokens.
     """
-    kinds = Counter(_kinds(annotations, coverage or Coverage()).values())
-    counts: Counter[tuple[frozenset[int], frozenset[int]]] = Counter()
+    seen = [coverage.seen.get(annotation.annotator) for annotation in annotations] if coverage else []
+    kinds = Counter(count_votes(annotations, seen=seen).signatures.values())
+    pairs: Counter[Evidence] = Counter()
+    disagreements: Counter[Evidence] = Counter()
     for viewers, number in _viewed_pairs(kinds):
-        counts[viewers, frozenset()] += number
+        pairs[Evidence(0, viewers)] += number
     for one, other, number in _linked_pairs(kinds):
-        viewers = one.viewers & other.viewers
-        counts[viewers, frozenset()] -= number
-        counts[viewers, frozenset(annotator for annotator, _ in one.chains & other.chains)] += number
+        evidence = meet(one, other)
+        pairs[Evidence(0, evidence.viewers)] -= number
+        pairs[evidence] += number
+        disagreements[evidence] += number > 0 and evidence.k < evidence.n
     names = [annotation.annotator for annotation in annotations]
-    found: Patterns = Counter()
-    for (viewers, givers), number in counts.items():
-        found[Pattern(_named(viewers, names), _named(givers, names))] += number
+    return Patterns(_by_name(pairs, names), _by_name(disagreements, names))
+
+
+def _by_name(counts: Counter[Evidence], names: Sequence[str]) -> Counter[Pattern]:
+    found: Counter[Pattern] = Counter()
+    for evidence, number in counts.items():
+        found[Pattern(_named(evidence.viewers, names), _named(evidence.givers, names))] += number
     return +found
 
 
-def _named(some: frozenset[int], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(names[number] for number in some))
+def _named(annotators: int, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for number, name in enumerate(names) if annotators >> number & 1))
 
 
-def _kinds(annotations: Sequence[Annotation], coverage: Coverage) -> dict[Span, _Kind]:
-    chains: dict[Span, set[tuple[int, int]]] = defaultdict(set)
-    for annotator, annotation in enumerate(annotations):
-        for index, chain in enumerate(annotation.chains):
-            for span in chain.mentions:
-                chains[span].add((annotator, index))
-    names = [annotation.annotator for annotation in annotations]
-    marked = [annotation.mentions for annotation in annotations]
-    return {
-        span: _Kind(
-            frozenset(held),
-            coverage.viewers(names, span) | {number for number, spans in enumerate(marked) if span in spans},
-        )
-        for span, held in chains.items()
-    }
-
-
-def _viewed_pairs(kinds: Counter[_Kind]) -> Iterator[tuple[frozenset[int], int]]:
+def _viewed_pairs(kinds: Counter[Signature]) -> Iterator[tuple[int, int]]:
     """Yield who saw both mentions of all pairs, with how many there are."""
-    mentions: Counter[frozenset[int]] = Counter()
+    mentions: Counter[int] = Counter()
     for kind, number in kinds.items():
         mentions[kind.viewers] += number
     for one, other in combinations_with_replacement(mentions, 2):
         yield one & other, _number(mentions[one], None if one == other else mentions[other])
 
 
-def _linked_pairs(kinds: Counter[_Kind]) -> Iterator[tuple[_Kind, _Kind, int]]:
+def _linked_pairs(kinds: Counter[Signature]) -> Iterator[tuple[Signature, Signature, int]]:
     """Yield all pairs of kinds that share a chain, with how many pairs of mentions there are."""
-    members: dict[tuple[int, int], list[_Kind]] = defaultdict(list)
+    members: dict[tuple[int, int], list[Signature]] = defaultdict(list)
     order = {kind: number for number, kind in enumerate(kinds)}
     for kind in kinds:
         for chain in kind.chains:

@@ -7,14 +7,19 @@ Counts are summed over documents before anything is divided, as the reference sc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caspr.errors import InputError
 from caspr.measures.scores import b3, blanc, ceaf, lea, mentions, muc
 from caspr.measures.scores.alignment import align
 from caspr.measures.scores.counts import Counts, decimal
+from caspr.measures.singletons import singletons_count
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
+from caspr.upward import above
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SCORES: Mapping[str, Callable[..., Counts]] = {
     "mentions": mentions.count,
@@ -53,6 +58,13 @@ class Scores:
     """The scores of each document by title, where there were any documents."""
     findings: tuple[Finding, ...] = ()
     """What is odd about the two sides."""
+    singletons: bool = True
+    """Whether chains of one were counted."""
+
+    def __repr__(self) -> str:
+        """Summarise the scores in one line."""
+        conll = "undefined" if self.conll is None else f"{float(self.conll):.3f}"
+        return f"<Scores of {times(len(self.documents) or 1, 'document')}: CoNLL {conll}>"
 
     @property
     def conll(self) -> Fraction | None:
@@ -66,6 +78,10 @@ class Scores:
         known = [f1 for name in CONLL if (f1 := self.counts[name].f1) is not None]
         return sum(known, Fraction(0)) / len(CONLL) if len(known) == len(CONLL) else None
 
+    def to_frame(self) -> "DataFrame":
+        """Return a pandas DataFrame with a row for each measure."""
+        return above("scores_frame")(self)
+
     def values(self) -> dict[str, Any]:
         """Return everything but the single documents as JSON values."""
         measured = {name: counts.values() for name, counts in self.counts.items()}
@@ -76,14 +92,15 @@ def score(
     key: Iterable[Annotation],
     response: Iterable[Annotation],
     *,
-    singletons: bool = True,
+    singletons: bool | None = None,
     overlap: bool = False,
 ) -> Scores:
     """Score the documents of a response against those of a key.
 
     A document the response lacks counts as one without mentions; one the key lacks is left out, as in the
-    reference scorer. Both are said in findings. Chains of one are left out without `singletons`; with
-    `overlap`, spans that are not equal can match too.
+    reference scorer. Both are said in findings. Chains of one count where both sides have some; always, as
+    in the reference scorer, or never if `singletons` says so. With `overlap`, spans that are not equal can
+    match too.
     """
     right = {annotation.document.key: annotation for annotation in key}
     given = {annotation.document.key: annotation for annotation in response}
@@ -92,14 +109,15 @@ def score(
             "found no document that both sides have, expected the same document names: "
             + "; ".join(annotation.document.title for annotation in (*right.values(), *given.values()))[:200]
         )
+    alone = singletons_count((right.values(), given.values()), singletons)
     documents = []
     for name, annotation in right.items():
         _refuse_different_lengths(annotation, given.get(name))
-        aligned = align(annotation, given.get(name), singletons=singletons, overlap=overlap)
+        aligned = align(annotation, given.get(name), singletons=alone, overlap=overlap)
         counts = {measure: count(aligned) for measure, count in SCORES.items()}
-        documents.append((annotation.document.title, Scores(counts)))
+        documents.append((annotation.document.title, Scores(counts, singletons=alone)))
     findings = (*_missing(right, given), *_different_words(right, given))
-    return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings)
+    return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings, alone)
 
 
 def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:

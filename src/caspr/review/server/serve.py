@@ -13,6 +13,8 @@ from caspr.review.server.routes import make_app
 from caspr.review.session.session import ReviewSession
 
 LOOPBACK = "127.0.0.1"
+_ONE_OWNER: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+"""On Windows, SO_REUSEADDR would let other programs take over the port."""
 
 
 def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]) -> None:
@@ -48,7 +50,7 @@ def bound(port: int) -> socket.socket:
     """Return a socket that listens on a port of the loopback, or on a free one if that is busy."""
     for number in (port, 0):
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, _ONE_OWNER, 1)
         try:
             listening.bind((LOOPBACK, number))
             listening.listen(64)

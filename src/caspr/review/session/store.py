@@ -7,14 +7,13 @@ changed   size, time, inode and digest of the last read or write are kept; a fil
           is read again and never overwritten.
 """
 
-import fcntl
 import os
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO
 
 from caspr.errors import InputError, OutputError
+from caspr.file_locks import remove_locked, try_lock
 from caspr.files import read_bytes, write_all
 
 
@@ -24,7 +23,8 @@ class Store:
 
     path: Path
     """Its path."""
-    _lock: IO[str] | None = field(default=None, repr=False)
+    _lock: int | None = field(default=None, repr=False)
+    """The descriptor of the lock file, while the lock is held."""
     _seen: tuple[int, int, int] | None = None
     """Size, time and inode when it was last read or written."""
     _digest: bytes = b""
@@ -33,34 +33,39 @@ class Store:
         """Take the lock, or raise `InputError` if another process has it."""
         while self._lock is None:
             lock = self._open_lock()
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise self._already_locked(lock) from None
+            if not self._try_lock(lock):
+                raise self._already_locked(lock)
             if _is_at(lock, self._lock_path):
-                lock.truncate(0)
-                lock.write(f"{os.getpid()}\n")
-                lock.flush()
+                os.ftruncate(lock, 0)
+                # Others read the number from the second byte on: on Windows, the first one is locked.
+                os.write(lock, f"\n{os.getpid()}\n".encode())
                 self._lock = lock
             else:
                 # Its holder released and deleted it between our opening and locking it.
-                lock.close()
+                os.close(lock)
 
     @property
     def _lock_path(self) -> Path:
         target = Path(os.path.realpath(self.path))
         return target.with_name(f".{target.name}.lock")
 
-    def _open_lock(self) -> IO[str]:
+    def _open_lock(self) -> int:
         try:
-            return self._lock_path.open("a+", encoding="ascii")
+            return os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise OutputError(f"{self._lock_path}: cannot write: {error.strerror}") from error
 
-    def _already_locked(self, lock: IO[str]) -> InputError:
-        lock.seek(0)
-        holder = lock.read(20).strip()
-        lock.close()
+    def _try_lock(self, lock: int) -> bool:
+        try:
+            return try_lock(lock)
+        except OSError as error:
+            os.close(lock)
+            raise OutputError(f"{self._lock_path}: cannot lock this file: {error.strerror}") from error
+
+    def _already_locked(self, lock: int) -> InputError:
+        os.lseek(lock, 1, os.SEEK_SET)
+        holder = os.read(lock, 20).decode("ascii", "replace").strip()
+        os.close(lock)
         who = f" (process {holder})" if holder.isdecimal() else ""
         found = f"found it open in another `caspr review`{who}"
         return InputError(f"{self.path}: {found}, expected one at a time: continue there, or end that one")
@@ -68,8 +73,7 @@ class Store:
     def release(self) -> None:
         """Release the lock and delete its file."""
         if self._lock is not None:
-            self._lock_path.unlink(missing_ok=True)
-            self._lock.close()
+            remove_locked(self._lock_path, self._lock)
             self._lock = None
 
     def read(self) -> bytes:
@@ -108,10 +112,10 @@ class Store:
         return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _is_at(lock: IO[str], path: Path) -> bool:
+def _is_at(lock: int, path: Path) -> bool:
     """Return whether an open file is still the one at a path."""
     try:
-        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+        return os.path.samestat(os.fstat(lock), path.stat())
     except OSError:
         return False
 

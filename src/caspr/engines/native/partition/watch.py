@@ -1,22 +1,15 @@
 """The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
-import os
-import resource
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
+from caspr.process_memory import resident_megabytes
 from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
 T = TypeVar("T")
-STATM = Path("/proc/self/statm")
-"""Where Linux shows the present size of a process."""
-
-
 BETWEEN = 0.02
 """Seconds between two looks at the memory."""
 
@@ -73,7 +66,7 @@ class Watch:
             self.stop = Stop.INTERRUPT
         if self.stop is None and self.megabytes < float("inf") and monotonic() > self.looked + BETWEEN:
             self.looked = monotonic()
-            if _resident() > self.megabytes:
+            if resident_megabytes() > self.megabytes:
                 self.stop = Stop.MEMORY
         return self.stop is not None
 
@@ -91,12 +84,4 @@ class Watch:
 
     def has_room(self, megabytes: float) -> bool:
         """Return whether so much more memory may be taken."""
-        return self.megabytes == float("inf") or _resident() + megabytes <= self.megabytes
-
-
-def _resident() -> float:
-    """Return the memory this process holds, in megabytes; its peak where the present is not known."""
-    if STATM.exists():
-        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+        return self.megabytes == float("inf") or resident_megabytes() + megabytes <= self.megabytes

@@ -1,0 +1,91 @@
+"""Coreference in spaCy documents: each chain is a group of spans, `doc.spans["coref_clusters_1"]` and so on.
+
+That is how spaCy's own coreference component writes its predictions. Tokens of nothing but blanks and line
+ends, which spaCy keeps, are left out of our documents, because no other format has them; `to_spacy` puts
+spans back where they were. spaCy itself is not imported: the document brings everything with it.
+"""
+
+from typing import Any
+
+from caspr.errors import InputError
+from caspr.text.document import Annotation, Chain, Document, Span
+
+PREFIX = "coref_clusters"
+"""What the names of groups begin with."""
+
+
+def from_spacy(
+    doc: Any, annotator: str = "spacy", *, name: str = "document", prefix: str = PREFIX
+) -> Annotation:
+    """Take the chains of a spaCy document.
+
+    Documents of one text must have one `name`, whichever system annotated them.
+    """
+    words = _words(doc)
+    number = {token.i: position for position, token in enumerate(words, 1)}
+    chains = []
+    for key in doc.spans:
+        if key == prefix or key.startswith(f"{prefix}_"):
+            spans = [_span(span, number, key) for span in doc.spans[key]]
+            chains.append(Chain.of(key.removeprefix(f"{prefix}_"), spans))
+    return Annotation.of(
+        annotator, _document(doc, words, number, name), [one for one in chains if one.mentions]
+    )
+
+
+def to_spacy(annotation: Annotation, doc: Any, *, prefix: str = PREFIX) -> Any:
+    """Write the chains of an annotation into a spaCy document of the same words, and return it.
+
+    Groups of the same prefix that the document has are replaced.
+    """
+    words = _words(doc)
+    texts = [token.text for token in words]
+    if tuple(texts) != annotation.document.tokens:
+        place = next(
+            (
+                n
+                for n, (one, other) in enumerate(zip(texts, annotation.document.tokens, strict=False))
+                if one != other
+            ),
+            min(len(texts), len(annotation.document.tokens)),
+        )
+        raise InputError(
+            f"to_spacy: found {len(texts):,} words in the spaCy document, which differ from word {place + 1} "
+            f"on, expected those of '{annotation.document.title}', {len(annotation.document.tokens):,} words"
+        )
+    for key in [key for key in doc.spans if key == prefix or key.startswith(f"{prefix}_")]:
+        del doc.spans[key]
+    for position, chain in enumerate(annotation.all_chains, 1):
+        spans = [doc[words[span.start - 1].i : words[span.end - 1].i + 1] for span in chain.mentions]
+        doc.spans[f"{prefix}_{position}"] = spans
+    return doc
+
+
+def _words(doc: Any) -> list[Any]:
+    return [token for token in doc if not token.is_space]
+
+
+def _span(span: Any, number: dict[int, int], key: str) -> Span:
+    inside = [number[token] for token in range(span.start, span.end) if token in number]
+    if not inside:
+        raise InputError(
+            f"from_spacy: found a span of no words in doc.spans[{key!r}], expected at least one word"
+        )
+    return Span(inside[0], inside[-1])
+
+
+def _document(doc: Any, words: list[Any], number: dict[int, int], name: str) -> Document:
+    ends: tuple[int, ...] = ()
+    if doc.has_annotation("SENT_START"):
+        last = [
+            max((number[token.i] for token in sentence if token.i in number), default=0)
+            for sentence in doc.sents
+        ]
+        ends = tuple(dict.fromkeys(end for end in last if end))
+    return Document(
+        name,
+        tuple(token.text for token in words),
+        characters=doc.text,
+        offsets=tuple((token.idx, token.idx + len(token.text)) for token in words),
+        sentence_ends=ends,
+    )

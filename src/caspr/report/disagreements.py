@@ -1,0 +1,154 @@
+"""Disagreements in words: sentences, names of kinds, and who says what about a mention.
+
+Counts are those of `measures.typology`: mentions, each of exactly one kind. Between an annotator and the
+gold standard a kind has a direction, too: what is missing on one side is extra on the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from caspr.disputes.reasons import shorten
+from caspr.measures.comparison import Comparison
+from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, Typology
+from caspr.text.document import Document, Span
+from caspr.text.findings import times
+
+_KIND = DisagreementKind
+
+TITLES = {
+    _KIND.BOUNDARY: "different boundaries",
+    _KIND.NESTED: "nested, marked by some only",
+    _KIND.MENTION: "marked by some only",
+    _KIND.SINGLETON: "singleton for some only",
+    _KIND.SPLIT: "entity split or merged",
+    _KIND.ENTITY: "put in different entities",
+}
+"""What each kind is called in tables."""
+PHRASES = {
+    _KIND.BOUNDARY: "with different boundaries",
+    _KIND.NESTED: "nested and marked by some only",
+    _KIND.MENTION: "marked by some only",
+    _KIND.SINGLETON: "alone for some only",
+    _KIND.SPLIT: "in entities that some split and others merged",
+    _KIND.ENTITY: "put in different entities",
+}
+"""What each kind is called behind a number in a sentence."""
+AGAINST_GOLD = {
+    (_KIND.BOUNDARY, 0): "with other boundaries",
+    (_KIND.NESTED, -1): "nested and not marked",
+    (_KIND.NESTED, 1): "nested and marked in excess",
+    (_KIND.MENTION, -1): "not marked",
+    (_KIND.MENTION, 1): "marked in excess",
+    (_KIND.SINGLETON, -1): "not left alone",
+    (_KIND.SINGLETON, 1): "left alone",
+    (_KIND.SPLIT, -1): "in merged entities",
+    (_KIND.SPLIT, 1): "in a split entity",
+    (_KIND.ENTITY, 0): "put in another entity",
+}
+"""What the kinds are called where an annotator departs from the gold standard."""
+EXAMPLES = 2
+"""How many examples of a kind are shown."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A disputed mention of some document."""
+
+    document: Document
+    """The text."""
+    disagreement: Disagreement
+    """What is disputed."""
+    says: tuple[tuple[str, tuple[str, ...]], ...]
+    """What is said about it, and by whom, in the order of annotators."""
+
+
+def share(part: int, whole: int) -> str:
+    """Return a part and what it is part of, with the percentage.
+
+    >>> share(1, 3), share(0, 0)
+    ('1 of 3 mentions (33%)', '0 of 0 mentions')
+    """
+    of = f"{part:,} of {times(whole, 'mention')}"
+    return f"{of} ({100 * part / whole:.0f}%)" if whole else of
+
+
+def disagreement_sentence(counts: DisagreementCounts) -> str:
+    """Return what annotators disagree about, in a sentence.
+
+    >>> disagreement_sentence(DisagreementCounts(9, {(_KIND.BOUNDARY, 0): 2, (_KIND.ENTITY, 0): 1}))
+    'They disagree about 3 of 9 mentions (33%): 2 with different boundaries, 1 put in different entities.'
+    """
+    if not counts.disputed:
+        return f"They agree about all {times(counts.mentions, 'mention')}."
+    found = [f"{count:,} {PHRASES[kind]}" for kind, count in counts.kinds.items() if count]
+    return f"They disagree about {share(counts.disputed, counts.mentions)}: {', '.join(found)}."
+
+
+def deviation_sentence(counts: DisagreementCounts, who: str = "You differ") -> str:
+    """Return where an annotator departs from the gold standard, in a sentence.
+
+    >>> deviation_sentence(DisagreementCounts(9, {(_KIND.MENTION, -1): 2, (_KIND.SPLIT, 1): 1}))
+    'You differ from the gold standard in 3 of 9 mentions (33%): 2 not marked, 1 in a split entity.'
+    """
+    if not counts.disputed:
+        return f"{who} from the gold standard in none of {times(counts.mentions, 'mention')}."
+    found = [
+        f"{counts.directed[key]:,} {name}" for key, name in AGAINST_GOLD.items() if counts.directed.get(key)
+    ]
+    return f"{who} from the gold standard in {share(counts.disputed, counts.mentions)}: {', '.join(found)}."
+
+
+def examples(comparison: Comparison, kind: DisagreementKind, most: int = EXAMPLES) -> list[Example]:
+    """Return some disagreements of a kind, from all over the documents."""
+    found = [
+        (document, typology, one)
+        for document, typology in comparison.typologies
+        for one in typology.disagreements
+        if one.kind is kind
+    ]
+    number = min(most, len(found))
+    chosen = [found[len(found) * position // number] for position in range(number)]
+    return [Example(document, one, says(document, typology, one)) for document, typology, one in chosen]
+
+
+def says(
+    document: Document, typology: Typology, disagreement: Disagreement
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what annotators say about a mention, each statement with those who say so."""
+    found: dict[str, list[str]] = {}
+    for number, name in enumerate(typology.annotators):
+        found.setdefault(_statement(document, disagreement, number), []).append(name)
+    return tuple((words, tuple(names)) for words, names in found.items())
+
+
+def _statement(document: Document, disagreement: Disagreement, number: int) -> str:
+    span = disagreement.spans[number]
+    if span is None:
+        return "not marked"
+    if disagreement.kind in (_KIND.BOUNDARY, _KIND.MENTION, _KIND.NESTED):
+        return f"“{shorten(document.text(span))}”"
+    if len(disagreement.entities[number]) == 1:
+        return "alone"
+    return f"with “{shorten(document.text(companion(disagreement, number)))}”"
+
+
+def companion(disagreement: Disagreement, number: int) -> Span:
+    """Return the mention by which an annotator's entity is best recognised.
+
+    It is near, not in the entities of all others if there is such a one, and before the mention if possible.
+    """
+    own = disagreement.spans[number]
+    assert own is not None
+    others = [span for span in disagreement.entities[number] if span != own]
+    elsewhere = [entity for entity in disagreement.entities if len(entity) > 1]
+    telling = [span for span in others if not all(span in entity for entity in elsewhere)] or others
+    return min(telling, key=lambda span: (span > own, abs(span.start - own.start), span))
+
+
+def named(says: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+    """Return what annotators say, in one line.
+
+    >>> named([("“a king”", ("ann", "bob")), ("not marked", ("carl",))])
+    '“a king”: ann, bob; not marked: carl'
+    """
+    return "; ".join(f"{words}: {', '.join(names)}" for words, names in says)

@@ -1,0 +1,121 @@
+"""A page for one annotator: what differs from the gold standard, by kind, for training and discussion.
+
+The page says first in words and in a table what kinds of differences there are, with what to read in the
+guidelines; then it shows every one of them in its passage.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caspr.measures.comparison import Rates
+from caspr.measures.singletons import singletons_count
+from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, classify
+from caspr.report.disagreements import AGAINST_GOLD, deviation_sentence
+from caspr.report.html_pages import page
+from caspr.report.passages import Stretches, stretches
+from caspr.text.document import Annotation, Document, Span
+
+LABELS = {
+    (DisagreementKind.BOUNDARY, 0): "The boundaries are different",
+    (DisagreementKind.NESTED, -1): "You did not mark this mention inside or around another one",
+    (DisagreementKind.NESTED, 1): "The gold standard has only the mention inside or around this one",
+    (DisagreementKind.MENTION, -1): "You did not mark this mention",
+    (DisagreementKind.MENTION, 1): "The gold standard does not have this mention",
+    (DisagreementKind.SINGLETON, -1): "The gold standard has this mention alone",
+    (DisagreementKind.SINGLETON, 1): "You have this mention alone",
+    (DisagreementKind.SPLIT, -1): "You merged this mention's entity with another",
+    (DisagreementKind.SPLIT, 1): "You split this mention's entity",
+    (DisagreementKind.ENTITY, 0): "The mention is in another entity",
+}
+"""What each kind of difference is called."""
+ADVICE = {
+    DisagreementKind.BOUNDARY: "where a mention begins and ends",
+    DisagreementKind.NESTED: "mentions inside other mentions",
+    DisagreementKind.MENTION: "what is a mention",
+    DisagreementKind.SINGLETON: "entities that are mentioned only once",
+    DisagreementKind.SPLIT: "when two entities are the same",
+    DisagreementKind.ENTITY: "which entity a mention refers to",
+}
+"""What to read in the guidelines about each kind."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One mention in which an annotator departs from the gold standard, as the page shows it."""
+
+    document: Document
+    """The text."""
+    disagreement: Disagreement
+    """What differs, the annotator being the first of the two."""
+
+    @property
+    def kind(self) -> tuple[DisagreementKind, int]:
+        """The kind and direction."""
+        return self.disagreement.kind, self.disagreement.direction
+
+    @property
+    def yours(self) -> Span | None:
+        """The annotator's mention, if there is one."""
+        return self.disagreement.spans[0]
+
+    @property
+    def gold(self) -> Span | None:
+        """The mention of the gold standard, if there is one."""
+        return self.disagreement.spans[1]
+
+    @property
+    def your_others(self) -> tuple[Span, ...]:
+        """What else the annotator put into the entity."""
+        return tuple(span for span in self.disagreement.entities[0] if span != self.yours)
+
+    @property
+    def gold_others(self) -> tuple[Span, ...]:
+        """What else the gold standard has in the entity."""
+        return tuple(span for span in self.disagreement.entities[1] if span != self.gold)
+
+    @property
+    def passage(self) -> Stretches:
+        """The text around the mention."""
+        return stretches(self.document, {"yours": self.yours, "gold": self.gold})
+
+
+def feedback_page(
+    annotator: str, standing: Mapping[str, Rates], pairs: Iterable[tuple[Annotation, Annotation]]
+) -> str:
+    """Return where one annotator differs from the gold standard, given pairs of both."""
+    given = list(pairs)
+    alone = singletons_count(zip(*given, strict=True))
+    counts, parts = _differences(given, alone)
+    return page(
+        "feedback.html",
+        f"Feedback for {annotator}",
+        annotator=annotator,
+        standing=standing,
+        mention_count=sum(len(annotation.mentions) for annotation, _ in given),
+        sentence=deviation_sentence(counts),
+        kinds_found=[(key, counts.directed[key]) for key in LABELS if counts.directed.get(key)],
+        counts=counts,
+        alone=alone,
+        parts=parts,
+        labels=LABELS,
+        names=AGAINST_GOLD,
+        advice=ADVICE,
+    )
+
+
+def _differences(
+    given: Sequence[tuple[Annotation, Annotation]], alone: bool
+) -> tuple[DisagreementCounts, list[dict[str, Any]]]:
+    """Return the counts of all documents, and for each document its differences by kind."""
+    counts, parts = DisagreementCounts(), []
+    for annotation, gold in given:
+        typology = classify([annotation, gold], singletons=alone)
+        counts += typology.counts
+        kinds: dict[tuple[DisagreementKind, int], list[Difference]] = {}
+        for one in typology.disagreements:
+            found = Difference(gold.document, one)
+            kinds.setdefault(found.kind, []).append(found)
+        ordered = [(key, kinds[key]) for key in LABELS if key in kinds]
+        parts.append({"document": gold.document, "counts": typology.counts, "kinds": ordered})
+    return counts, parts

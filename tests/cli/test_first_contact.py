@@ -1,0 +1,148 @@
+"""What new users do: a folder for everything, files of other programs, words with typing errors."""
+
+import json
+import shutil
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import caspr as library
+from caspr.formats import read
+from caspr.formats.foreign import foreign
+from tests.cli.caller import EXAMPLES, SONG, Caller
+from tests.cli.test_adjudicate import make
+from tests.corpus.corpora import write_corpus
+from tests.formats.sound import FILES
+
+COMMANDS = ("adjudicate", "check", "agreement", "report", "encode")
+
+
+@pytest.fixture
+def song(tmp_path: Path) -> Path:
+    """Return a folder with a file for each annotator."""
+    return Path(shutil.copytree(EXAMPLES / "song", tmp_path / "song"))
+
+
+def result(caspr: Caller, *words: object) -> str:
+    """Return what a command prints as its result, which must not fail."""
+    outcome = caspr(*words)
+    assert outcome.code == 0, outcome
+    return outcome.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_is_as_good_as_its_files(caspr: Caller, song: Path, command: str) -> None:
+    files = sorted(song.iterdir())
+    assert result(caspr, command, song) == result(caspr, command, *files)
+
+
+@pytest.mark.parametrize("command", ("adjudicate", "check", "agreement"))
+@pytest.mark.parametrize("by", ("annotator", "document"))
+def test_a_folder_of_folders(caspr: Caller, tmp_path: Path, command: str, by: str) -> None:
+    names, annotators = ("one", "two"), ("ann", "bob", "eve")
+    folder = write_corpus(tmp_path / by, names, by=by, annotators=annotators)
+    together = write_corpus(tmp_path / "file", names, by="file", annotators=annotators)
+    assert result(caspr, command, folder) == result(caspr, command, *sorted(together.iterdir()))
+
+
+def test_a_certificate_is_verified_with_a_folder(caspr: Caller, song: Path, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    assert caspr("adjudicate", song, "-o", tmp_path / "gold.conll", "--certificate", proof).code == 0
+    assert "1 of 1 certificates verified" in result(caspr, "verify", proof, song)
+
+
+def test_a_folder_of_files_with_several_annotators_each(caspr: Caller, tmp_path: Path) -> None:
+    """A GATE document holds an annotation set for each annotator; its folder is no folder of annotators."""
+    source = next((EXAMPLES / "formats/gate").glob("*.xml"))
+    for name in ("one.xml", "two.xml"):
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        shutil.copy(source, tmp_path / "docs" / name)
+    assert len({annotation.annotator for annotation in read(source)}) > 1
+    assert "2 documents" in result(caspr, "check", tmp_path / "docs")
+
+
+def test_a_gold_standard_is_not_put_among_the_annotators(caspr: Caller, song: Path) -> None:
+    message = caspr.fails("adjudicate", song, "-o", song / "gold.conll")
+    assert "gold.conll: found an output in the folder of the annotators, expected another folder" in message
+    assert not (song / "gold.conll").exists()
+    assert caspr("adjudicate", song, "--layout", "review", "-o", song / "review.conll").code == 0
+    assert "3 annotators" in caspr("agreement", song).out, "a review file is no annotator's"
+
+
+def office(path: Path, *parts: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for part in ("[Content_Types].xml", *parts):
+            archive.writestr(part, "<x/>")
+    return path
+
+
+def test_files_of_other_programs_are_named(caspr: Caller, tmp_path: Path) -> None:
+    table = tmp_path / "table.conll"
+    table.write_text("#begin document (x);;\n1;John;(1)\n2;is;-\n3;he;(1)\n#end document;;\n")
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))
+    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1\ansi John}")
+    (tmp_path / "commas.csv").write_text("\ufeff1,John,(1)\n2,is,-\n3,he,(1)\n", encoding="utf-8")
+    for path, words in {
+        office(tmp_path / "a.docx", "_rels/.rels", "word/document.xml"): "a Word document",
+        office(tmp_path / "a.xlsx", "xl/workbook.xml"): "an Excel workbook",
+        tmp_path / "a.pdf": "a PDF file",
+        tmp_path / "a.doc": "an old Word or Excel file",
+        tmp_path / "a.rtf": "a text with layout (RTF)",
+        table: "a table with semicolons between its columns",
+        tmp_path / "commas.csv": "a table with commas between its columns",
+    }.items():
+        message = caspr.fails("check", SONG[0], path)
+        assert message.startswith(f"{path}:1: found {words}, expected "), message
+    assert "save it as text with tabs" in caspr.fails("check", SONG[0], table)
+
+
+def test_no_file_of_a_format_we_read_is_taken_for_another_program_s() -> None:
+    for name, content in FILES.items():
+        data = content if isinstance(content, bytes) else str(content).encode()
+        assert foreign(data) is None, name
+    for path in EXAMPLES.rglob("*"):
+        if path.is_file():
+            assert foreign(path.read_bytes()[: 1 << 16]) is None, path
+
+
+def test_a_mistyped_command_gets_a_suggestion(caspr: Caller) -> None:
+    for word, like in {"adjudicte": "adjudicate", "Chek": "check", "convrt": "convert"}.items():
+        outcome = caspr(word, "a.conll")
+        assert outcome.code == 2
+        assert f"found '{word}', expected a command: did you mean {like}?" in outcome.err
+    assert "expected a command\n" in caspr("xyzzy").err
+
+
+def documents(folder: Path, name: str, *titles: str) -> Path:
+    parts = [make(folder / "x", "(1)", "(1)", name=title).read_text(encoding="utf-8") for title in titles]
+    path = folder / f"{name}.conll"
+    path.write_text("".join(parts), encoding="utf-8")
+    return path
+
+
+def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_path: Path) -> None:
+    titles = [f"d{number}" for number in range(12)]
+    files = [
+        documents(tmp_path, "ann", *titles),
+        documents(tmp_path, "bob", *titles),
+        documents(tmp_path, "eve", "d0", "e1", "e2"),
+    ]
+    summary = tmp_path / "summary.json"
+    outcome = caspr("adjudicate", *files, "-o", tmp_path / "gold.conll", "--json", summary)
+    lines = [line for line in outcome.err.splitlines() if line.startswith("warning")]
+    assert lines == [
+        "warning: 11 documents are not in the files of all annotators; each is adjudicated among those who "
+        "have it: 'd1', 'd2', 'd3', 'd4', 'd5' and 6 more",
+        "warning: 2 documents are in the files of one annotator only; a document needs two annotations, so "
+        "they were left out: 'e1', 'e2'",
+    ]
+    codes = [finding["code"] for finding in json.loads(summary.read_text())["findings"]]
+    assert codes == ["missing-annotation"] * 11 + ["single-annotation"] * 2, "programs get every document"
+    assert caspr("check", *files).out.splitlines()[-1] == "12 documents, 2 warnings"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        library.adjudicate([library.read(path) for path in files])
+    assert len(caught) == 2

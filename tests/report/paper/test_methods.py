@@ -1,0 +1,73 @@
+"""The paragraph for the methods section holds every number, with its convention, and what to cite."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from caspr.measures.comparison import against_gold, compare
+from caspr.report.comparison_tables import NumberStyle
+from caspr.report.paper.methods import CITATION, methods_text
+from caspr.result import Given, Result
+from caspr.task.settings import Settings
+from caspr.task.solution import Status
+from caspr.text.variants import Variants
+from tests.report.results import decided_result, hostile_result, random_results
+
+ROOT = Path(__file__).parents[3]
+
+
+def renamed(result: Result, name: str) -> Result:
+    """Return the result of a document of another name."""
+    annotations = tuple(
+        replace(one, document=replace(one.document, name=name)) for one in result.instance.annotations
+    )
+    given = Given(annotations, result.instance.decisions, Settings(), Variants())
+    return replace(result, instance=replace(result.instance, annotations=annotations), given=given)
+
+
+def paragraph(results: list[Result]) -> str:
+    return methods_text(results, "9.9.9")
+
+
+def test_every_number_is_there() -> None:
+    given = [*random_results(21, 6), hostile_result()]
+    results = [renamed(result, str(number)) for number, result in enumerate(given)]
+    text = paragraph(results)
+    comparison = compare([result.instance.annotations for result in results])
+    counts = comparison.disagreement
+    two = NumberStyle(digits=2)
+    assert f"{counts.disputed} of {counts.mentions} mentions" in text
+    assert f"Agreement is {two.text(comparison.alpha['passonneau'])} [" in text
+    assert f"is {two.text(comparison.between('conll'))} [" in text
+    scores = [rates["conll"].f1 for rates in against_gold(results).values()]
+    assert f"from {two.text(min(one for one in scores if one is not None))} (" in text
+    assert "7 documents" in text
+    assert "CaspR 9.9.9" in text
+    assert "nested vote, singletons auto" in text
+    assert "All results are proven optimal." in text
+    assert "by hand" not in text
+    assert text == paragraph(results)
+
+
+def test_decisions_and_gaps_are_said() -> None:
+    result = decided_result()
+    assert "reviewed and corrected 1 of 1 result by hand" in paragraph([result])
+    open_one = replace(result, solution=replace(result.solution, status=Status.FEASIBLE, bound=0))
+    assert "1 of 2 results are proven optimal, the others best known" in paragraph(
+        [result, renamed(open_one, "2")]
+    )
+
+
+def test_the_citation_is_the_one_of_the_citation_file() -> None:
+    file = (ROOT / "CITATION.cff").read_text(encoding="utf-8").partition("preferred-citation:")[2]
+    for field in ("title", "journal", "family-names", "given-names", "year"):
+        found = re.search(rf'{field}: "?([^"\n]+)', file)
+        assert found is not None
+        assert found[1] in CITATION
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0.125, "0.13"), (-0.001, "0.00"), (-0.625, "-0.63")])
+def test_numbers_are_rounded_half_up(number: float, expected: str) -> None:
+    assert NumberStyle(digits=2).text(number) == expected
