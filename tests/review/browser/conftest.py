@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def paper(folder: Path) -> Iterator[Served]:
     """Serve a review of the paper's example alone, for tests that do something to the file or the server."""
-    with served(folder, *ANNOTATORS, "--objective", "u") as server:
+    with served(folder, *ANNOTATORS, "--preset", "paper", "--objective", "u") as server:
         yield server
 
 
@@ -52,7 +52,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, I
         text = (EXAMPLES / "paper" / name).read_text(encoding="utf-8")
         several = (text.replace("(example)", f"(example {number})") for number in range(COPIES))
         (folder / name).write_text("".join(several), encoding="utf-8")
-    with served(folder, *ANNOTATORS, "--objective", "u") as server:
+    with served(folder, *ANNOTATORS, "--preset", "paper", "--objective", "u") as server:
         yield server, iter(range(COPIES))
 
 
