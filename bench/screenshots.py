@@ -5,6 +5,8 @@ python -m bench.screenshots [FOLDER]
 
 import argparse
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Literal
@@ -35,6 +37,33 @@ def main() -> None:
             copy = shutil.copytree(ROOT / "examples" / name, Path(place) / name)
             with served(copy, *words) as server:
                 take(opened, server, folder)
+        take_project(opened, Path(place), folder)
+
+
+def take_project(opened: Browser, place: Path, folder: Path) -> None:
+    """Show the list of a project on which two people work."""
+    made = [sys.executable, "-m", "caspr", "corpus", str(ROOT / "examples" / "tales"), "-o", "tales"]
+    subprocess.run([*made, "--layout", "project", "-q"], cwd=place, check=True)
+    (place / "adjudicators.csv").write_text("name\nAnn\nBob\n", encoding="utf-8")
+    with served(place, "tales", "--team", "adjudicators.csv") as server:
+        page = visit(opened, server, shown=".documents")
+        base = page.url
+        for verb in ("exists", "done"):
+            page.goto(f"{base}d/{int(verb == 'done')}/")
+            expect(page.locator("#queue .card")).to_be_visible(timeout=30_000)
+            if verb == "done":
+                page.get_by_role("button", name="Done").click()
+            else:
+                page.keyboard.press("y")
+            expect(page.locator("#last-change")).to_be_visible()
+        page.goto(base)
+        page.get_by_role("button", name="storm: assign").click()
+        page.get_by_label("Who is to do it").select_option("Bob")
+        page.get_by_role("button", name="Assign", exact=True).click()
+        expect(page.get_by_role("button", name="storm: assigned to Bob")).to_be_visible()
+        page.reload()
+        picture(page, folder / "review-project.png")
+        page.context.close()
 
 
 def take_song(opened: Browser, server: Served, folder: Path) -> None:
@@ -78,12 +107,14 @@ def take_paper(opened: Browser, server: Served, folder: Path) -> None:
     page.context.close()
 
 
-def visit(opened: Browser, server: Served, *, theme: Literal["light", "dark"] = "light") -> Page:
-    """Open the page of a server."""
+def visit(
+    opened: Browser, server: Served, *, theme: Literal["light", "dark"] = "light", shown: str = "#queue .card"
+) -> Page:
+    """Open the page of a server, and wait until something is shown on it."""
     context = opened.new_context(viewport={"width": 1200, "height": 660}, color_scheme=theme)
     page = context.new_page()
     page.goto(server.url)
-    expect(page.locator("#queue .card")).to_be_visible()
+    expect(page.locator(shown)).to_be_visible()
     return page
 
 

@@ -11,7 +11,16 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "files", "file_locks", "process_memory", "process_tree", "upward"},
+    {
+        "errors",
+        "exchange",
+        "files",
+        "file_locks",
+        "locks",
+        "process_memory",
+        "process_tree",
+        "upward",
+    },
     {"text"},
     {"task"},
     {"engines", "proof", "result"},

@@ -18,7 +18,7 @@ from caspr.text.document import Annotation
 
 AGGREGATORS = {"Dawid-Skene": "DawidSkene", "MACE": "MACE"}
 """What is compared, with the names of crowd-kit's classes."""
-ITERATIONS = {"DawidSkene": {"n_iter": 200}, "MACE": {"n_restarts": 10, "n_iter": 50, "random_state": 1}}
+ITERATIONS = {"DawidSkene": {"n_iter": 200}, "MACE": {"n_restarts": 3, "n_iter": 50, "random_state": 1}}
 """How long they learn, the same whenever it is run."""
 
 Task = tuple[str, Pair]

@@ -1,6 +1,7 @@
 """Responses: what can be made of annotators, by name, each as one annotation per document.
 
-Settings are written as CaspR names them, `objective=va,singletons=vote`; an empty text means the defaults.
+Settings are written as CaspR names them, `objective=va,singletons=vote`; an empty text means the defaults,
+and `weights=learn` weights that are learned from the dataset.
 A whole dataset is adjudicated in one run, so that what is decided once per run is decided once per dataset.
 """
 
@@ -14,7 +15,16 @@ from bench.quality.crowd import AGGREGATORS, aggregate
 from bench.quality.judged import Judged, JudgedSet
 from bench.quality.scoring import score_documents
 from caspr.adjudication import adjudicate
+from caspr.measures.reliability import learn_reliability
+from caspr.measures.reliability.patterns import count_patterns
+from caspr.task.settings import MARKS
+from caspr.task.settings.weights_table import WeightsTable
+from caspr.text.coverage import coverage_by_marks
 from caspr.text.document import Annotation
+from caspr.text.variants import find_variants, unify
+
+LEARN = "learn"
+"""The weights that are learned from the dataset."""
 
 CLOSURES: Mapping[str, Callable[[Sequence[Annotation]], Annotation]] = {
     "majority closure": majority_closure,
@@ -66,16 +76,31 @@ def _best(document: Judged) -> Annotation:
 
 def adjudicated(judged: JudgedSet, words: str, *, seconds: float) -> Response:
     """Adjudicate all documents with settings given as `name=value,name=value`."""
+    values = {"time_limit": seconds, **read_values(words)}
+    if values.get("weights") == LEARN:
+        values["weights"] = _learned(judged, values)
     files = [
         [given for document in judged.documents for given in document.annotations if given.annotator == name]
         for name in judged.annotators
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = adjudicate(files, **{"time_limit": seconds, **read_values(words)})
+        results = adjudicate(files, **values)
     proven = sum(result.value == result.bound for result in results)
     answers = {result.gold.document.name: result.gold for result in results}
     return Response(words or "defaults", answers, f"{proven} of {len(results)}")
+
+
+def _learned(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:
+    """Learn weights from the whole dataset, as `caspr weigh` with the same coverage and variants does."""
+    patterns = []
+    for document in judged.documents:
+        annotations = document.annotations
+        coverage = coverage_by_marks(annotations) if values.get("coverage") == MARKS else None
+        if values.get("variants"):
+            annotations = unify(annotations, find_variants(annotations))
+        patterns.append(count_patterns(annotations, coverage))
+    return learn_reliability(patterns).weights
 
 
 def read_values(words: str) -> Any:

@@ -12,13 +12,14 @@ editors do so for moments, so that replacing is tried again for a while there.
 
 import codecs
 import errno
+import hashlib
 import os
 import re
 import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -97,9 +98,15 @@ def decode(data: bytes, source: str) -> str:
 
 
 def write_all(
-    texts: Mapping[Path, str | bytes], *, below: Path | None = None, folders: Iterable[Path] = ()
+    texts: Mapping[Path, str | bytes],
+    *,
+    below: Path | None = None,
+    folders: Iterable[Path] = (),
+    before_replacing: Callable[[], None] = lambda: None,
 ) -> None:
     """Write several files: none is replaced before all of them are safely on the disk.
+
+    `before_replacing` is called at that moment, and may raise to replace none.
 
     Missing folders below the folder `below` are made, and so are `folders`; they are removed again if
     writing fails. Devices and pipes come first: what was written to them cannot be taken back, but if that
@@ -109,20 +116,21 @@ def write_all(
     made: list[Path] = []
     try:
         for folder in folders:
-            with _explained(folder, ()):
+            with explained(folder):
                 made.extend(_make_folders(folder, folder.parent))
         for path in texts:
-            with _explained(path, ()):
+            with explained(path):
                 made.extend(_make_folders(path.parent, below))
         for path, text in texts.items():
-            with _explained(path, files):
+            with explained(path, files):
                 files.append(_plan(path, text))
         _refuse_twins(files)
         for file in files:
-            with _explained(file.path, files):
+            with explained(file.path, files):
                 _prepare(file)
+        before_replacing()
         for file in sorted(files, key=lambda file: not file.stream):
-            with _explained(file.path, files):
+            with explained(file.path, files):
                 _finish(file)
     finally:
         for file in files:
@@ -134,12 +142,12 @@ def write_all(
             with suppress(OSError):
                 folder.rmdir()
     for folder in {file.target.parent for file in files if not file.stream}:
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def write_stream(path: Path, parts: Iterable[str]) -> None:
     """Replace a file in one step by text that comes in parts, without keeping it in memory."""
-    with _explained(path, ()):
+    with explained(path):
         target = Path(os.path.realpath(path))
         temporary = _temporary(target)
         try:
@@ -147,15 +155,18 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            _replace(temporary, target)
+            put_in_place(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
-def remove_temporary(folder: Path) -> None:
-    """Remove what processes that were killed left below a folder; no process may be writing there."""
-    for path in folder.rglob(".caspr-*.tmp"):
+def remove_temporary(folder: Path, *, of: Path | None = None) -> None:
+    """Remove what processes that were killed left below a folder; no process may be writing there.
+
+    With `of`, only what was to become this file of the folder is removed, and no process may be writing that.
+    """
+    for path in folder.rglob("*.tmp") if of is None else folder.glob(f".caspr-{_name_digest(of)}*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
             with suppress(OSError):
                 path.unlink()
@@ -194,7 +205,7 @@ def refuse_unwritable(output: Path) -> None:
 def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
     """Copy a file to `name.1.bak`, or the next number that is free and no output; return the copy's path."""
     taken = {os.path.realpath(output) for output in outputs}
-    with _explained(path, ()):
+    with explained(path):
         data = path.read_bytes()
         mode = stat.S_IMODE(path.stat().st_mode)
         for number in count(1):
@@ -205,9 +216,16 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
                 _create(copy, data, mode)
             except FileExistsError:
                 continue
-            _sync_folder(copy.parent)
+            sync_folder(copy.parent)
             return copy
     raise AssertionError("count() ended")
+
+
+def stage(target: Path, data: bytes) -> Path:
+    """Write what is to become a file to a temporary file beside it, synced; return its path."""
+    _prepare(file := _Pending(target, target, data, stream=False))
+    assert file.temporary is not None
+    return file.temporary
 
 
 def portable_name(name: str) -> str:
@@ -220,7 +238,12 @@ def portable_name(name: str) -> str:
 
 
 def _temporary(target: Path) -> Path:
-    return target.with_name(f".caspr-{secrets.token_hex(8)}.tmp")
+    """Return a new name for a temporary file, which shows what file it is to become."""
+    return target.with_name(f".caspr-{_name_digest(target)}{secrets.token_hex(4)}.tmp")
+
+
+def _name_digest(path: Path) -> str:
+    return hashlib.blake2b(path.name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def _make_folders(folder: Path, below: Path | None) -> list[Path]:
@@ -237,7 +260,7 @@ def _make_folders(folder: Path, below: Path | None) -> list[Path]:
 
 def _plan(path: Path, text: str | bytes) -> _Pending:
     target = Path(os.path.realpath(path))
-    stream = _is_stream(path)
+    stream = is_stream(path)
     if not stream and target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     data = text if isinstance(text, bytes) else text.encode("utf-8")
@@ -253,7 +276,7 @@ def _refuse_twins(files: list[_Pending]) -> None:
         seen[file.target] = file.path
 
 
-def _is_stream(path: Path) -> bool:
+def is_stream(path: Path) -> bool:
     """Return whether a path leads to a device, a pipe or an open descriptor of this process.
 
     `/dev/stdout` leads through `/proc/self/fd` to a regular file when the output is redirected; replacing
@@ -290,12 +313,12 @@ def _finish(file: _Pending) -> None:
         # Appending: a redirected standard output is not truncated.
         _write(os.open(file.path, os.O_WRONLY | os.O_APPEND | _BINARY), file.data)
     else:
-        _replace(file.temporary, file.target)
+        put_in_place(file.temporary, file.target)
         file.temporary = None
     file.written = True
 
 
-def _replace(temporary: Path, target: Path) -> None:
+def put_in_place(temporary: Path, target: Path) -> None:
     """Put a file into the place of another in one step."""
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -334,7 +357,7 @@ def _write(descriptor: int, data: bytes, *, mode: int | None = None, sync: bool 
         os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name durable, where the file system can; the content is safe already."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -353,7 +376,7 @@ def _same_file(output: Path, given: Path) -> bool:
 
 
 @contextmanager
-def _explained(path: Path, files: Iterable[_Pending]) -> Iterator[None]:
+def explained(path: Path, files: Iterable[_Pending] = ()) -> Iterator[None]:
     """Turn a failure into one line that names the files that were written before it."""
     try:
         yield

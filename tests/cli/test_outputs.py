@@ -24,7 +24,7 @@ FILE_OPTIONS = {
 """The options that name a file to write, by command."""
 FOLDER_OPTIONS = {"adjudicate": "--feedback", "redo": "--feedback", "report": "--feedback"}
 """The option that names a folder to write to, by command."""
-INPUTS = {"--template", "--gold"}
+INPUTS = {"--template", "--gold", "--add", "--team"}
 """Options that name a file to read."""
 OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
 """The only output of its command: an argument, a folder with a journal, a file with a lock."""

@@ -1,5 +1,6 @@
 """`caspr weigh` from files to a table and weights."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ TALES = EXAMPLES / "tales"
 
 
 def test_the_table_and_the_file_agree(caspr: Caller, tmp_path: Path) -> None:
-    outcome = caspr("weigh", TALES, "-o", tmp_path / "w.csv")
+    outcome = caspr("weigh", TALES, "-o", tmp_path / "w.csv", "--no-result")
     assert outcome.code == 0
     weights = read_weights((tmp_path / "w.csv").read_text(encoding="utf-8"), "w.csv")
     lines = [line.split() for line in outcome.out.splitlines()]
@@ -19,6 +20,15 @@ def test_the_table_and_the_file_agree(caspr: Caller, tmp_path: Path) -> None:
         (one.annotator, str(one.omit), str(one.use)) for one in weights.annotators
     ]
     assert lines[-1] == ["*constant", str(weights.constant)]
+
+
+def test_agreement_is_that_with_the_gold_of_these_weights(caspr: Caller, tmp_path: Path) -> None:
+    shown = caspr("weigh", TALES, "-o", tmp_path / "w.csv").out.splitlines()[1:4]
+    tried = caspr("settings", TALES, "--try", f"--weights {tmp_path / 'w.csv'}", "--json").out
+    [row] = json.loads(tried)["settings"]
+    assert {line.split()[0]: line.split()[-1] for line in shown} == {
+        name: f"{value:.3f}" for name, value in row["annotators"].items()
+    }
 
 
 def test_the_careful_annotator_weighs_most(caspr: Caller, tmp_path: Path) -> None:

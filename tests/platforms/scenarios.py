@@ -226,8 +226,23 @@ def resumes_a_corpus(machine: Machine, folder: Path) -> None:
     assert golds(folder / "out") == golds(folder / "again")
 
 
+ENDED = """
+import os, signal, threading, time
+from caspr.__main__ import main
+
+def interrupt():
+    while not os.path.exists("end"):
+        time.sleep(0.1)
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+main()
+"""
+"""A review that gets the signal of Ctrl-C when there is a file `end`."""
+
+
 def reviews(machine: Machine, folder: Path) -> None:
-    """Decide on the review page; a second process is refused, and a decision survives a kill."""
+    """Decide on the review page: a second process is refused, a decision survives a kill, Ctrl-C ends it."""
     place = song(folder)
     first = machine.start("review", *SONG, "--no-browser", cwd=place)
     page = Page(_address(first))
@@ -238,10 +253,12 @@ def reviews(machine: Machine, folder: Path) -> None:
     first.kill()
     first.communicate()
     until(lambda: not workers(place), 20)
-    second = machine.start("review", "review.conll", "--no-browser", cwd=place)
+    second = machine.start_python("-c", ENDED, "review", "review.conll", "--no-browser", cwd=place)
     assert [one["kind"] for one in Page(_address(second)).state()["decisions"]] == ["exists"]
-    second.kill()
-    second.communicate()
+    (place / "end").touch()
+    second.communicate(timeout=machine.patience)
+    assert second.returncode == 0
+    assert not (place / ".review.conll.lock").exists()
 
 
 def _address(process: "subprocess.Popen[bytes]") -> str:

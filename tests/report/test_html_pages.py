@@ -74,7 +74,7 @@ def test_hostile_text_is_text() -> None:
         words = "".join(check(page).text)
         assert any(token in words for token in HOSTILE) or "0 differences" in words
         assert page.count("<script") == (1 if page == pages[0] else 0)
-    assert {str(path) for path in feedback_texts([result], Path("f"))} == {
+    assert {path.as_posix() for path in feedback_texts([result], Path("f"))} == {
         "f/b_ann.html",
         "f/b_b.html",
         "f/c.html",

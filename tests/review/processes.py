@@ -54,7 +54,7 @@ class Running:
         )
         assert self.process.stderr is not None
         printed = ""
-        while (found := re.search(r"http://\S+", printed)) is None:
+        while (found := re.search(r"https?://\S+", printed)) is None:
             line = self.process.stderr.readline()
             assert line, printed
             printed += line

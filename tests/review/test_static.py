@@ -36,7 +36,7 @@ def test_every_import_exists_and_every_export_is_imported() -> None:
 
 def test_every_module_is_loaded() -> None:
     loaded: set[Path] = set()
-    waiting = [STATIC / "main.js"]
+    waiting = [STATIC / "main.js", STATIC / "project.js"]
     while waiting:
         path = waiting.pop()
         if path not in loaded and path.suffix == ".js" and path.is_file():

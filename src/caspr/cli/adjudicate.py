@@ -69,7 +69,11 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     written = review_file.COLUMNS if layout == "review" else format
     kind = OutputKind.EITHER if takes_a_folder(written) else OutputKind.FILE
     gold = Output("-o", output, kind)
-    outputs = Outputs((gold, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
+    outputs = Outputs(
+        (gold, *reporting.outputs(annotators_of(tasks))),
+        tuple(read_files(files)),
+        review=output if layout == "review" else None,
+    )
     outputs.refuse()
     if layout == "gold":
         refuse_inside(output, files)

@@ -31,15 +31,25 @@ from caspr.formats.registry import FORMATS
 from caspr.task.settings import Settings
 from caspr.text.findings import times
 
+LEARN = "learn"
+"""The word for weights that are learned from the corpus; a file of this name is given as `./learn`."""
 SHOWN = 20
 """How many failed documents are listed on the terminal."""
 
 
-def _same_bytes(function: Function) -> Function:
-    """Let the help say that no time is spent on certainty unless asked for: results would depend on it."""
+def _for_a_corpus(function: Function) -> Function:
+    """Let the help of options say what is different for a corpus.
+
+    No time is spent on certainty unless asked for: results would depend on it. Weights can be learned.
+    """
     for option in function.__click_params__:  # type: ignore[attr-defined]
         if option.name == "certainty":
             option.help = option.help.replace(" (5 with --report)", "")
+        if option.name == "weights":
+            option.metavar = f"FILE|{LEARN}"
+            option.help = option.help.replace(
+                "writes it.", f"writes it, or {LEARN}: learned from the corpus."
+            )
     return function
 
 
@@ -55,9 +65,10 @@ def _same_bytes(function: Function) -> Function:
 @click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review"]),
+    type=click.Choice(["gold", "review", "project"]),
     default="gold",
-    help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
+    help="Only the results; all annotators and the result side by side, to edit and redo; or the same as a "
+    "project for `caspr review OUT`. Default: gold.",
 )
 @click.option(
     "--to",
@@ -67,7 +78,7 @@ def _same_bytes(function: Function) -> Function:
 )
 @format_options
 @settings_options
-@_same_bytes
+@_for_a_corpus
 @search_options
 @click.option(
     "--kill-after",
@@ -104,7 +115,8 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
     Run it again to go on after a stop, or after a change: only what changed is done again.
     """
     Outputs((Output("-o", output, OutputKind.FOLDER, parents=True),), inputs).refuse()
-    settings = changed(Settings(), given)
+    learn = given["weights"] == LEARN
+    settings = changed(Settings(), {**given, "weights": None} if learn else given)
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(settings, limits=replace(settings.limits, interruptible=False))
     names = ("target", "layout", "certificate", "report", "feedback", "strict")
@@ -112,7 +124,7 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
     read = Reading(**reading(given))
     options = Options(settings, read, every=wants_all(given), kill_after=kill_after, **chosen)
     placed = {name: given[name] for name in ("by", "files", "processes", "cluster", "force")}
-    request = Request(inputs, output, options, **placed)
+    request = Request(inputs, output, options, learn=learn, **placed)
     _deliver(request, quiet=given["quiet"])
 
 
@@ -127,7 +139,7 @@ def _deliver(request: Request, *, quiet: bool) -> None:
             sys.exit(stop.code)
     if not quiet:
         print_lines(_lines(totals))
-        print_lines(f"warning: {note}" for note in notes)
+        print_lines(notes)
     if totals.failed:
         print_lines(_failed(request.output, totals.failed))
         sys.exit(1)

@@ -1,17 +1,19 @@
 """`caspr redo`: re-optimise a review file around the cells enforced in it."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from caspr.cli.delivery.outputs import Files, OutputKind, Outputs, requested
+from caspr.cli.delivery.outputs import Files, OutputKind, Outputs, locked, requested
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
 from caspr.cli.delivery.templates import fill
 from caspr.cli.terminal.options import FILES, adjudication_options, as_in_the_file, wants_all
+from caspr.files import decode, read_bytes
 from caspr.formats import review_file
 from caspr.formats.registry import FORMATS, losses, output_format, render
 from caspr.formats.sources import read_files
@@ -51,8 +53,22 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
+    with nullcontext() if output else locked(file):
+        _redo(file, gold, target, template, output, given)
+
+
+def _redo(
+    file: Path,
+    gold: Path | None,
+    target: str | None,
+    template: Path | None,
+    output: Path | None,
+    given: dict[str, Any],
+) -> None:
+    """Read, solve and write while nobody else can."""
     reporting = Reporting.of(given)
-    reviews = review_file.read(file)
+    known = read_bytes(file)
+    reviews = review_file.parse(decode(known, str(file)), str(file))
     tasks = reviewed_tasks(file, reviews, given, reported=reporting.report is not None)
     inputs = read_files([file, *([template] if template else [])])
     outputs = Outputs(
@@ -63,6 +79,8 @@ def command(
         ),
         tuple(inputs),
         rewritten=None if output else file,
+        known=known,
+        review=output,
     )
     outputs.refuse()
     results = solve(tasks, outputs, reporting)

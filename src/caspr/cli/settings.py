@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.settings_comparison import compare_settings
 from caspr.report.comparison_tables import settings_lines, settings_values
+from caspr.result import Result
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation
 
@@ -32,11 +34,13 @@ DEFAULTS = "(defaults)"
 """How settings without any option are shown."""
 TRIED = (
     "",
+    "--preset paper",
+    "--nested never",
+    "--variants",
     "--objective v",
-    "--objective va",
     "--objective u",
     "--objective ua",
-    *(f"--objective va --invent-cost {cost}" for cost in (2, 4, 8)),
+    *(f"--invent-cost {cost}" for cost in (2, 4, 8)),
 )
 """What is tried unless the user says what."""
 SECONDS = 10.0
@@ -80,10 +84,7 @@ def command(
     documents, findings = by_document(files)
     print_findings(findings)
     key = [] if gold is None else _read_key(gold, given)
-    results = {
-        name: [adjudicate_document(annotations, settings=chosen) for annotations in documents]
-        for name, chosen in settings.items()
-    }
+    results = {name: _results(documents, chosen) for name, chosen in settings.items()}
     comparison = compare_settings(results, key)
     if json_path is not None:
         text = json.dumps(settings_values(comparison), indent=2, ensure_ascii=False) + "\n"
@@ -107,6 +108,12 @@ def _settings(words: str, seconds: float) -> Settings:
         reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
         raise InputError(f"--try: found '{words}', expected options of adjudicate: {reason}") from None
     return changed(Settings(), {**context.params, "time_limit": seconds})
+
+
+def _results(documents: Sequence[Sequence[Annotation]], settings: Settings) -> list[Result]:
+    """Adjudicate all documents as one run."""
+    chosen, _ = settings.for_run(documents)
+    return [adjudicate_document(annotations, settings=chosen) for annotations in documents]
 
 
 def _read_key(path: Path, given: dict[str, Any]) -> list[Annotation]:

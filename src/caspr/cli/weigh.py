@@ -1,25 +1,32 @@
 """`caspr weigh`: how far each annotator can be trusted, learned from a corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from caspr.adjudication import by_document
-from caspr.cli.delivery.coverage import read_coverages
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.formats.registry import STANDARD_OUTPUT
-from caspr.measures.reliability import learn_reliability
-from caspr.measures.reliability.patterns import count_patterns
+from caspr.measures.reliability import Reliability, learn_reliability
+from caspr.measures.reliability.patterns import instance_patterns
+from caspr.measures.settings_comparison import closeness
 from caspr.report.comparison_tables import reliability_lines
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings
+from caspr.task.settings.values import SettingValues, change
 from caspr.task.settings.weights_table import write_weights
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
-from caspr.text.variants import find_variants, unify
+
+SECONDS = 10.0
+"""The time limit for each document."""
 
 
 @click.command("weigh", context_settings={"max_content_width": 110})
@@ -33,18 +40,22 @@ from caspr.text.variants import find_variants, unify
     help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark.",
 )
 @click.option("--variants", is_flag=True, help="Unite mentions that differ only in their boundaries, first.")
+@click.option(
+    "--no-result",
+    is_flag=True,
+    help="Do not adjudicate, and leave the agreement with the result out of the table.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0),
+    default=SECONDS,
+    metavar="S",
+    help=f"Seconds to adjudicate each document. Default: {SECONDS:.0f}.",
+)
 @format_options
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def command(
-    inputs: tuple[Path, ...],
-    output: Path | None,
-    coverage: str | None,
-    variants: bool,
-    strict: bool,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **given: Any) -> None:
     """Learn how far the links of each annotator can be trusted, and what they should weigh.
 
     Needs three annotators of the same documents. Nothing but the annotators' files is used: no gold standard.
@@ -53,25 +64,35 @@ def command(
     outputs = Outputs(requested("-o", output), tuple(path for path in read if path.is_file()))
     outputs.refuse()
     documents, findings = by_document(files)
-    aligned = _aligned(documents, variants=variants)
-    coverages, odd = read_coverages(coverage, aligned)
-    counted = (
-        count_patterns(annotations, seen) for annotations, seen in zip(aligned, coverages, strict=True)
+    settings, odd = _settings(given).for_run(documents)
+    learned = learn_reliability(
+        instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents
     )
-    learned = learn_reliability(counted)
     found = (*findings, *odd, *learned.findings)
     if not quiet:
         print_findings(found)
-    if strict:
+    if given["strict"]:
         refuse_warnings(found, printed=not quiet)
     if output is not None:
         outputs.write({"-o": {output: write_weights(learned.weights)}})
     if not quiet and output != STANDARD_OUTPUT:
-        for line in reliability_lines(learned):
+        agreement = {} if given["no_result"] else _agreement(documents, settings, learned)
+        for line in reliability_lines(learned, agreement):
             click.echo(line)
 
 
-def _aligned(documents: Iterable[tuple[Annotation, ...]], *, variants: bool) -> list[tuple[Annotation, ...]]:
-    """Bring the annotations of each document onto one row of tokens, and boundaries onto each other."""
-    aligned = [align(annotations) for annotations in documents]
-    return [unify(one, find_variants(one)) for one in aligned] if variants else aligned
+def _settings(given: dict[str, Any]) -> Settings:
+    values: SettingValues = {
+        "coverage": given["coverage"],
+        "variants": given["variants"],
+        "time_limit": given["time_limit"],
+    }
+    return change(Settings(), values)
+
+
+def _agreement(
+    documents: Sequence[Sequence[Annotation]], settings: Settings, learned: Reliability
+) -> Mapping[str, Fraction | None]:
+    """Return how close each annotator is to what comes of these weights."""
+    weighted = replace(settings, weights=learned.weights)
+    return closeness([adjudicate_document(annotations, settings=weighted) for annotations in documents])

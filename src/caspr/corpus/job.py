@@ -1,13 +1,14 @@
 """Jobs and outcomes: what is sent to a worker process, and what it sends back."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 from caspr import __version__
 from caspr.formats.options import ReadOptions
 from caspr.task.settings import Settings
 from caspr.task.settings.stored import write_settings
+from caspr.text.coverage import Coverage, CoverageTable
 
 FAILED = "failed"
 """The status of a document for which there is no result."""
@@ -67,7 +68,7 @@ class Options:
     target: str | None = None
     """The format of golds; `None` for that of the first annotator's file."""
     layout: str = "gold"
-    """`gold` or `review`."""
+    """`gold`, `review` or `project`."""
     every: bool = False
     """Whether all optimal solutions are written."""
     certificate: bool = False
@@ -92,7 +93,8 @@ class Options:
     def values(self) -> dict[str, Any]:
         """Return everything that a result depends on, as JSON values."""
         return {
-            **write_settings(self.settings),
+            **write_settings(replace(self.settings, coverage=self._coverage)),
+            **self._not_concrete(),
             "solutions": self.settings.limits.solutions,
             "certainty": self.settings.certainty,
             "reading": asdict(self.reading),
@@ -103,6 +105,21 @@ class Options:
             "report": self.report,
             "feedback": self.feedback,
             "strict": self.strict,
+        }
+
+    @property
+    def _coverage(self) -> Coverage | Literal["marks"] | None:
+        """What was seen, where that does not depend on the document."""
+        coverage = self.settings.coverage
+        return None if isinstance(coverage, CoverageTable) else coverage
+
+    def _not_concrete(self) -> dict[str, Any]:
+        """Return what settings say about annotators and documents by name, before a document is read."""
+        coverage = self.settings.coverage
+        rows = coverage.rows if isinstance(coverage, CoverageTable) else ()
+        return {
+            "weight": [[one.annotator, one.numerator, one.denominator] for one in self.settings.factors],
+            "coverage_rows": [[row.annotator, row.document, row.span] for row in rows],
         }
 
 

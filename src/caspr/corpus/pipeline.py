@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -10,16 +10,20 @@ from typing import Protocol
 from caspr import __version__
 from caspr.corpus.inputs.contents import contents, fingerprint
 from caspr.corpus.inputs.plan import Plan
+from caspr.corpus.inputs.survey import decide_for_run
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options
 from caspr.corpus.outputs.concurrent_writer import ConcurrentWriter
 from caspr.corpus.outputs.document_files import DocumentFiles
 from caspr.corpus.outputs.golds import SUMMARIES
 from caspr.corpus.outputs.names import file_name
+from caspr.corpus.outputs.project import write_project
 from caspr.corpus.outputs.summary import csv_lines, json_lines
 from caspr.corpus.outputs.totals import Totals, totals_of
 from caspr.corpus.run.journal import NAME, Journal, JournalEntry
 from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
+from caspr.formats.review_file.project import NAME as PROJECT
+from caspr.locks import FileLock
 from caspr.text.findings import times
 from caspr.text.printable import printable
 
@@ -44,6 +48,8 @@ class Request:
     """The address of a Dask scheduler; `None` for this machine."""
     force: bool = False
     """Whether documents that are done are done again."""
+    learn: bool = False
+    """Whether weights are learned from the corpus."""
 
 
 class Listener(Protocol):
@@ -58,18 +64,22 @@ def silent(totals: Totals, planned: int) -> None:
 
 
 def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
-    """Adjudicate a corpus; return the totals and notes for the user.
+    """Adjudicate a corpus; return the totals, and lines with notes and warnings for the user.
 
     A document that fails is listed with its reason in the summary; all others are adjudicated.
     """
     _refuse_overlap(request)
     _make(request.output)
-    with closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+    with _locked(request), closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
         _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
+        options, findings = decide_for_run(
+            plan, request.options, request.output, learn=request.learn, force=request.force
+        )
+        request = replace(request, options=options)
         run = _Run(request, plan, journal, listener)
-        writer = ConcurrentWriter(request.output)
+        writer = ConcurrentWriter(request.output, request.options.layout)
         try:
             with closing(_performed(run.jobs(), request)) as outcomes:
                 for outcome in outcomes:
@@ -79,13 +89,23 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         finally:
             run.record(writer.stop())
         _sum_up(request, journal, run.totals)
-        return run.totals, list(_notes(plan, run, journal))
+        return run.totals, [*map(str, findings), *(f"warning: {note}" for note in _notes(plan, run, journal))]
+
+
+def _locked(request: Request) -> AbstractContextManager[object]:
+    """Hold the lock of a project, so that no review has it open meanwhile."""
+    if request.options.layout != "project":
+        return nullcontext()
+    return FileLock(request.output / PROJECT)
 
 
 def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
     if run.first_backup is not None:
         why = "changed by hand, or of documents that now fail"
         yield f"kept as a backup: {times(run.backups, 'file')} {why} (first: {run.first_backup})"
+    if run.kept:
+        why = "although annotations or options changed: `caspr review OUT --add` takes these in"
+        yield f"left as they are: {times(run.kept, 'file')} with decisions, {why}"
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
@@ -103,6 +123,7 @@ class _Run:
     def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
         self.totals = Totals()
         self.backups = 0
+        self.kept = 0
         self.first_backup: Path | None = None
         self._request = request
         self._plan = plan
@@ -147,6 +168,7 @@ class _Run:
             done = None if outcome.failed else mark
             self._journal.record(outcome.document, done, outcome.rows, files.hashes)
             self.backups += len(files.backups)
+            self.kept += len(files.kept)
             self.first_backup = self.first_backup or next(iter(files.backups), None)
             self._count(totals_of(outcome.rows))
 
@@ -184,6 +206,8 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
 def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
     write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
     write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
+    if request.options.layout == "project":
+        write_project(request.output, journal.rows())
     if request.options.report:
         from caspr.report.corpus_page import overview_page
 

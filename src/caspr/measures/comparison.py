@@ -15,6 +15,7 @@ from caspr.measures.scores import SCORES, Scores, score
 from caspr.measures.singletons import singletons_count
 from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
 from caspr.result import Result
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 from caspr.text.findings import times
 from caspr.upward import above
@@ -102,15 +103,18 @@ def compare(
     *,
     conventions: Conventions | None = None,
     singletons: bool | None = None,
+    coverages: Sequence[Coverage | None] | None = None,
 ) -> Comparison:
     """Compare all annotators over the documents they share.
 
+    Who saw what, `coverages`, matters only for what annotators disagree about.
     Two annotators are scored over the documents that both have; documents are pooled by adding counts.
     """
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
     whole = tally_all(documents, conventions)
+    seen = coverages or [None] * len(documents)
     pairs = {
-        (one, other): shared_documents(documents, (one, other))
+        (one, other): _covered(documents, seen, (one, other))
         for row, one in enumerate(names)
         for other in names[row + 1 :]
     }
@@ -121,9 +125,22 @@ def compare(
         marked=dict(sorted(whole.marked.items())),
         matrices=_score_matrices(names, documents, singletons) | _alpha_matrices(names, pairs, conventions),
         without={name: _without(name, documents, conventions) for name in names},
-        typologies=tuple(_typologies(documents, singletons)),
+        typologies=tuple(_typologies(documents, singletons, seen)),
         pairs=_pair_counts(pairs, singletons),
     )
+
+
+def compare_results(results: Sequence[Result]) -> Comparison:
+    """Compare the annotators of some results, with their own boundaries, each by what that one saw."""
+    return compare(
+        [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
+    )
+
+
+def coverage_of(result: Result) -> Coverage | None:
+    """Return what annotators saw of a document, where the settings of its result say so."""
+    coverage = None if result.given is None else result.given.settings.coverage
+    return coverage if isinstance(coverage, Coverage) else None
 
 
 def compare_each(
@@ -146,7 +163,7 @@ def against_gold(results: Sequence[Result]) -> Standings:
     """
     files: dict[str, list[tuple[Annotation, Annotation]]] = {}
     for result in results:
-        for annotation in result.instance.annotations:
+        for annotation in result.annotations:
             files.setdefault(annotation.annotator, []).append((result.gold, annotation))
     return {
         name: _rates(score([gold for gold, _ in pairs], [given for _, given in pairs]))
@@ -164,31 +181,56 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    found: dict[str, list[tuple[Annotation, ...]]] = {}
+    found: dict[str, list[_CoveredPair]] = {}
     for result in results:
-        for annotation in result.instance.annotations:
-            found.setdefault(annotation.annotator, []).append((annotation, result.gold))
-    return {name: count_all(pairs) for name, pairs in found.items()}
+        for annotation in result.annotations:
+            one = _CoveredPair((annotation, result.gold), coverage_of(result))
+            found.setdefault(annotation.annotator, []).append(one)
+    return {name: _counted(pairs, None) for name, pairs in found.items()}
+
+
+class _CoveredPair(NamedTuple):
+    """What two annotators say of a document, and what they saw of it."""
+
+    annotations: tuple[Annotation, ...]
+    """The two annotations."""
+    coverage: Coverage | None
+    """Who saw what."""
+
+
+def _covered(
+    documents: Sequence[Sequence[Annotation]], seen: Sequence[Coverage | None], names: tuple[str, str]
+) -> list[_CoveredPair]:
+    return [
+        _CoveredPair(pair, coverage)
+        for annotations, coverage in zip(documents, seen, strict=True)
+        for pair in shared_documents([annotations], names)
+    ]
+
+
+def _counted(pairs: Sequence[_CoveredPair], singletons: bool | None) -> DisagreementCounts:
+    coverages = [pair.coverage for pair in pairs]
+    return count_all([pair.annotations for pair in pairs], singletons=singletons, coverages=coverages)
 
 
 def _typologies(
-    documents: Sequence[Sequence[Annotation]], singletons: bool | None
+    documents: Sequence[Sequence[Annotation]], singletons: bool | None, seen: Sequence[Coverage | None]
 ) -> Iterator[tuple[Document, Typology]]:
     sides: dict[str, list[Annotation]] = {}
     for annotations in documents:
         for one in annotations:
             sides.setdefault(one.annotator, []).append(one)
     alone = singletons_count(sides.values(), singletons)
-    for annotations in documents:
-        yield annotations[0].document, classify(annotations, singletons=alone)
+    for annotations, coverage in zip(documents, seen, strict=True):
+        yield annotations[0].document, classify(annotations, singletons=alone, coverage=coverage)
 
 
 def _pair_counts(
-    pairs: dict[tuple[str, str], list[tuple[Annotation, ...]]], singletons: bool | None
+    pairs: dict[tuple[str, str], list[_CoveredPair]], singletons: bool | None
 ) -> dict[tuple[str, str], DisagreementCounts]:
     found = {}
     for (one, other), documents in pairs.items():
-        counts = count_all(documents, singletons=singletons)
+        counts = _counted(documents, singletons)
         found[one, other], found[other, one] = counts, counts.reversed()
     return found
 
@@ -249,12 +291,14 @@ def in_first_chain(annotation: Annotation) -> Annotation:
 
 def _alpha_matrices(
     names: Sequence[str],
-    pairs: dict[tuple[str, str], list[tuple[Annotation, ...]]],
+    pairs: dict[tuple[str, str], list[_CoveredPair]],
     conventions: Conventions | None,
 ) -> dict[str, Matrix]:
     tallies: dict[tuple[str, str], Tally] = {}
     for (one, other), documents in pairs.items():
-        tallies[one, other] = tallies[other, one] = tally_all(documents, conventions)
+        tallies[one, other] = tallies[other, one] = tally_all(
+            [pair.annotations for pair in documents], conventions
+        )
     return {
         kind: tuple(
             tuple(None if one == other else tallies[one, other].alpha(kind) for other in names)

@@ -90,7 +90,7 @@ def _row(settings: str, results: Sequence[Result], key: Sequence[Annotation]) ->
         given=sum(count_links(annotation.chains) for annotation in annotations),
         kept=sum(_kept(result.gold, one) for result in results for one in result.instance.annotations),
         costs=sum((result.costs for result in results), Costs()),
-        annotators=_closeness(results),
+        annotators=closeness(results),
         scores=_scores(golds, key) if key else None,
     )
 
@@ -106,7 +106,7 @@ def _kept(gold: Annotation, annotation: Annotation) -> int:
     return sum(count_links(Chain.of("", spans) for spans in chains.values()) for chains in shared.values())
 
 
-def _closeness(results: Sequence[Result]) -> dict[str, Fraction | None]:
+def closeness(results: Sequence[Result]) -> dict[str, Fraction | None]:
     """Return how close each annotator is to the gold, over the documents that the annotator has."""
     pairs: dict[str, list[tuple[Annotation, Annotation]]] = {}
     for result in results:

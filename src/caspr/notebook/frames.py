@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from caspr.disputes.reasons import shorten
 from caspr.errors import CasprError, InputError
-from caspr.measures.comparison import Comparison
+from caspr.measures.comparison import Comparison, coverage_of
 from caspr.measures.intervals import score_intervals
 from caspr.measures.scores import TITLES, Scores
 from caspr.measures.typology import DisagreementKind, classify
@@ -104,9 +104,9 @@ def _columns(annotators: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
 
 
 def _mentions(result: Result) -> tuple[list[str], list[Row]]:
-    annotations, gold = result.instance.annotations, result.gold
+    annotations, gold = result.annotations, result.gold
     *columns, home = shared_ids(gold, [*annotations, gold])
-    typology = classify(annotations)
+    typology = classify(annotations, coverage=coverage_of(result))
     kinds = {span: str(one.kind) for one in typology.disagreements for span in one.spans if span is not None}
     head = ["start", "end", "text", "chain", "marked_by", "disputed"]
     names = _columns((one.annotator for one in annotations), head)
@@ -140,7 +140,7 @@ def _chains(result: Result) -> tuple[list[str], list[Row]]:
 
 
 def _votes(result: Result) -> tuple[list[str], list[Row]]:
-    annotations = result.instance.annotations
+    annotations = result.annotations
     pairs: dict[tuple[Span, Span], set[str]] = {}
     for annotation in annotations:
         for pair in _pairs(annotation):

@@ -4,7 +4,7 @@ The fragments come from the templates of reports. They are small whatever the do
 first passage and its largest entities, and says how many there are. All text is escaped.
 """
 
-from caspr.measures.comparison import Comparison
+from caspr.measures.comparison import Comparison, coverage_of
 from caspr.measures.typology import classify
 from caspr.report.disagreements import disagreement_sentence
 from caspr.report.html_pages import fragment
@@ -20,8 +20,8 @@ LARGEST = 8
 
 def result_html(result: Result) -> str:
     """Return a result as a fragment of HTML."""
-    counts = classify(result.instance.annotations).counts
-    annotators = times(len(result.instance.annotations), "annotator")
+    counts = classify(result.annotations, coverage=coverage_of(result)).counts
+    annotators = times(len(result.annotations), "annotator")
     sentence = f"{annotators}. {disagreement_sentence(counts)}"
     return _chains_html(f"Result for {result.document.title}", [sentence], result.gold, [outcome(result)])
 

@@ -1,6 +1,6 @@
 """Comparisons of annotators, and of settings, as text tables and as JSON values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -215,13 +215,15 @@ def _float(number: Fraction | None) -> float | None:
     return None if number is None else float(number)
 
 
-def reliability_lines(reliability: Reliability) -> Iterator[str]:
-    """Yield the lines of a table of what was learned about annotators."""
+def reliability_lines(reliability: Reliability, agreement: Mapping[str, Fraction | None]) -> Iterator[str]:
+    """Yield a table of what was learned about annotators, and how close each is to the result."""
     width = max(len(CONSTANT), *(len(one.annotator) for one in reliability.annotators))
-    yield f"{'annotator':<{width}}      links  sensitivity  specificity   omit    use"
+    header = f"{'annotator':<{width}}      links  sensitivity  specificity   omit    use"
+    yield header + ("   agreement with the result" if agreement else "")
     for one in reliability.annotators:
         shares = f"{100 * one.sensitivity:>11.1f} %{100 * one.specificity:>11.2f} %"
-        yield f"{one.annotator:<{width}} {one.links:>10,}{shares}{one.omit:>7}{one.use:>7}"
+        close = f"{decimal(agreement.get(one.annotator)):>28}" if agreement else ""
+        yield f"{one.annotator:<{width}} {one.links:>10,}{shares}{one.omit:>7}{one.use:>7}{close}"
     yield f"{CONSTANT:<{width}} {'':>10}{'':>26}{reliability.constant:>7}"
 
 

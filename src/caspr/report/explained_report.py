@@ -85,7 +85,7 @@ def explain(result: Result) -> ExplainedDocument:
     return ExplainedDocument(
         result,
         tuple((dispute, explainer.explain(dispute)) for dispute in find_disputes(result)),
-        tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
+        tuple(shared_ids(result.gold, [*result.annotations, result.gold])),
         tuple(link_shares(result)),
     )
 

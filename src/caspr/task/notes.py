@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from caspr.task.authorship import Authorship
 from caspr.text.document import Span
 
 
@@ -13,3 +14,5 @@ class Note:
     """Any text, of several lines if need be."""
     mention: Span | None = None
     """The mention it is about; none for the whole document."""
+    made: Authorship | None = None
+    """Who wrote it, and when, if that is known."""

@@ -7,9 +7,9 @@ import pytest
 from bench.corpora import DS2, TRUTH, generate, save
 from bench.quality.__main__ import judge, main
 from bench.quality.judged import GOLD, Judged, JudgedSet, cut, read_set
-from bench.quality.responses import adjudicated, baselines, read_values
+from bench.quality.responses import _learned, adjudicated, baselines, read_values
 from bench.quality.table import Row
-from caspr import write
+from caspr import adjudicate, write
 from caspr.text.document import Annotation, Chain, Document
 
 
@@ -84,6 +84,17 @@ def test_cut_annotators_share_the_work() -> None:
         ((5, 5), (10, 10)),
     ]
     assert [(6, 8) in one.mentions for one in document.annotations] == [False, True, True]
+
+
+def test_weights_are_learned_from_the_dataset_and_used() -> None:
+    documents = [Judged(one.truth, one.annotations[:3]) for one in list(generate(DS2, scale=0.4))[12:16]]
+    judged = JudgedSet("x", tuple(documents))
+    plain, learned = (adjudicated(judged, words, seconds=20) for words in ("", "weights=learn"))
+    table = _learned(judged, {})
+    files = [[one.annotations[place] for one in documents] for place in range(3)]
+    expected = {one.document.name: one.gold.chains for one in adjudicate(files, weights=table, time_limit=20)}
+    assert {name: gold.chains for name, gold in learned.answers.items()} == expected
+    assert learned.answers.keys() == plain.answers.keys()
 
 
 def test_settings_are_read_by_name() -> None:

@@ -17,6 +17,9 @@ from caspr.corpus.inputs.contents import fingerprint
 from caspr.corpus.job import Job, Options
 from caspr.task.instance import Singletons
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings.weighting import read_factors
+from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
+from caspr.text.coverage import read_coverage
 from tests.cli.caller import Caller, Outcome
 from tests.corpus.corpora import golds, write_corpus
 from tests.corpus.processes import all_gone, start, until
@@ -100,14 +103,18 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
     """Change every option there is; those that change no result are named here."""
     whole = Options()
     free = {"kill_after", "settings", "reading", "options", "limits", "jobs", "interruptible", "cancelled"}
+    free.add("kept_variants")  # decisions make them, and there are none in a corpus
     others = {
-        "singletons": max(Singletons, key=lambda one: one != Singletons.DROP),
+        "singletons": Singletons.VOTE,
         "objective": OBJECTIVES["ua"],
         "format": "conll",
         "target": "conll",
         "seconds": 1.0,
         "megabytes": 1,
         "relations": ("x",),
+        "factors": read_factors(["anna=2"]),
+        "weights": WeightsTable((AnnotatorWeights("anna", 2, 1),)),
+        "coverage": read_coverage("anna,d,1,2\n", "c.csv"),
     }
 
     def changed(one: Any) -> Iterator[Any]:

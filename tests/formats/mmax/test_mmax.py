@@ -47,7 +47,7 @@ def test_markables_that_stay_and_attributes(tmp_path: Path) -> None:
     path = project(tmp_path)
     file = tmp_path / "Markables" / "talk_coref_level.xml"
     text = file.read_text().replace('mmax_level="coref"', 'mmax_level="coref"  np_form="ne"')
-    file.write_text(text)
+    file.write_text(text, newline="\n")
     [annotation] = read_one(path)
     gold = Annotation.of("gold", annotation.document, [Chain.of("1", [(1, 1), (5, 5)])])
     data = write([gold])["Markables/talk_coref_level.xml"]

@@ -7,8 +7,9 @@ from itertools import combinations, permutations
 import pytest
 
 from caspr.measures.typology import DisagreementCounts, DisagreementKind, Typology, classify, count_all
+from caspr.measures.typology.counterparts import align_mentions
 from caspr.measures.typology.entities import homes_of, match_entities
-from caspr.measures.typology.variants import align_mentions
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 
 Chains = list[list[tuple[int, int]]]
@@ -55,6 +56,17 @@ class TestKinds:
         one = [[(1, 4), (9, 9)], [(11, 11), (13, 13)]]
         other = [[(9, 9), (15, 15)], [(4, 4), (11, 11), (13, 13)]]
         assert kinds(one, other) == {"mention": 3}
+
+    def test_what_shares_most_of_its_tokens_is_one_mention_whatever_the_entities(self) -> None:
+        one = [[(1, 4), (9, 9)], [(11, 11), (13, 13)]]
+        other = [[(9, 9), (15, 15)], [(2, 4), (11, 11), (13, 13)]]
+        assert kinds(one, other) == {"boundary": 1, "mention": 1}
+
+    def test_who_did_not_see_a_mention_does_not_disagree(self) -> None:
+        one, other = annotated("one", [[(1, 1), (5, 5), (9, 9)]]), annotated("other", [[(1, 1), (5, 5)]])
+        assert classify([one, other]).counts.disputed == 1
+        assert classify([one, other], coverage=Coverage.of({"other": [(1, 8)]})).counts.disputed == 0
+        assert classify([one, other], coverage=Coverage.of({"one": [(1, 8)]})).counts.disputed == 1
 
     def test_mention(self) -> None:
         assert kinds(KING, [[(1, 2), (9, 9)]]) == {"mention": 1}

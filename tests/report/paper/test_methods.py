@@ -71,3 +71,13 @@ def test_the_citation_is_the_one_of_the_citation_file() -> None:
 @pytest.mark.parametrize(("number", "expected"), [(0.125, "0.13"), (-0.001, "0.00"), (-0.625, "-0.63")])
 def test_numbers_are_rounded_half_up(number: float, expected: str) -> None:
     assert NumberStyle(digits=2).text(number) == expected
+
+
+def test_settings_are_said_in_words() -> None:
+    import caspr
+    from tests.cli.caller import SONG
+
+    [result] = caspr.adjudicate([caspr.read(path) for path in SONG], objective="ua", nested="never")
+    text = paragraph([result])
+    assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
+    assert "nested never" in text

@@ -62,7 +62,8 @@ def test_ctrl_c_ends_cleanly_and_inputs_are_untouched(tmp_path: Path) -> None:
         page = Page(one.address)
         assert page.do(do="together", mentions=["1-3", "6-6"]).status_code == 200
         assert one.end(signal.SIGINT) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["review.conll"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [".review.conll.history.jsonl", "review.conll"]
     assert {path: Path(path).read_bytes() for path in PAPER} == before
 
 
@@ -93,7 +94,7 @@ def test_a_second_process_on_the_same_file_is_refused(tmp_path: Path) -> None:
         refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert refused.returncode == 2
         assert refused.stderr.startswith(
-            "caspr: error: review.conll: found it open in another `caspr review`"
+            "caspr: error: review.conll: found it open in another `caspr` (process "
         )
         assert f"(process {one.process.pid})" in refused.stderr
         one.end(signal.SIGKILL)

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from caspr.review.server.guard import LARGEST_BODY, Keys
+from caspr.review.project.workplace import SingleFile
+from caspr.review.server.guard import LARGEST_BODY, Address, Keys
 from caspr.review.server.routes import make_app
 from caspr.review.session.session import ReviewSession
 from caspr.text.document import Annotation, Chain, Document
@@ -32,7 +33,7 @@ class Browser:
     """Asks the application without a port, and keeps its cookies."""
 
     def __init__(self, session: ReviewSession, token: str | None) -> None:
-        self.transport = httpx.ASGITransport(make_app(session, KEYS, 8765))
+        self.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765)))
         self.cookies = httpx.Cookies({} if token is None else {"caspr-8765": token})
 
     def get(self, path: str, **more: Any) -> httpx.Response:

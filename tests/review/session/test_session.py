@@ -1,5 +1,6 @@
 """A session: every operation holds, is on the disk, and can be taken back exactly."""
 
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,7 @@ def test_the_paper_example(path: Path) -> None:
     assert not {"1-3", "6-6"} & {one["mention"] for one in update["changed"]}
     assert chain_of(session, "1-3") == chain_of(session, "6-6") is not None
     assert session.state(0)["mentions"]["1-1"]["decision"] is None, "no token is closed"
-    assert "# caspr together: 1-3 6-6\n" in path.read_text()
+    assert '# caspr together: 1-3 6-6 by "adjudicator" at 20' in path.read_text()
     do(session, do="undo")
     assert chain_of(session, "5-5") is not None
     assert do(session, do="redo")["undo"] == "(1, 3) and (6, 6) together"
@@ -111,7 +112,7 @@ def test_decisions_are_marks_where_these_rule_out_nothing_else(path: Path) -> No
     )
     do(lone, do="accept", chain="1")
     text = lone.store.path.read_text()
-    results = [line.split("\t")[-1] for line in text.splitlines()[2:8]]
+    results = [line.split("\t")[-1] for line in text.partition("#begin")[2].splitlines()[1:7]]
     assert results == ["=(1", "=1)", "-", "=(1)", "(2)", "(2)"]
     do(lone, do="together", mentions=["2-3", "6-6"])
     assert "=" not in lone.store.path.read_text().partition("#begin")[2], "a mark would rule out (2, 3)"
@@ -159,8 +160,12 @@ def test_random_operations_against_a_model(seed: int, path: Path, monkeypatch: p
         check_file(session)
     session.close()
     again = reopened(path)
-    assert again.state(0)["cost"] == page["cost"]
-    assert again.state(0)["notes"] == [{**one, "id": f"n{n}"} for n, one in enumerate(page["notes"], 1)]
+    assert lasting(again.state(0)) == lasting(page)
+    assert (again.state(0)["undo"], again.state(0)["redo"]) == (page["undo"], page["redo"])
+    for expected in reversed(past):
+        do(again, do="undo")
+        assert lasting(again.state(0)) == lasting(expected)
+    assert again.state(0)["undo"] is None
 
 
 def check_clashes(session: ReviewSession, operation: Values, error: OperationError) -> None:
@@ -169,6 +174,8 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
         return
     history = session.history(0)
     version, future, steps = history.version, history.future, 0
+    record, title = session.record, session.documents[0].title
+    lines, end = list(record.lines.get(title, [])), record.end
     while error.clashes:
         do(session, do="free", decisions=list(error.clashes))
         steps += 1
@@ -181,6 +188,9 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
     for _ in range(steps):
         do(session, do="undo")
     history.version, history.future = version, future
+    record.lines[title], record.end = lines, end
+    if steps:
+        os.truncate(record.path, end)
 
 
 def check_file(session: ReviewSession) -> None:
@@ -205,6 +215,7 @@ def check_file(session: ReviewSession) -> None:
                 one.decisions,
                 one.settings,
                 one.notes,
+                one.authors,
             )
         ]
     )

@@ -17,15 +17,17 @@ therefore looks again at each file it is given, before the first one is written.
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
 from caspr.errors import InputError, OutputError
-from caspr.files import back_up, identity, refuse_overwriting, refuse_unwritable, write_all
+from caspr.files import back_up, identity, is_stream, refuse_overwriting, refuse_unwritable, write_all
 from caspr.formats.registry import STANDARD_OUTPUT, made_below
+from caspr.locks import FileLock
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
@@ -78,6 +80,10 @@ class Outputs:
     """Every file that the command reads."""
     rewritten: Path | None = None
     """The input that is rewritten in place, which is an output, too."""
+    known: bytes = b""
+    """What was read from it: if it holds anything else when it is to be replaced, nothing is written."""
+    review: Path | None = None
+    """The review file among the outputs, which is locked while it is written."""
 
     def refuse(self) -> None:
         """Refuse, before any work is done, what cannot be written or would overwrite something."""
@@ -102,16 +108,39 @@ class Outputs:
         printed = files.pop(STANDARD_OUTPUT, None)
         if printed is not None and sys.stdout is None:
             raise OutputError("standard output is closed: nothing was written")
-        kept = back_up(self.rewritten, files) if self.rewritten in files else None
+        with ExitStack() as stack:
+            if self.review in files and self.review is not None:
+                stack.enter_context(locked(self.review))
+            kept = self._write_files(files, contents)
+        if printed is not None:
+            _print(printed)
+        return kept
+
+    def _write_files(self, files: Files, contents: Mapping[str, Files]) -> Path | None:
+        """Write all files or none, and return the backup of the one that is rewritten."""
+        rewritten = self.rewritten if self.rewritten in files else None
+        kept = back_up(rewritten, files) if rewritten else None
         try:
-            write_all(files, below=self._made_below(contents), folders=self._folders(contents))
+            write_all(
+                files,
+                below=self._made_below(contents),
+                folders=self._folders(contents),
+                before_replacing=lambda: self._refuse_changed(files),
+            )
         except OutputError:
             if kept is not None and self.rewritten is not None and _same_bytes(kept, self.rewritten):
                 kept.unlink()
             raise
-        if printed is not None:
-            _print(printed)
         return kept
+
+    def _refuse_changed(self, files: Files) -> None:
+        """Refuse to replace a file that was saved since it was read."""
+        rewritten = self.rewritten if self.rewritten in files else None
+        if rewritten is not None and rewritten.read_bytes() != self.known:
+            raise OutputError(
+                f"{rewritten}: found it saved by another program meanwhile, expected it unchanged: "
+                "nothing was written; run the command again"
+            )
 
     def _refuse_clashes(self, contents: Mapping[str, Files]) -> None:
         options: dict[object, str] = {}
@@ -151,6 +180,16 @@ class Outputs:
             for output in self.outputs
             if output.kind is OutputKind.FOLDER and output.option in contents
         ]
+
+
+@contextmanager
+def locked(review: Path) -> Iterator[None]:
+    """Hold the lock of a review file, so that no review page and no other command has it open."""
+    if review == STANDARD_OUTPUT or is_stream(review) or not review.parent.is_dir():
+        yield
+    else:
+        with FileLock(review):
+            yield
 
 
 def _identity(path: Path) -> object:

@@ -8,7 +8,7 @@ from pathlib import Path
 from caspr import __version__
 from caspr.errors import InputError
 from caspr.files import portable_name
-from caspr.measures.comparison import against_gold, compare
+from caspr.measures.comparison import against_gold, compare_results
 from caspr.report.explained_report import Report, explained
 from caspr.report.feedback_page import feedback_page
 from caspr.report.html_pages import report_page
@@ -34,7 +34,7 @@ def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> s
 
 def report_text(results: Sequence[Result], format: str) -> str:
     """Return the report on some results in a format of `REPORT_FORMATS`."""
-    comparison = compare([result.instance.annotations for result in results])
+    comparison = compare_results(results)
     report = explained(results, comparison, against_gold(results))
     if format == "html":
         return report_page(report, _title(report))
@@ -60,7 +60,7 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
             (
                 (one, result.gold)
                 for result in results
-                for one in result.instance.annotations
+                for one in result.annotations
                 if one.annotator == annotator
             ),
         )

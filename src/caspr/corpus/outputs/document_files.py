@@ -21,6 +21,8 @@ class DocumentFiles(NamedTuple):
     """The hash of each, by path below the output folder."""
     backups: tuple[Path, ...] = ()
     """Copies of earlier files that were changed since they were written."""
+    kept: tuple[str, ...] = ()
+    """Files of adjudicators, which were left as they are."""
 
 
 def write_document_files(
@@ -32,15 +34,18 @@ def write_document_files(
     kept as a backup, and so are all files of a document for which there are none any more.
     """
     hashes = {name: digest(_encoded(content)) for name, content in files.items()}
-    backups, changed = [], {}
-    for name, content in files.items():
-        present = _hash_of(folder / name)
-        if present is not None and present not in (hashes[name], earlier.get(name)):
-            backups.append(back_up(folder / name))
-        if present != hashes[name]:
-            _make_folder(folder / name)
-            changed[folder / name] = content
-    write_all(changed)
+    backups: list[Path] = []
+    while True:
+        seen = {name: _hash_of(folder / name) for name in files}
+        for name, present in seen.items():
+            if present is not None and present not in (hashes[name], earlier.get(name)):
+                backups.append(back_up(folder / name))
+        changed = {name: files[name] for name, present in seen.items() if present != hashes[name]}
+        try:
+            _write(folder, changed, seen)
+            break
+        except _SavedMeanwhileError:
+            continue
     for name in sorted(earlier.keys() - files.keys()):
         present = _hash_of(folder / name)
         if present is not None:
@@ -48,6 +53,22 @@ def write_document_files(
                 backups.append(back_up(folder / name))
             _remove(folder / name)
     return DocumentFiles(hashes, tuple(backups))
+
+
+class _SavedMeanwhileError(Exception):
+    """A file was saved by another program between reading and replacing it."""
+
+
+def _write(folder: Path, changed: Mapping[str, str | bytes], seen: Mapping[str, str | None]) -> None:
+    """Write files, or raise `_SavedMeanwhileError` if one of them is not what was seen any more."""
+    for name in changed:
+        _make_folder(folder / name)
+
+    def compare() -> None:
+        if any(_hash_of(folder / name) != seen[name] for name in changed):
+            raise _SavedMeanwhileError
+
+    write_all({folder / name: content for name, content in changed.items()}, before_replacing=compare)
 
 
 def _encoded(content: str | bytes) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from caspr.corpus.job import Job
 from caspr.corpus.outputs.names import file_name
+from caspr.corpus.outputs.project import FOLDER
 from caspr.formats import gold_files, review_file
 from caspr.formats.registry import FORMATS, losses, output_format
 from caspr.result import Result
@@ -31,6 +32,9 @@ def gold_content(job: Job, results: Sequence[Result]) -> tuple[str, Mapping[str,
     """Return the main file of a document's golds or review, and all their files by path."""
     golds = [(result, gold) for result in results for gold in _written(job, result)]
     name = file_name(job.document)
+    if job.options.layout == "project":
+        several = {f"{FOLDER}/{_numbered(name, n)}.conll": [one] for n, one in enumerate(golds)}
+        return next(iter(several)), {file: _review(one) for file, one in several.items()}
     if job.options.layout == "review":
         return f"{name}.conll", {f"{name}.conll": _review(golds)}
     format = _format(job, [gold for _, gold in golds])
@@ -42,12 +46,18 @@ def gold_content(job: Job, results: Sequence[Result]) -> tuple[str, Mapping[str,
     return next((file for file in files if file.endswith(suffixes)), next(iter(files))), files
 
 
+def _numbered(name: str, number: int) -> str:
+    """Return the name of the file of one of the documents that a job has, usually one."""
+    return f"{name}%{number}" if number else name
+
+
 def _written(job: Job, result: Result) -> Sequence[Annotation]:
-    return list(result.numbered_golds()) if job.options.every else [result.gold]
+    every = job.options.every and job.options.layout != "project"
+    return list(result.numbered_golds()) if every else [result.gold]
 
 
 def _format(job: Job, golds: Sequence[Annotation]) -> str:
-    if job.options.layout == "review":
+    if job.options.layout != "gold":
         return review_file.COLUMNS
     return job.options.target or output_format(golds, Path())
 

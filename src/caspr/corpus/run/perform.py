@@ -15,7 +15,7 @@ from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
-from caspr.measures.comparison import against_gold, compare, deviations
+from caspr.measures.comparison import against_gold, compare_results, coverage_of, deviations
 from caspr.measures.typology import classify
 from caspr.process_memory import children_peak_megabytes, peak_megabytes, reset_peak
 from caspr.proof.prove import prove_results
@@ -69,7 +69,11 @@ def _outcome(job: Job) -> JobOutcome:
     main, golds = gold_content(job, results)
     written = {**golds, **dict(_pages(job, results)), **proofs}
     megabytes = max(peak_megabytes(), peak if (peak := children_peak_megabytes()) > children else 0.0)
-    rows = tuple({**_row(result, findings, megabytes), "file": main} for result in results)
+    mains = list(golds) if job.options.layout == "project" else [main] * len(results)
+    rows = tuple(
+        {**_row(result, findings, megabytes), "file": file}
+        for result, file in zip(results, mains, strict=True)
+    )
     return JobOutcome(job.document, rows, written)
 
 
@@ -116,7 +120,7 @@ def _refuse_warnings(findings: Sequence[Finding]) -> None:
 
 
 def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
-    agreement = tally(result.instance.annotations)
+    agreement = tally(result.annotations)
     shown = document_summary(replace(result, findings=(*findings, *result.findings)))
     return {
         **shown,
@@ -124,7 +128,7 @@ def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mappi
             ALPHA: _decimal(agreement.alpha(ALPHA)),
             "links": _decimal(agreement.alpha("links")),
         },
-        "disagreement": counts_values(classify(result.instance.annotations).counts),
+        "disagreement": counts_values(classify(result.annotations, coverage=coverage_of(result)).counts),
         "departures": {name: counts_values(counts) for name, counts in deviations([result]).items()},
         "megabytes": round(megabytes, 1),
     }
@@ -138,7 +142,7 @@ def _pages(job: Job, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """Yield the pages about a document, by path."""
     name = file_name(job.document)
     if job.options.report:
-        comparison = compare([result.instance.annotations for result in results])
+        comparison = compare_results(results)
         page = report_page(explained(results, comparison, against_gold(results)), job.document)
         yield f"reports/{name}.html", page
     if job.options.feedback:
@@ -159,7 +163,7 @@ def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]
         pairs = (
             (one, result.gold)
             for result in results
-            for one in result.instance.annotations
+            for one in result.annotations
             if one.annotator == annotator
         )
         yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)

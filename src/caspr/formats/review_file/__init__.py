@@ -19,12 +19,15 @@
 7. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """
 
+from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.formats.review_file.reading import parse, parse_apart, read
 from caspr.formats.review_file.review import Review, review_of
 from caspr.formats.review_file.writing import Prepared, fill, prepare, write
 
 __all__ = [
     "COLUMNS",
+    "NOBODY",
+    "Authors",
     "Prepared",
     "Review",
     "fill",

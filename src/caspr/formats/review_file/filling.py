@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from caspr.formats.columns.cells import Bracket, brackets, split_crossing, write_cell
 from caspr.formats.columns.rows import Column, write_column
+from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.formats.review_file.writing import Prepared, assemble, shown
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
@@ -25,9 +26,15 @@ class Filler:
     _brackets: dict[int, set[Bracket]] = field(default_factory=dict)
     _cells: list[str] = field(default_factory=list)
 
-    def fill(self, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
+    def fill(
+        self,
+        gold: Annotation,
+        decisions: Decisions,
+        notes: Iterable[Note] = (),
+        authors: Authors = NOBODY,
+    ) -> str:
         """Write the document."""
-        return assemble(self.prepared, self._column(shown(gold, decisions)), decisions, notes)
+        return assemble(self.prepared, self._column(shown(gold, decisions)), decisions, notes, authors)
 
     def _column(self, given: Iterable[Chain]) -> Column:
         chains = frozenset(given)

@@ -17,7 +17,7 @@ from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.formats.review_file.enforced import enforced_decisions
 from caspr.formats.review_file.review import HEADER, OLDEST, Review
-from caspr.formats.review_file.statements import read_statements
+from caspr.formats.review_file.statements import read_authors, read_statements
 from caspr.task.settings.stored import VERSION, upgrade
 from caspr.text.document import Annotation
 from caspr.text.findings import times
@@ -80,7 +80,9 @@ def _review(block: Block, source: str) -> Review:
     enforced = enforced_decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
     statements, notes = read_statements(block.before, source, len(rows))
     decisions = replace(enforced, statements=statements)
-    return Review(Annotation("gold", document, ()), tuple(annotations), decisions, header.settings, notes)
+    authors = read_authors(block.before, source, len(rows))
+    gold = Annotation("gold", document, ())
+    return Review(gold, tuple(annotations), decisions, header.settings, notes, authors)
 
 
 def _read_header(block: Block, source: str) -> _Header:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
@@ -28,6 +29,8 @@ class Review:
     """How the result was computed, in terms of JSON."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator noted."""
+    authors: Authors = NOBODY
+    """Who made the decisions, and when, as far as that is known."""
 
 
 def review_of(result: Result, gold: Annotation) -> Review:

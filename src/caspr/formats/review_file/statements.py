@@ -10,24 +10,37 @@
 1. A mention is its first and its last token, numbered from 1 in each document.
 2. Each line is one decision; their order is kept. No token is closed to other mentions.
 3. A note is JSON on one line; its mention is null where it concerns the whole document.
+4. Each may say who wrote it, and when: see `authors`.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
 from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
+from caspr.formats.review_file.authors import (
+    CELLS,
+    DONE,
+    EMPTY,
+    NOBODY,
+    Authors,
+    read_empty,
+    signed,
+    split_signature,
+)
+from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.notes import Note
 from caspr.text.document import Span
 from caspr.text.ids import is_id
+from caspr.text.printable import is_encodable
 
 _KEYWORD = re.compile(r"# caspr +([^\s:\[]+)(?:\[[0-9]+\])?:(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-_OTHERS = ("review", "same-chain")
+_OTHERS = ("review", "same-chain", CELLS, EMPTY, DONE)
 """Keywords that are read elsewhere."""
 _SHAPES = {
     StatementKind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
@@ -39,18 +52,19 @@ _SHAPES = {
 _NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
 
 
-def statement_lines(statements: Iterable[Statement]) -> list[str]:
+def statement_lines(statements: Iterable[Statement], authors: Authors = NOBODY) -> list[str]:
     """Write statements, a line each."""
-    return [_line(statement) for statement in statements]
+    return [signed(_line(statement), authors.statements.get(statement)) for statement in statements]
 
 
 def note_lines(notes: Iterable[Note]) -> list[str]:
     """Write notes, a line each."""
-    return [
-        "# caspr note: "
-        + json.dumps({"mention": None if one.mention is None else spelled(one.mention), "text": one.text})
-        for one in notes
-    ]
+    return [f"# caspr note: {json.dumps(_note_values(one))}" for one in notes]
+
+
+def _note_values(note: Note) -> dict[str, str | None]:
+    made = {} if note.made is None else {"by": note.made.who, "at": note.made.when}
+    return {"mention": None if note.mention is None else spelled(note.mention), "text": note.text, **made}
 
 
 def spelled(mention: Span) -> str:
@@ -72,17 +86,39 @@ def read_statements(
         if keyword == "note":
             notes.append(_note(line, rest, source, tokens))
         elif keyword in list(StatementKind):
-            statements.append(_statement(line, StatementKind(keyword), rest, source, tokens))
+            content, _ = split_signature(rest, source, line.number)
+            statements.append(_statement(line, StatementKind(keyword), content, source, tokens))
         else:
-            known = ", ".join((*_OTHERS, *StatementKind, "note"))
+            known = ", ".join((*_OTHERS[:2], *StatementKind, "note", *_OTHERS[2:]))
             raise FormatError(source, line.number, f"{quoted(line.text)}", f"one of {known}")
     return tuple(statements), tuple(notes)
 
 
-def _ours(lines: Iterable[Line]) -> Iterator[tuple[Line, str, str]]:
+def read_authors(lines: Iterable[Line], source: str, tokens: int) -> Authors:
+    """Read who made the decisions about a document of so many tokens."""
+    statements: dict[Statement, Authorship] = {}
+    cells: list[tuple[Statement, Authorship]] = []
+    empty: list[tuple[tuple[int, ...], Authorship]] = []
+    done = None
+    for line, keyword, rest in _ours(lines, ("review", "same-chain", "note")):
+        content, made = split_signature(rest, source, line.number)
+        if made is None:
+            continue
+        if keyword == DONE:
+            done = made
+        elif keyword == EMPTY:
+            empty.append((read_empty(content, source, line.number, tokens), made))
+        elif keyword == CELLS:
+            cells.append((_statement(line, StatementKind.ENFORCED, content, source, tokens), made))
+        elif keyword in list(StatementKind):
+            statements[_statement(line, StatementKind(keyword), content, source, tokens)] = made
+    return Authors(statements, tuple(cells), tuple(empty), done)
+
+
+def _ours(lines: Iterable[Line], others: Container[str] = _OTHERS) -> Iterator[tuple[Line, str, str]]:
     for line in lines:
         found = _KEYWORD.fullmatch(line.text)
-        if found is not None and found[1] not in _OTHERS:
+        if found is not None and found[1] not in others:
             yield line, found[1], found[2]
 
 
@@ -124,7 +160,13 @@ def _note(line: Line, rest: str, source: str, tokens: int) -> Note:
     data = parse_object(rest, source, _NOTE, line=line.number)
     if not isinstance(data.get("text"), str):
         raise FormatError(source, line.number, f"a note {quoted(rest.strip())}", _NOTE)
+    if not is_encodable(data["text"] + str(data.get("by"))):
+        expected = "text that can be saved as UTF-8: remove what is written \\ud800 to \\udfff from it"
+        raise FormatError(source, line.number, "a note with half a character (a lone surrogate)", expected)
     mention = data.get("mention")
     if mention is not None and not isinstance(mention, str):
         raise FormatError(source, line.number, f"a note on {quoted(str(mention))}", _NOTE)
-    return Note(data["text"], None if mention is None else _mention(line, mention, source, tokens, _NOTE))
+    who, when = data.get("by"), data.get("at")
+    made = Authorship(who, when) if isinstance(who, str) and isinstance(when, str) else None
+    about = None if mention is None else _mention(line, mention, source, tokens, _NOTE)
+    return Note(data["text"], about, made)

@@ -13,6 +13,7 @@ from caspr.formats.columns.rows import (
     write_column,
     write_document,
 )
+from caspr.formats.review_file.authors import NOBODY, Authors, author_lines
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
 from caspr.task.decisions import Decisions
@@ -28,7 +29,13 @@ def write(reviews: Iterable[Review]) -> str:
     survive even where the result does not follow them yet.
     """
     return "".join(
-        fill(prepare(one.annotations, one.settings, one.gold.document), one.gold, one.decisions, one.notes)
+        fill(
+            prepare(one.annotations, one.settings, one.gold.document),
+            one.gold,
+            one.decisions,
+            one.notes,
+            one.authors,
+        )
         for one in reviews
     )
 
@@ -71,13 +78,25 @@ def prepare(
     return Prepared(full, header, tuple(aliases))
 
 
-def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
+def fill(
+    prepared: Prepared,
+    gold: Annotation,
+    decisions: Decisions,
+    notes: Iterable[Note] = (),
+    authors: Authors = NOBODY,
+) -> str:
     """Write one document of a review file."""
     column = write_column(prepared.document, shown(gold, decisions), "the result")
-    return assemble(prepared, column, decisions, notes)
+    return assemble(prepared, column, decisions, notes, authors)
 
 
-def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note]) -> str:
+def assemble(
+    prepared: Prepared,
+    result: Column,
+    decisions: Decisions,
+    notes: Iterable[Note],
+    authors: Authors = NOBODY,
+) -> str:
     """Put the parts of a document of a review file together."""
     cells = result.cells
     if decisions.closed:
@@ -87,7 +106,8 @@ def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: It
                 cells[token - 1] = f"={cells[token - 1]}"
     header = [
         prepared.header,
-        *statement_lines(decisions.statements),
+        *statement_lines(decisions.statements, authors),
+        *author_lines(authors),
         *note_lines(notes),
         *prepared.aliases,
         *alias_lines(result.aliases),

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
-from caspr.task.votes import Evidence, Signature, count_votes, meet
+from caspr.task.instance import Instance
+from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
@@ -51,7 +52,16 @@ def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None 
     The annotations are over the same tokens.
     """
     seen = [coverage.seen.get(annotation.annotator) for annotation in annotations] if coverage else []
-    kinds = Counter(count_votes(annotations, seen=seen).signatures.values())
+    return _count(count_votes(annotations, seen=seen), annotations)
+
+
+def instance_patterns(instance: Instance) -> Patterns:
+    """Count the same pairs of an instance, with its coverage, and boundaries united where it has variants."""
+    return _count(instance.votes, instance.annotations)
+
+
+def _count(votes: Votes, annotations: Sequence[Annotation]) -> Patterns:
+    kinds = Counter(votes.signatures.values())
     pairs: Counter[Evidence] = Counter()
     disagreements: Counter[Evidence] = Counter()
     for viewers, number in _viewed_pairs(kinds):

@@ -1,11 +1,11 @@
 """A typology of disagreement: what annotators disagree about, counted in mentions.
 
-First it is settled which marks are marks of one *mention*: equal spans, and *variants*, spans that overlap
-and are meant as the same mention with other boundaries (`variants.py`). So a document has rows, a row being
-one mention as each annotator marked it or did not. Then the entities of any two annotators are mapped one
-to one so that as few mentions as possible are in different ones (`entities.py`). Two annotators agree about
-a mention if both have it with the same boundaries, alone or in entities that are mapped on each other, or
-if neither has it. Otherwise the first of these kinds that applies is the kind of their disagreement:
+First it is settled which marks are marks of one *mention*: equal spans, and *counterparts*, spans that
+overlap and are meant as the same mention with other boundaries (`counterparts.py`). So a document has rows,
+a row being one mention as each annotator marked it or did not. Then the entities of any two annotators are
+mapped one to one so that as few mentions as possible are in different ones (`entities.py`). Two annotators
+agree about a mention if both have it with the same boundaries, alone or in entities that are mapped on each
+other, or if neither has it. Otherwise their disagreement is of the first of these kinds that applies:
 
     boundary   both marked it, with other first or last tokens
     nested     one marked it, linked with others; inside it or around it is a mention that both marked
@@ -36,6 +36,8 @@ Chains of one: a guideline may leave them out. Where `singletons` is false, a ch
 mark at all, unless another annotator linked the mention. Where `None`, they count if every annotator has
 some.
 
+Coverage: an annotator who did not see a mention does not disagree with those who marked it.
+
 Guaranteed, and tested: nothing is disputed between equal annotations; the order of annotators changes no
 kind; the number of mentions two annotators put in different entities is the smallest that any one-to-one
 map of entities gives. Not done: heads are not known, so that *Rome*, marked by one, and *a girl from Rome*,
@@ -44,15 +46,16 @@ they are two.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 from caspr.measures.singletons import singletons_count
+from caspr.measures.typology.counterparts import Row, align_mentions
 from caspr.measures.typology.entities import Homes, homes_of, match_entities
-from caspr.measures.typology.variants import Row, align_mentions
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span
 
 
@@ -162,7 +165,9 @@ class Typology:
         return DisagreementCounts(self.mentions, dict(sorted(found.items())))
 
 
-def classify(annotations: Sequence[Annotation], *, singletons: bool | None = None) -> Typology:
+def classify(
+    annotations: Sequence[Annotation], *, singletons: bool | None = None, coverage: Coverage | None = None
+) -> Typology:
     """Classify every mention about which some annotators of one document disagree.
 
     >>> from caspr.text.document import Chain, Document
@@ -187,7 +192,7 @@ def classify(annotations: Sequence[Annotation], *, singletons: bool | None = Non
     kinds: dict[int, DisagreementKind] = {}
     finer: dict[int, set[int]] = {}
     for one, other in combinations(range(len(homes)), 2):
-        pair = _Pair(rows, homes, one, other, singletons)
+        pair = _Pair(rows, homes, (one, other), singletons, _views(annotations, (one, other), coverage))
         for number, kind in pair.kinds():
             if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
                 kinds[number] = kind
@@ -209,12 +214,19 @@ def classify(annotations: Sequence[Annotation], *, singletons: bool | None = Non
 
 
 def count_all(
-    documents: Iterable[Sequence[Annotation]], *, singletons: bool | None = None
+    documents: Iterable[Sequence[Annotation]],
+    *,
+    singletons: bool | None = None,
+    coverages: Iterable[Coverage | None] | None = None,
 ) -> DisagreementCounts:
     """Count the disputed mentions of several documents by kind; all have the same annotators."""
     given = list(documents)
     alone = singletons_count(zip(*given, strict=True), singletons)
-    found = (classify(annotations, singletons=alone).counts for annotations in given)
+    seen = [None] * len(given) if coverages is None else coverages
+    found = (
+        classify(annotations, singletons=alone, coverage=coverage).counts
+        for annotations, coverage in zip(given, seen, strict=True)
+    )
     return sum(found, DisagreementCounts())
 
 
@@ -223,15 +235,33 @@ def _linked(row: Row, homes: Sequence[Homes]) -> bool:
     return any(span is not None and not homes[who].alone(span) for who, span in enumerate(row))
 
 
+View = Callable[[Span], bool]
+"""Whether one annotator saw a span."""
+
+
+def _views(
+    annotations: Sequence[Annotation], numbers: tuple[int, int], coverage: Coverage | None
+) -> tuple[View, View]:
+    one, other = (annotations[number].annotator for number in numbers)
+    seen = coverage or Coverage()
+    return partial(seen.sees, one), partial(seen.sees, other)
+
+
 class _Pair:
     """What two annotators say of each mention."""
 
     def __init__(
-        self, rows: Sequence[Row], homes: Sequence[Homes], one: int, other: int, singletons: bool
+        self,
+        rows: Sequence[Row],
+        homes: Sequence[Homes],
+        numbers: tuple[int, int],
+        singletons: bool,
+        views: tuple[View, View],
     ) -> None:
+        one, other = self._numbers = numbers
+        self._views = views
         self._rows = [(row[one], row[other]) for row in rows]
         self._homes = homes[one], homes[other]
-        self._numbers = one, other
         self._singletons = singletons
         self._map = match_entities(self._both_linked())
         self._back = {other: one for one, other in self._map.items()}
@@ -267,7 +297,7 @@ class _Pair:
 
     def _kind_of_unmarked(self, one: Span | None, other: Span | None) -> DisagreementKind | None:
         side, span = (0, one) if one is not None else (1, other)
-        if span is None:
+        if span is None or not self._views[1 - side](span):
             return None
         if self._homes[side].alone(span):
             return DisagreementKind.SINGLETON if self._singletons else None

@@ -7,7 +7,7 @@ Settings are given in words, apart from those that only say how the search was d
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from caspr.measures.comparison import Comparison, Standings, against_gold, compare
+from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results
 from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
@@ -27,10 +27,9 @@ _STYLE = NumberStyle(digits=2)
 
 
 def methods_text(results: Sequence[Result], version: str) -> str:
-    """Return the paragraph about some results."""
-    documents = [result.instance.annotations for result in results]
-    comparison = compare(documents)
-    intervals = comparison_intervals(documents)
+    """Return the paragraph about some results, made with a version of CaspR."""
+    comparison = compare_results(results)
+    intervals = comparison_intervals([result.annotations for result in results])
     sentences = [
         _annotated(results, comparison),
         _disputed(comparison),
@@ -48,7 +47,7 @@ def methods_text(results: Sequence[Result], version: str) -> str:
 
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
     tokens = sum(len(result.document.tokens) for result in results)
-    each = sorted({len(result.instance.annotations) for result in results})
+    each = sorted({len(result.annotations) for result in results})
     who = times(len(comparison.annotators), "annotator")
     if each != [len(comparison.annotators)]:
         who += f" ({each[0]} of them each)" if len(each) == 1 else f" ({each[0]} to {each[-1]} of them each)"
@@ -85,11 +84,11 @@ def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(_objective(one) for one in objectives)
     given = [result.given.settings for result in results if result.given is not None]
-    different = list(dict.fromkeys(", ".join(_rules(one)) for one in given)) or ["settings of our own"]
-    rest = different[0] if len(different) == 1 else "settings that differ between documents"
+    different = list(dict.fromkeys(", ".join(_rules(one)) for one in given))
+    rest = different[0] if len(different) == 1 else "settings differ between documents"
     return (
         f"Their annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
-        f"least cost: {named}; {rest}."
+        f"least cost: {named}{f'; settings: {rest}' if given else ''}."
     )
 
 

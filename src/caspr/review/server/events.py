@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from caspr.review.session.session import ReviewSession
+from caspr.review.project.workplace import Workplace
 
 POLL_SECONDS = 1.0
 """Seconds between checks whether the file was edited."""
@@ -17,35 +17,36 @@ LONGEST_QUEUE = 200
 
 
 class Hub:
-    """Forwards events from the session's threads to the open streams, by the number of the document."""
+    """Forwards events from the threads of sessions to the open streams, by the number of the document."""
 
-    def __init__(self, session: ReviewSession) -> None:
-        self.session = session
+    def __init__(self, work: Workplace) -> None:
+        self.work = work
+        work.watch(lambda number: bool(self.streams.get(number)))
         self.streams: dict[int, set[asyncio.Queue[str]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         self.ended = asyncio.Event()
 
     @asynccontextmanager
     async def lifespan(self, app: object) -> AsyncIterator[None]:  # noqa: ARG002
-        """Subscribe to the session and poll its file while the server runs."""
+        """Subscribe to all documents and poll their files while the server runs."""
         self.loop = asyncio.get_running_loop()
-        self.session.listeners.append(self._on_event)
+        self.work.listeners.append(self.publish)
         polling = asyncio.create_task(self._poll())
         try:
             yield
         finally:
             polling.cancel()
-            self.session.listeners.remove(self._on_event)
+            self.work.listeners.remove(self.publish)
             self.ended.set()
 
     async def _poll(self) -> None:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             with suppress(Exception):
-                await asyncio.to_thread(self.session.poll)
+                await asyncio.to_thread(self.work.poll)
 
-    def _on_event(self, number: int, kind: str, data: dict[str, Any]) -> None:
-        """Receive an event in any thread and forward it in the server's."""
+    def publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
+        """Receive an event in any thread and send it to the pages that show a document."""
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
             self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
 
@@ -59,8 +60,8 @@ class Hub:
         queue: asyncio.Queue[str] = asyncio.Queue()
         self.streams.setdefault(number, set()).add(queue)
         try:
-            history = await asyncio.to_thread(self.session.history, number)
-            yield _event("hello", {"version": history.version})
+            version = await asyncio.to_thread(self._version, number)
+            yield _event("hello", {"version": version})
             while not self.ended.is_set() and not await disconnected():
                 try:
                     yield await asyncio.wait_for(queue.get(), KEEP_ALIVE_SECONDS)
@@ -68,6 +69,10 @@ class Hub:
                     yield ": alive\n\n"
         finally:
             self.streams[number].discard(queue)
+
+    def _version(self, number: int) -> int:
+        session, inner = self.work.at(number)
+        return session.history(inner).version
 
 
 def _event(kind: str, data: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
-"""The guard: only the user's own browser, at the address that was printed, reaches the routes.
+"""The guard: only browsers that opened a link with its token, at the printed address, reach the routes.
 
-host      a request must name the loopback and our port: DNS rebinding would name another host;
-token     the random token in the printed address becomes a cookie that scripts cannot read; a request
+host      a request must name the loopback and our port, or the public address that the user gave: DNS
+          rebinding would name another host;
+token     the random token in a link becomes a cookie that scripts cannot read, and says who it is; a request
           without it gets 403;
 origin    a request that changes anything must come from our own page: Origin, Sec-Fetch-Site, and a
           second token in a header, which other sites cannot set;
@@ -10,6 +11,7 @@ headers   our pages load and run nothing from elsewhere, and are not shown insid
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 
@@ -17,6 +19,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+PERSON = "caspr.person"
+"""Where a request says who sent it, for the routes."""
 LARGEST_BODY = 1 << 20
 """How many bytes the body of a request may have."""
 POLICY = (
@@ -44,12 +48,38 @@ that <code>caspr review</code> printed in the terminal, including <code>?token=.
 
 @dataclass(frozen=True)
 class Keys:
-    """The two secrets that only the user's browser knows."""
+    """One person, and the two secrets that only that person's browser knows."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """In the printed address, then in the cookie."""
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """In our pages, then in a header of every request that changes anything."""
+    name: str = ""
+    """Who it is; empty where there is only one person."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where browsers reach the server."""
+
+    port: int
+    """The port it listens on, which the name of the cookie has: cookies are shared by all ports of a host."""
+    public: str = ""
+    """The address before a proxy, such as `https://review.example.org`, or that of another interface."""
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """The origins of our own pages, by the values of `Host` that are accepted."""
+        own = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        found = {host: f"http://{host}" for host in own}
+        if self.public:
+            found[self.public.partition("://")[2]] = self.public
+        return found
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach it by HTTPS."""
+        return self.public.startswith("https://")
 
 
 @dataclass
@@ -58,10 +88,10 @@ class Guard:
 
     app: ASGIApp
     """The application."""
-    keys: Keys
-    """The secrets to check."""
-    port: int
-    """The port that requests must name."""
+    people: Sequence[Keys]
+    """The secrets to check, one pair for each person."""
+    address: Address
+    """Where requests must be addressed to."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and add the security headers to its response."""
@@ -79,7 +109,7 @@ class Guard:
                         headers[name] = value
             await send(message)
 
-        answer = self._answer(scope)
+        answer = self._answer(scope)  # which also says who it is
         if answer is not None:
             await answer(scope, receive, hardened)
         else:
@@ -87,39 +117,49 @@ class Guard:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; it has the port because cookies are shared by all ports of a host."""
-        return f"caspr-{self.port}"
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The values of `Host` that are accepted."""
-        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+        """The name of the cookie."""
+        return f"caspr-{self.address.port}"
 
     def _answer(self, scope: Scope) -> Response | None:
         """Return the guard's own response, or `None` for a request to forward."""
         headers = Headers(scope=scope)
-        if headers.get("host", "").lower() not in self.hosts:
+        host = headers.get("host", "").lower()
+        if host not in self.address.origins:
             return _refusal("this host is not ours")
+        person = self._with_cookie(headers)
         if scope["method"] not in ("GET", "HEAD"):
-            reason = self._foreign_reason(headers)
+            reason = self._foreign_reason(headers, host, person)
             if reason:
                 return _refusal(reason)
-        if self._has_cookie(headers):
-            return None
-        given = _query(scope).get("token", "")
-        if scope["path"] == "/" and scope["method"] == "GET" and _equal(given, self.keys.token):
-            answer = RedirectResponse("/", status_code=303)
-            answer.set_cookie(self.cookie, self.keys.token, httponly=True, samesite="strict", path="/")
-            return answer
-        return HTMLResponse(FORBIDDEN, status_code=403)
+        newcomer = self._by_token(_query(scope).get("token", ""))
+        if newcomer is not None and scope["path"] == "/" and scope["method"] == "GET":
+            return self._welcome(newcomer, host)
+        if person is None:
+            return HTMLResponse(FORBIDDEN, status_code=403)
+        scope[PERSON] = person
+        return None
 
-    def _foreign_reason(self, headers: Headers) -> str:
+    def _welcome(self, person: Keys, host: str) -> Response:
+        """Give a browser the cookie of the person whose link it opened."""
+        answer = RedirectResponse("/", status_code=303)
+        secure = self.address.origins[host].startswith("https://")
+        answer.set_cookie(
+            self.cookie, person.token, httponly=True, samesite="strict", path="/", secure=secure
+        )
+        return answer
+
+    def _by_token(self, given: str) -> Keys | None:
+        """Find the person of a token; all tokens are compared, so that time says nothing."""
+        found = [one for one in self.people if _equal(given, one.token)]
+        return found[0] if found else None
+
+    def _foreign_reason(self, headers: Headers, host: str, person: Keys | None) -> str:
         """Return why a request that would change something is not from our own page; empty if it is."""
-        if headers.get("origin", "").lower() != f"http://{headers['host'].lower()}":
+        if headers.get("origin", "").lower() != self.address.origins[host]:
             return "the origin is not our page"
         if headers.get("sec-fetch-site", "same-origin") != "same-origin":
             return "the request comes from another site"
-        if not _equal(headers.get("x-csrf", ""), self.keys.csrf):
+        if person is None or not _equal(headers.get("x-csrf", ""), person.csrf):
             return "the page's own token is missing"
         try:
             length = int(headers.get("content-length", "0"))
@@ -127,14 +167,15 @@ class Guard:
             length = -1
         return "" if 0 <= length <= LARGEST_BODY else "the request is too large"
 
-    def _has_cookie(self, headers: Headers) -> bool:
+    def _with_cookie(self, headers: Headers) -> Keys | None:
+        """Find the person whose cookie a request has."""
         cookies: SimpleCookie = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))
         except CookieError:
-            return False
+            return None
         found = cookies.get(self.cookie)
-        return found is not None and _equal(found.value, self.keys.token)
+        return None if found is None else self._by_token(found.value)
 
 
 def _limited(receive: Receive) -> Receive:

@@ -1,26 +1,30 @@
-"""The routes of the review page over a session. Started by `serve`, tested without a port."""
+"""The routes of the review page over a workplace. Started by `serve`, tested without a port."""
 
 import json
-from functools import lru_cache
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from caspr.errors import CasprError, OutputError
 from caspr.formats.registry import FORMATS
+from caspr.review.project.leases import LeaseError
+from caspr.review.project.workplace import Workplace
 from caspr.review.server.events import Hub
-from caspr.review.server.guard import Guard, Keys
-from caspr.review.session.exports import Download, export, report
+from caspr.review.server.guard import Address, Guard, Keys
+from caspr.review.server.overview import Overview, Team
+from caspr.review.server.rendering import download, embedded, missing, person, rendered
+from caspr.review.session.exports import export, report
+from caspr.review.session.history import History
 from caspr.review.session.operations import OperationContext, OperationError
-from caspr.review.session.session import ReviewSession, StaleError
+from caspr.review.session.session import StaleError
 from caspr.task.limits import Limits
 
 EXPLANATION_SECONDS = 1.0
@@ -29,14 +33,20 @@ MOST_QUESTIONS = 500
 """How many questions the page gets at a time."""
 
 
-def make_app(session: ReviewSession, keys: Keys, port: int) -> Guard:
-    """Return the application behind its guard."""
-    pages = Pages(session, keys)
+def make_app(work: Workplace, people: Sequence[Keys], address: Address, team: Team | None = None) -> Guard:
+    """Return the application behind its guard; `team` knows who works on what, if there is one."""
+    hub = Hub(work)
+    pages = Pages(work, hub, team)
+    overview = Overview(work, hub, team)
     static = Path(str(resources.files("caspr.review") / "static"))
     one = "/d/{number:int}"
     app = Starlette(
         routes=[
-            Route("/", pages.index),
+            Route("/", overview.index),
+            Route("/history", overview.history),
+            Route("/history/export", overview.export),
+            Route(f"{one}/assign", overview.assign, methods=["POST"]),
+            Route(f"{one}/lease", overview.take_over, methods=["POST"]),
             Route(f"{one}/", pages.document),
             Route(f"{one}/state", pages.state),
             Route(f"{one}/do", pages.do, methods=["POST"]),
@@ -48,68 +58,79 @@ def make_app(session: ReviewSession, keys: Keys, port: int) -> Guard:
             Route(f"{one}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
         ],
-        exception_handlers={IndexError: _missing, CasprError: _failed},
-        lifespan=pages.hub.lifespan,
+        exception_handlers={IndexError: missing, CasprError: _failed},
+        lifespan=hub.lifespan,
     )
-    return Guard(app, keys, port)
+    return Guard(app, people, address)
 
 
 class Pages:
-    """The responses to requests."""
+    """The responses to requests about one document."""
 
-    def __init__(self, session: ReviewSession, keys: Keys) -> None:
-        self.session = session
-        self.keys = keys
-        self.hub = Hub(session)
-
-    async def index(self, request: Request) -> Response:  # noqa: ARG002
-        """List the documents, or redirect to the only one."""
-        if len(self.session.documents) == 1:
-            return RedirectResponse("/d/0/", status_code=303)
-        documents = await run_in_threadpool(self.session.summaries)
-        title = self.session.store.path.name
-        return HTMLResponse(rendered("index.html", title=title, documents=documents, csrf=self.keys.csrf))
+    def __init__(self, work: Workplace, hub: Hub, team: Team | None) -> None:
+        self.work = work
+        self.hub = hub
+        self.team = team
 
     async def document(self, request: Request) -> Response:
         """Show one document."""
-        number = self._number(request)
-        state = await run_in_threadpool(self.session.state, number)
-        documents = await run_in_threadpool(self.session.summaries)
+        number = request.path_params["number"]
+        state = await run_in_threadpool(self._state, number)
         page = rendered(
             "document.html",
             title=state["title"],
             index=number,
-            count=len(documents),
-            documents=documents,
-            csrf=self.keys.csrf,
+            count=self.work.count,
+            csrf=person(request).csrf,
+            me=person(request).name,
             formats=list(FORMATS),
             state=embedded(state),
         )
         return HTMLResponse(page)
 
+    def _state(self, number: int) -> dict[str, Any]:
+        session, inner = self.work.at(number)
+        lease = None if self.team is None else self.team.leases.of(number)
+        return {**session.state(inner), "lease": None if lease is None else lease.view()}
+
     async def state(self, request: Request) -> Response:
         """Return the whole state of one document."""
-        return JSONResponse(await run_in_threadpool(self.session.state, self._number(request)))
+        return JSONResponse(await run_in_threadpool(self._state, request.path_params["number"]))
 
     async def do(self, request: Request) -> Response:
         """Carry out an operation."""
-        number = self._number(request)
+        number, who = request.path_params["number"], person(request).name
         operation, version = await _read_operation(request)
-        return JSONResponse(await run_in_threadpool(self.session.do, number, operation, version))
+
+        def act() -> dict[str, Any]:
+            session, inner = self.work.at(number)
+            if self.team is None:
+                return session.do(inner, operation, version, who)
+            lease = self.team.leases.act(number, who)
+            update = session.do(inner, operation, version, who)
+            if session.history(inner).snapshot.done is not None:
+                self.team.leases.release(number, who)
+            self.hub.publish(number, "lease", lease.view())
+            return update
+
+        return JSONResponse(await run_in_threadpool(act))
 
     async def cancel(self, request: Request) -> Response:
         """Stop the search and keep the best result so far."""
-        await run_in_threadpool(self.session.cancel, self._number(request))
+        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
+        await run_in_threadpool(session.cancel, inner)
         return JSONResponse({})
 
     async def events(self, request: Request) -> Response:
         """Stream changes as they happen."""
-        stream = self.hub.stream(self._number(request), request.is_disconnected)
+        number = request.path_params["number"]
+        await run_in_threadpool(self.work.at, number)
+        stream = self.hub.stream(number, request.is_disconnected)
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def mention(self, request: Request) -> Response:
         """Explain one mention."""
-        history = await run_in_threadpool(self.session.history, self._number(request))
+        history = await run_in_threadpool(self._history, request)
         context = OperationContext(history.solver, history.snapshot, history.ids)
         span = context.mention(request.path_params["mention"])
         limits = Limits(seconds=EXPLANATION_SECONDS)
@@ -119,7 +140,7 @@ class Pages:
 
     async def questions(self, request: Request) -> Response:
         """Return the open questions, the most valuable first."""
-        history = await run_in_threadpool(self.session.history, self._number(request))
+        history = await run_in_threadpool(self._history, request)
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
@@ -133,46 +154,18 @@ class Pages:
 
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""
-        number = self._number(request)
+        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
         name = request.query_params.get("format", "conll")
-        return _download(await run_in_threadpool(export, self.session, number, name))
+        return download(await run_in_threadpool(export, session, inner, name))
 
     async def report(self, request: Request) -> Response:
         """Return the report as a page."""
-        return _download(await run_in_threadpool(report, self.session, self._number(request)))
+        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
+        return download(await run_in_threadpool(report, session, inner))
 
-    def _number(self, request: Request) -> int:
-        number: int = request.path_params["number"]
-        if number >= len(self.session.documents):
-            raise IndexError(number)
-        return number
-
-
-def embedded(state: dict[str, Any]) -> str:
-    """Return JSON that is safe inside a script element.
-
-    >>> embedded({"a": "</script>"})
-    '{"a":"\\\\u003c/script\\\\u003e"}'
-    """
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    loader = PackageLoader("caspr.review")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-
-
-def rendered(template: str, **values: Any) -> str:
-    """Fill a page template; everything is escaped except the state, which `embedded` made safe."""
-    from markupsafe import Markup
-
-    if "state" in values:
-        values["state"] = Markup(values["state"])
-    return _environment().get_template(template).render(**values)
+    def _history(self, request: Request) -> History:
+        session, inner = self.work.at(request.path_params["number"])
+        return session.history(inner)
 
 
 async def _read_operation(request: Request) -> tuple[object, object]:
@@ -184,18 +177,6 @@ async def _read_operation(request: Request) -> tuple[object, object]:
         raise OperationError("found no operation, expected JSON with `version` and `op`") from None
 
 
-def _download(file: Download) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    if file.policy is not None:
-        headers = {"Content-Security-Policy": file.policy}
-    return Response(file.content, media_type=file.media_type, headers=headers)
-
-
-async def _missing(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    page = rendered("error.html", title="No such document", message="There is nothing at this address.")
-    return HTMLResponse(page, status_code=404)
-
-
 async def _failed(request: Request, error: Exception) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
     values: dict[str, Any] = {"error": str(error), "clashes": []}
@@ -203,5 +184,7 @@ async def _failed(request: Request, error: Exception) -> Response:
         return JSONResponse({**values, "version": error.version}, 409)
     if isinstance(error, OperationError):
         values["clashes"] = list(error.clashes)
+    if isinstance(error, LeaseError):
+        return JSONResponse({**values, "lease": error.lease.view()}, 423)
     unwritten = request.method == "POST" and isinstance(error, OutputError)
     return JSONResponse(values, 507 if unwritten else 422)

@@ -1,32 +1,77 @@
-"""Run the server on the loopback interface until it is interrupted."""
+"""Run the server until it is interrupted: on the loopback interface, or where a team reaches it."""
 
 import gc
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import uvicorn
 
 from caspr.errors import InputError
-from caspr.review.server.guard import Keys
+from caspr.review.project.leases import SECONDS
+from caspr.review.project.team import Person
+from caspr.review.project.workplace import Workplace
+from caspr.review.server.guard import Address, Keys
+from caspr.review.server.overview import Team
 from caspr.review.server.routes import make_app
-from caspr.review.session.session import ReviewSession
 
 LOOPBACK = "127.0.0.1"
 _ONE_OWNER: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
 """On Windows, SO_REUSEADDR would let other programs take over the port."""
 
 
-def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]) -> None:
-    """Serve a session until interrupted; `ready` is called with the address, which contains the token.
+@dataclass(frozen=True)
+class Interface:
+    """Where to listen, and what browsers call that."""
 
-    A port that is busy is replaced by a free one.
+    address: str = LOOPBACK
+    """The address of the network interface."""
+    public: str = ""
+    """What comes before the path of an address: `https://review.example.org`; empty for the loopback."""
+
+    @classmethod
+    def of(cls, host: str | None) -> "Interface":
+        """Read what the user gave: nothing, the address before a proxy, or an interface of this machine.
+
+        >>> Interface.of("https://review.example.org")
+        Interface(address='127.0.0.1', public='https://review.example.org')
+        >>> Interface.of("192.168.1.5")
+        Interface(address='192.168.1.5', public='')
+        """
+        if host is None:
+            return cls()
+        parts = urlsplit(host)
+        if "://" not in host and host and not set(host) & set("/?#@ "):
+            return cls(host)
+        if parts.scheme == "https" and parts.netloc and parts.path in ("", "/") and not parts.query:
+            return cls(LOOPBACK, f"https://{parts.netloc.lower()}")
+        expected = "an address of this machine, or that of a proxy, such as https://review.example.org"
+        raise InputError(f"--host: found {host!r}, expected {expected}")
+
+
+def serve(
+    work: Workplace,
+    *,
+    port: int = 0,
+    place: Interface | None = None,
+    people: Sequence[Person] = (),
+    ready: Callable[[list[tuple[str, str]]], None],
+) -> None:
+    """Serve documents until interrupted; `ready` is called with each name and link, which contains the token.
+
+    Without people there is one link, of nobody in particular. A port that is busy is replaced by a free one.
     """
-    keys = Keys()
-    with closing(bound(port)) as listening:
+    place = place or Interface()
+    keys = [Keys(token=one.token, name=one.name) for one in people] or [Keys()]
+    with closing(bound(port, place.address)) as listening:
         number = listening.getsockname()[1]
+        own = f"http://{place.address}:{number}"
+        public = place.public or ("" if place.address == LOOPBACK else own)
+        team = _team(work, people) if people else None
         config = uvicorn.Config(
-            make_app(session, keys, number),
+            make_app(work, keys, Address(number, public), team),
             log_level="critical",
             access_log=False,
             lifespan="on",
@@ -37,25 +82,35 @@ def serve(session: ReviewSession, *, port: int = 0, ready: Callable[[str], None]
         )
         # Documents live as long as the process; scanning them for garbage would only slow down clicks.
         gc.set_threshold(100_000, 50, 100)
-        session.start()
-        ready(f"http://{LOOPBACK}:{number}/?token={keys.token}")
+        work.start()
+        ready([(one.name, f"{public or own}/?token={one.token}") for one in keys])
         try:
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(config).run(sockets=[listening])
         finally:
-            session.close()
+            work.close()
 
 
-def bound(port: int) -> socket.socket:
-    """Return a socket that listens on a port of the loopback, or on a free one if that is busy."""
+def _team(work: Workplace, people: Sequence[Person]) -> Team:
+    """Return the team; whoever acted within the last minutes before a restart goes on."""
+    team = Team(tuple(one.name for one in people))
+    for number, who, at in work.last_acts(SECONDS):
+        if who in team.names:
+            team.leases.resume(number, who, at)
+    return team
+
+
+def bound(port: int, interface: str = LOOPBACK) -> socket.socket:
+    """Return a socket that listens on a port of an interface, or on a free one if that is busy."""
     for number in (port, 0):
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, _ONE_OWNER, 1)
         try:
-            listening.bind((LOOPBACK, number))
+            listening.bind((interface, number))
             listening.listen(64)
         except (OSError, OverflowError):
             listening.close()
             continue
         return listening
-    raise InputError("found no free port on this machine, expected one")
+    where = "this machine" if interface == LOOPBACK else f"{interface}, if that is an address of this machine"
+    raise InputError(f"found no free port on {where}, expected one")

@@ -4,17 +4,20 @@ Optimising all documents of a large file takes seconds. Of a document that was n
 file holds is known, and its text in the file stays as it is.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from caspr.errors import InputError
+from caspr.errors import ContradictionError, InputError
 from caspr.files import decode
 from caspr.formats import review_file
-from caspr.review.session.history import History
+from caspr.review.session.history import History, Step
 from caspr.review.session.questions import Queue
+from caspr.review.session.record import Line, Record, change_line, digest_of, in_words
 from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.authorship import EDITOR, Authorship
 from caspr.task.limits import Limits
 from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings
@@ -43,6 +46,10 @@ class ReviewDocument:
     """The version that its history starts with."""
     history: History | None = None
     """Its snapshots, once it was opened."""
+    saved: str = ""
+    """When the file was saved, for what was written into it by hand."""
+    record: Record | None = None
+    """What was recorded of its history."""
     _solver: Solver | None = field(default=None, repr=False)
 
     @property
@@ -65,31 +72,90 @@ class ReviewDocument:
     def open(self, cancelled: Callable[[], bool] | None = None) -> History:
         """Optimise the document around the decisions in the file."""
         first = first_look(self.settings.limits, FIRST_LOOK, cancelled)
-        history = History.of(self.review, self.solver, first)
+        history = self._resumed(first) or History.of(self.review, self.solver, first, self.editor)
         history.version = self.version
         history.working = can_improve(history.snapshot, self.settings.limits, first)
         return history
 
+    def has_settings(self, settings: Mapping[str, object]) -> bool:
+        """Return whether settings in the file are those of this document, as read or as written."""
+        known = [self.review.settings]
+        if self.history is not None:
+            known.append(self.history.settings)
+        return json.dumps(settings, sort_keys=True) in [json.dumps(one, sort_keys=True) for one in known]
+
+    @property
+    def editor(self) -> Authorship:
+        """The author of what was written into the file by hand."""
+        return Authorship(EDITOR, self.saved)
+
+    def _resumed(self, limits: Limits) -> History | None:
+        """Return the history that the record of an earlier session leads to, if there is one that fits."""
+        if self.record is None:
+            return None
+        tokens = len(self.solver.document.tokens)
+        replay = self.record.replay(self.title, digest_of(self.text), tokens)
+        if replay is None:
+            return None
+        try:
+            return History.resumed(replay, self.review, self.solver, limits, self.editor)
+        except (ContradictionError, InputError):
+            # Settings or annotations changed: the decisions in the file hold, but not those before them.
+            return None
+
     def attach(self, history: History) -> None:
         """Keep the history that `open` returned, and the text of its result."""
+        edited, history.unrecorded = history.unrecorded, None
+        if edited is not None and self.record is not None:
+            before = edited.past[-1][0]
+            self.record.append(self.title, self._line(edited, before, self.text))
         self.history = history
         self.text = history.text(history.snapshot)
 
+    def record_step(self, step: Step, text: str) -> Callable[[], None]:
+        """Write a step to the record before the file gets its text; return what takes that back."""
+        history, record = self.history, self.record
+        if record is None or history is None:
+            return lambda: None
+        if not record.lines.get(self.title) or step.verb == "open":
+            tokens = len(history.solver.document.tokens)
+            full = {**change_line(None, history.snapshot), "tokens": tokens, "digest": digest_of(self.text)}
+            record.append(self.title, {"do": "open", "label": "", "by": "", "at": self.saved, **full})
+        position = record.append(self.title, self._line(step, history.snapshot, text))
+        return lambda: record.retract(self.title, position)
+
+    def _line(self, step: Step, before: Snapshot, text: str) -> Line:
+        """Return the line of the record for a step, with the words of the text."""
+        return {**step.line(before, text), "words": in_words(step.label, self.solver.document)}
+
+    @property
+    def title(self) -> str:
+        """The name of the document, and of its part if it is one."""
+        return self.review.gold.document.title
+
     def summary(self) -> dict[str, Any]:
         """Return one row of the list of documents; what needs optimising is `None` before it."""
-        decisions = self.review.decisions
-        known: dict[str, Any] = {"chains": None, "value": None, "optimal": None}
+        decisions, authors = self.review.decisions, self.review.authors
+        known: dict[str, Any] = {"chains": None, "value": None, "optimal": None, "version": self.version}
         queue = Queue(self.solver) if self.history is None else self.history.queue
-        entries = len(decisions.groups) + len(decisions.statements)
+        entries, done = len(decisions.groups) + len(decisions.statements), authors.done
+        made = [*authors.statements.values(), *(one for _, one in (*authors.cells, *authors.empty))]
         if self.history is not None:
             snapshot = self.history.snapshot
-            decisions, entries = snapshot.decisions, len(snapshot.entries)
+            decisions, entries, done = snapshot.decisions, len(snapshot.entries), snapshot.done
+            made = [entry.made for entry in snapshot.entries if entry.made is not None]
             known = {"chains": len(snapshot.chains), "value": snapshot.value, "optimal": snapshot.optimal}
+            known["version"] = self.history.version
+        last = done or max(made, key=lambda one: one.when, default=Authorship("", ""))
         return {
             "title": self.document.title,
             "tokens": len(self.document.tokens),
             "annotators": len(self.review.annotations),
             "decisions": entries,
+            "status": "done" if done else "in work" if entries else "open",
+            "by": last.who,
+            "at": last.when,
+            "close": queue.close_calls(decisions),
             **known,
             **queue.progress(decisions),
         }
@@ -106,8 +172,18 @@ def can_improve(snapshot: Snapshot, limits: Limits, first: Limits) -> bool:
     return not snapshot.optimal and (limits.seconds is None or limits.seconds > (first.seconds or 0))
 
 
-def read_documents(data: bytes, path: Path, change_settings: ChangeSettings) -> list[ReviewDocument]:
-    """Read all documents of a review file, each with its settings as the user changed them."""
+def read_documents(
+    data: bytes,
+    path: Path,
+    change_settings: ChangeSettings,
+    *,
+    saved: str = "",
+    record: Record | None = None,
+) -> list[ReviewDocument]:
+    """Read all documents of a review file, each with its settings as the user changed them.
+
+    `saved` is when the file was saved, and `record` what was recorded of its history.
+    """
     documents = []
     for one, text in review_file.parse_apart(decode(data, str(path)), str(path)):
         try:
@@ -117,7 +193,7 @@ def read_documents(data: bytes, path: Path, change_settings: ChangeSettings) -> 
         if write_settings(settings) != write_settings(read_settings(one.settings)):
             one = replace(one, settings=write_settings(settings))
             text = review_file.write([one])
-        documents.append(ReviewDocument(one, settings, text))
+        documents.append(ReviewDocument(one, settings, text, saved=saved, record=record))
     return documents
 
 

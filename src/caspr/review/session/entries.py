@@ -5,12 +5,15 @@ must not rule out (1, 1). A review file expresses most decisions by `=` marks, w
 stand at, or by statements before the document. Marks are easier to see in a text editor, so they are used
 where closing their tokens rules out nothing: where no other candidate starts or ends there. Such marks are
 read back as decisions that close nothing; all others are decisions about cells, and keep their tokens closed.
+Lines beside the statements say who decided what about cells, and so keep apart what was decided one by one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from caspr.formats.review_file.authors import NOBODY, Authors
+from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.text.document import Chain, Span
 
@@ -51,6 +54,8 @@ class DecisionEntry:
     """Unique in a session; never given again."""
     decision: Decision
     """What was decided."""
+    made: Authorship | None = None
+    """Who decided it, and when."""
 
     @property
     def mentions(self) -> tuple[Span, ...]:
@@ -101,18 +106,62 @@ def touching(candidates: Iterable[Span]) -> Touching:
     return {token: frozenset(spans) for token, spans in found.items()}
 
 
-def entries_of(decisions: Decisions, candidates: Touching) -> list[Decision]:
-    """Split the decisions of a review file into single ones, cells first."""
-    boundaries = {token for span in decisions.permitted for token in span}
-    found: list[Decision] = []
+def entries_of(
+    decisions: Decisions, candidates: Touching, authors: Authors = NOBODY
+) -> dict[Decision, Authorship | None]:
+    """Split the decisions of a review file into single ones, cells first, each with its author if known."""
+    found: dict[Decision, Authorship | None] = {}
     open_chains = _open(decisions.chains, candidates, touching(_named(decisions)), Decisions())
     for chain in decisions.chains:
-        if chain in open_chains:
-            found.append(Statement(StatementKind.ENFORCED, chain.mentions, chain.id))
+        for mentions, made in _parts(chain, authors):
+            part = Chain(chain.id, mentions)
+            is_open = chain in open_chains
+            decision = (
+                Statement(StatementKind.ENFORCED, mentions, chain.id) if is_open else EnforcedCells(part)
+            )
+            found[decision] = made
+    boundaries = {token for span in decisions.permitted for token in span}
+    empty = decisions.closed - boundaries
+    for tokens, made in authors.empty:
+        if empty.issuperset(tokens):
+            found[Closing(tokens)] = made
+    closed = {token for one in found if isinstance(one, Closing) for token in one.tokens}
+    found.update({Closing((token,)): None for token in sorted(empty - closed)})
+    found.update({one: authors.statements.get(one) for one in decisions.statements})
+    return found
+
+
+def _parts(chain: Chain, authors: Authors) -> Iterator[tuple[tuple[Span, ...], Authorship | None]]:
+    """Yield what was decided at one time about the cells of a chain; what nobody signed comes last."""
+    inside = frozenset(chain.mentions)
+    signed: set[Span] = set()
+    for one, made in authors.cells:
+        if one.chain == chain.id and inside.issuperset(one.mentions):
+            signed.update(one.mentions)
+            yield one.mentions, made
+    rest = tuple(span for span in chain.mentions if span not in signed)
+    if rest:
+        yield rest, None
+
+
+def authors_of(entries: Iterable[DecisionEntry], written: Decisions, done: Authorship | None) -> Authors:
+    """Return who made the decisions, as a review file says it that expresses them as `written`."""
+    stated = frozenset(written.statements)
+    statements: dict[Statement, Authorship] = {}
+    cells: list[tuple[Statement, Authorship]] = []
+    empty: list[tuple[tuple[int, ...], Authorship]] = []
+    for entry in entries:
+        decision = entry.decision
+        if entry.made is None:
+            continue
+        if isinstance(decision, Closing):
+            empty.append((decision.tokens, entry.made))
+        elif isinstance(decision, Statement) and decision in stated:
+            statements[decision] = entry.made
         else:
-            found.append(EnforcedCells(chain))
-    found += [Closing((token,)) for token in sorted(decisions.closed - boundaries)]
-    return [*found, *decisions.statements]
+            mentions = Statement(StatementKind.ENFORCED, entry.mentions, entry.chain or "")
+            cells.append((mentions, entry.made))
+    return Authors(statements, tuple(cells), tuple(empty), done)
 
 
 def as_written(decisions: Decisions, candidates: Touching) -> Decisions:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from caspr.formats.containers.zip import make_archive
 from caspr.formats.registry import FORMATS, render
-from caspr.measures.comparison import against_gold, compare
+from caspr.measures.comparison import against_gold, compare_results
 from caspr.report.explained_report import explained
 from caspr.report.html_pages import report_page
 from caspr.review.session.operations import OperationError
@@ -56,7 +56,7 @@ def report(session: ReviewSession, number: int) -> Download:
     with session.lock:
         history = session.history(number)
         result = history.solver.result(history.snapshot)
-    comparison = compare([result.instance.annotations])
+    comparison = compare_results([result])
     page = report_page(explained([result], comparison, against_gold([result])), result.document.title)
     return Download("report.html", page.encode("utf-8"), "text/html; charset=utf-8", REPORT_POLICY)
 

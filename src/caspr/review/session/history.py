@@ -7,24 +7,27 @@ commits it afterwards. So a step that cannot be written was never taken.
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.review.session.entries import DecisionEntry, as_written, entries_of
+from caspr.review.session.entries import DecisionEntry, as_written, authors_of, entries_of
 from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError
 from caspr.review.session.questions import Queue
+from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
+from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits
 from caspr.task.notes import Note
 from caspr.task.settings.stored import write_settings
 from caspr.text.document import Span
 
-HistoryEntry = tuple[Snapshot, str]
-"""A snapshot, and the label of the step that left it."""
+EDITS = "edits in the file"
+"""What undoing an edit outside takes back."""
 
 
 @dataclass
@@ -45,15 +48,39 @@ class History:
     """What redo leads to, the next one last."""
     working: bool = False
     """Whether the search for a better result or bound is still running."""
+    unrecorded: "Step | None" = None
+    """The step from the record to the file, if the file was edited since it was recorded."""
 
     @classmethod
-    def of(cls, one: review_file.Review, solver: Solver, limits: Limits) -> "History":
-        """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold."""
+    def of(cls, one: review_file.Review, solver: Solver, limits: Limits, editor: Authorship) -> "History":
+        """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold.
+
+        `editor` is the author of decisions that the file has from nobody else.
+        """
         ids = Ids()
-        decisions = entries_of(one.decisions, solver.touching)
-        entries = tuple(DecisionEntry(ids.decision(), decision) for decision in decisions)
+        decisions = entries_of(one.decisions, solver.touching, one.authors)
+        entries = tuple(
+            DecisionEntry(ids.decision(), decision, made or editor) for decision, made in decisions.items()
+        )
         notes = tuple((ids.note(), note) for note in one.notes)
-        return cls(solver, solver.solve(entries, notes, limits=limits), ids)
+        snapshot = solver.solve(entries, notes, limits=limits)
+        return cls(solver, replace(snapshot, done=one.authors.done), ids)
+
+    @classmethod
+    def resumed(
+        cls, replay: Replay, one: review_file.Review, solver: Solver, limits: Limits, editor: Authorship
+    ) -> "History":
+        """Go on where a record ends; what the file says otherwise is a step by the editor."""
+        ids = Ids(count(replay.last_ids[0] + 1), count(replay.last_ids[1] + 1))
+        snapshot = solver.confirm(replay.snapshot, limits)
+        history = cls(solver, snapshot, ids, past=replay.past, future=replay.future)
+        if replay.is_current:
+            return history
+        step = history.step_to(one, limits, editor)
+        if step.snapshot is not history.snapshot:
+            history.past, history.future, history.snapshot = step.past, step.future, step.snapshot
+            history.unrecorded = step
+        return history
 
     @cached_property
     def viewer(self) -> Viewer:
@@ -72,37 +99,53 @@ class History:
             review_file.prepare(solver.annotations, write_settings(solver.settings), solver.document)
         )
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as the file has them, concrete for this document."""
+        return write_settings(self.solver.settings_with(self.snapshot.decisions))
+
     def text(self, snapshot: Snapshot) -> str:
         """Return the lines of the review file for a snapshot."""
         decisions = as_written(snapshot.decisions, self.solver.touching)
         notes = [note for _, note in snapshot.notes]
+        authors = authors_of(snapshot.entries, decisions, snapshot.done)
         if self.solver.settings.variants:
             settings = write_settings(self.solver.settings_with(snapshot.decisions))
             self._filler.prepared = self._filler.prepared.with_settings(settings)
-        return self._filler.fill(self.solver.gold(snapshot), decisions, notes)
+        return self._filler.fill(self.solver.gold(snapshot), decisions, notes, authors)
 
-    def step_for(self, operation: Operation, limits: Limits) -> "Step":
+    def step_for(self, operation: Operation, limits: Limits, made: Authorship) -> "Step":
         """Return the step that an operation leads to; raise `OperationError` if it is refused."""
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
-            return self._undo_or_redo(verb)
-        change = OperationContext(self.solver, self.snapshot, self.ids).apply(operation)
+            return self._undo_or_redo(verb, limits, made)
+        change = OperationContext(self.solver, self.snapshot, self.ids, made).apply(operation)
         if change.entries == self.snapshot.entries:
-            after = replace(self.snapshot, notes=change.notes)
+            after = replace(self.snapshot, notes=change.notes, done=change.done)
         else:
-            after = self._solve(change, limits)
+            after = replace(self._solve(change, limits), done=change.done)
         past = [*self.past, (self.snapshot.bare(), change.label)]
-        return Step(after, past, [], change.named)
+        return Step(after, past, [], change.named, verb=str(verb), label=change.label, made=made)
 
-    def _undo_or_redo(self, verb: str) -> "Step":
+    def _undo_or_redo(self, verb: str, limits: Limits, made: Authorship) -> "Step":
         """Return the step to the snapshot before or after."""
         undo = verb == "undo"
         source, target = (self.past, self.future) if undo else (self.future, self.past)
         if not source:
             raise OperationError(f"nothing to {verb}")
         snapshot, label = source[-1]
+        if snapshot.recorded:
+            snapshot = self._confirmed(snapshot, limits)
         shorter, longer = source[:-1], [*target, (self.snapshot.bare(), label)]
-        return Step(snapshot, *((shorter, longer) if undo else (longer, shorter)))
+        past, future = (shorter, longer) if undo else (longer, shorter)
+        return Step(snapshot, past, future, verb=verb, label=f"{verb}: {label}", made=made)
+
+    def _confirmed(self, snapshot: Snapshot, limits: Limits) -> Snapshot:
+        """Return a snapshot of an earlier session, solved again; annotations may have changed since."""
+        try:
+            return self.solver.confirm(snapshot, limits)
+        except ContradictionError as error:
+            raise OperationError(f"this cannot be brought back: {error.reason}") from error
 
     def _solve(self, change: Change, limits: Limits) -> Snapshot:
         try:
@@ -112,17 +155,24 @@ class History:
             blamed = [entry.id for entry in blame(error, change.entries) if entry.id in old]
             raise OperationError(error.reason, blamed) from error
 
-    def step_to(self, one: review_file.Review, limits: Limits) -> "Step":
+    def step_to(self, one: review_file.Review, limits: Limits, editor: Authorship) -> "Step":
         """Return the step to a document that was edited outside; equal decisions keep their ids."""
         known = {entry.decision: entry for entry in self.snapshot.entries}
-        decisions = entries_of(one.decisions, self.solver.touching)
-        entries = tuple(known.get(made) or DecisionEntry(self.ids.decision(), made) for made in decisions)
-        noted = {note: id for id, note in self.snapshot.notes}
-        notes = tuple((noted.get(note) or self.ids.note(), note) for note in one.notes)
-        if _same(entries, notes, self.snapshot):
+        decisions = entries_of(one.decisions, self.solver.touching, one.authors)
+        entries = tuple(
+            known.get(decision) or DecisionEntry(self.ids.decision(), decision, made or editor)
+            for decision, made in decisions.items()
+        )
+        noted: dict[Note, list[str]] = {}
+        for id, note in reversed(self.snapshot.notes):
+            noted.setdefault(note, []).append(id)
+        notes = tuple((noted[note].pop() if noted.get(note) else self.ids.note(), note) for note in one.notes)
+        done = one.authors.done
+        if _same(entries, notes, self.snapshot) and done == self.snapshot.done:
             return Step(self.snapshot, self.past, self.future)
-        after = self.solver.solve(entries, notes, self.snapshot, limits)
-        return Step(after, [*self.past, (self.snapshot.bare(), "edits in the file")], [])
+        after = replace(self.solver.solve(entries, notes, self.snapshot, limits), done=done)
+        past = [*self.past, (self.snapshot.bare(), EDITS)]
+        return Step(after, past, [], verb="edit", label=EDITS, made=editor)
 
     def commit(self, step: "Step", *, working: bool = False) -> dict[str, Any]:
         """Take a step and return the update for the page."""
@@ -159,6 +209,19 @@ class Step:
     """What redo then leads to."""
     named: frozenset[Span] = frozenset()
     """The mentions the operation is about."""
+    verb: str = "improve"
+    """What is done, as the record calls it."""
+    label: str = ""
+    """What undoing it would take back."""
+    made: Authorship | None = None
+    """Who takes the step, and when."""
+
+    def line(self, before: Snapshot, text: str) -> Line:
+        """Return the line of the record for this step, from a snapshot to a text of the file."""
+        made = self.made or Authorship("", "")
+        change = {} if self.verb in ("undo", "redo") else change_line(before, self.snapshot)
+        signed = {"do": self.verb, "label": self.label, "by": made.who, "at": made.when}
+        return {**signed, "digest": digest_of(text), **change}
 
 
 def blame(error: ContradictionError, entries: Iterable[DecisionEntry]) -> list[DecisionEntry]:

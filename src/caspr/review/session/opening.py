@@ -69,7 +69,7 @@ def open_annotations(
             _refuse_different(output, review_file.read(output), aligned)
             return ReviewSession.open(store, change_settings), findings
         settings = change_settings(Settings())
-        fresh = [_fresh(annotations, settings) for annotations in aligned]
+        fresh = [fresh_review(annotations, settings) for annotations in aligned]
         store.write(review_file.write(fresh).encode("utf-8"))
         session = ReviewSession.open(store, lambda _: settings)
         session.fresh = True
@@ -83,7 +83,8 @@ def open_annotations(
     return session, findings
 
 
-def _fresh(annotations: Sequence[Annotation], settings: Settings) -> review_file.Review:
+def fresh_review(annotations: Sequence[Annotation], settings: Settings) -> review_file.Review:
+    """Return a review of annotations in which nothing is decided, without a result."""
     gold = Annotation(GOLD, annotations[0].document, ())
     return review_file.Review(gold, tuple(annotations), Decisions(), write_settings(settings))
 

@@ -12,10 +12,12 @@ from typing import Any
 from caspr.errors import CasprError
 from caspr.review.session.entries import Closing, Decision, DecisionEntry, EnforcedCells
 from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
+from caspr.text.printable import is_encodable
 
 LONGEST_NOTE = 10_000
 """How many characters a note may have."""
@@ -46,6 +48,8 @@ class Change:
     """What undoing it would take back."""
     named: frozenset[Span] = frozenset()
     """The mentions the operation is about; the page lists what changed for all others."""
+    done: Authorship | None = None
+    """Who has said that nothing is left to decide; deciding more takes that back."""
 
 
 @dataclass
@@ -58,6 +62,8 @@ class OperationContext:
     """The decisions and the result that the operation starts from."""
     ids: "Ids"
     """Gives ids to new decisions and notes."""
+    made: Authorship | None = None
+    """Who acts, and when."""
 
     def apply(self, operation: object) -> Change:
         """Return what an operation changes, or raise `OperationError`."""
@@ -74,7 +80,7 @@ class OperationContext:
         new = [one for one in decisions if one not in present]
         if not new:
             raise OperationError("this is decided already", [present[one] for one in decisions])
-        entries = [DecisionEntry(self.ids.decision(), one) for one in new]
+        entries = [DecisionEntry(self.ids.decision(), one, self.made) for one in new]
         mentions = frozenset(span for entry in entries for span in entry.mentions)
         return Change(
             (*self.snapshot.entries, *entries),
@@ -265,17 +271,33 @@ def _note(context: OperationContext, operation: Operation) -> Change:
     text = operation.get("text")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_NOTE:
         raise OperationError(f"found no text, expected a note of 1 to {LONGEST_NOTE} characters")
+    if not is_encodable(text):
+        raise OperationError(
+            "found half a character (a lone surrogate), expected text that can be saved as UTF-8"
+        )
     about = operation.get("mention")
-    note = Note(text, None if about is None else context.mention(about))
+    note = Note(text, None if about is None else context.mention(about), context.made)
     notes = (*context.snapshot.notes, (context.ids.note(), note))
-    return Change(context.snapshot.entries, notes, "a note")
+    return Change(context.snapshot.entries, notes, "a note", done=context.snapshot.done)
 
 
 def _unnote(context: OperationContext, operation: Operation) -> Change:
     kept = tuple((id, note) for id, note in context.snapshot.notes if id != operation.get("id"))
     if len(kept) == len(context.snapshot.notes):
         raise OperationError("found no such note, expected one that is there")
-    return Change(context.snapshot.entries, kept, "a note taken away")
+    return Change(context.snapshot.entries, kept, "a note taken away", done=context.snapshot.done)
+
+
+def _done(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001
+    if context.snapshot.done is not None:
+        raise OperationError("this document is done already")
+    return Change(context.snapshot.entries, context.snapshot.notes, "the document is done", done=context.made)
+
+
+def _reopen(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001
+    if context.snapshot.done is None:
+        raise OperationError("this document is not done, expected one that is")
+    return Change(context.snapshot.entries, context.snapshot.notes, "the document is open again")
 
 
 VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
@@ -292,5 +314,7 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "free": _free,
     "note": _note,
     "unnote": _unnote,
+    "done": _done,
+    "reopen": _reopen,
 }
 """What each operation means, by the verb in its `do`; undo and redo belong to the history."""

@@ -93,6 +93,11 @@ class Queue:
             answered = sum(is_answered(one, decisions, ruled_out) for one in self.questions)
         return {"asked": len(self.questions), "answered": answered}
 
+    def close_calls(self, decisions: Decisions) -> int:
+        """Count the questions without an answer on which annotators are about evenly divided."""
+        ruled_out = self.solver.ruled_out(decisions)
+        return sum(one.distance <= 1 and not is_answered(one, decisions, ruled_out) for one in self.questions)
+
     def price(self, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> Iterator[Question]:
         """Price deciding links otherwise, closest votes first; yield each question that was priced."""
         if not snapshot.optimal:

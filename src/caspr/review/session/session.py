@@ -10,11 +10,14 @@ again before anything else happens, and an operation that was meant for the old 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
 from caspr.errors import CasprError, InputError
+from caspr.exchange import ChangedError
 from caspr.review.session.background import BackgroundWorker, Cancelled
 from caspr.review.session.documents import (
     ChangeSettings,
@@ -26,7 +29,9 @@ from caspr.review.session.documents import (
 )
 from caspr.review.session.history import History, Step
 from caspr.review.session.operations import OperationError
-from caspr.review.session.store import Store
+from caspr.review.session.record import Record
+from caspr.review.session.store import Store, utc
+from caspr.task.authorship import Authorship
 
 FIRST_LOOK = 0.5
 """Seconds after which an operation is answered with the best result so far; the search continues."""
@@ -56,6 +61,10 @@ class ReviewSession:
     """The file."""
     documents: list[ReviewDocument]
     """Its documents."""
+    record: Record
+    """How the file came about."""
+    who: str = "adjudicator"
+    """Who acts, unless an operation says otherwise."""
     problem: str | None = None
     """What is wrong with the file as it was edited outside; nothing is written meanwhile."""
     fresh: bool = False
@@ -69,7 +78,10 @@ class ReviewSession:
     @classmethod
     def open(cls, store: Store, change_settings: ChangeSettings) -> "ReviewSession":
         """Read a review file; refuse decisions that contradict each other."""
-        session = cls(store, read_documents(store.read(), store.path, change_settings))
+        record, data = Record.beside(store.path), store.read()
+        documents = read_documents(data, store.path, change_settings, saved=store.saved(), record=record)
+        record.drop_unwritten({document.title: document.text for document in documents})
+        session = cls(store, documents, record)
         for document in session.documents:
             document.check()
         return session
@@ -109,8 +121,9 @@ class ReviewSession:
         with self.lock:
             return [{"index": number, **one.summary()} for number, one in enumerate(self.documents)]
 
-    def do(self, number: int, operation: Any, version: object) -> dict[str, Any]:
+    def do(self, number: int, operation: Any, version: object, who: str = "") -> dict[str, Any]:
         """Carry out an operation and return the update; on any error nothing has changed."""
+        made = Authorship(who or self.who, utc(datetime.now(UTC)))
         self._worker.cancel()
         with self.lock:
             self.poll()
@@ -121,8 +134,8 @@ class ReviewSession:
                 raise StaleError("this was meant for an older state of the document", history.version)
             limits = history.solver.settings.limits
             first = first_look(limits, FIRST_LOOK)
-            step = history.step_for(operation, first)
-            self._write(number, step)
+            step = history.step_for(operation, first, made)
+            self._write_or_reload(number, step)
             update = history.commit(step, working=can_improve(step.snapshot, limits, first))
             self._publish(number, "update", update)
             self._run_background(number)
@@ -144,7 +157,7 @@ class ReviewSession:
                 return
             self._worker.cancel()
             try:
-                self._reload(read_documents(self.store.read(), self.store.path, lambda settings: settings))
+                self._reload(self._read_again())
                 problem = None
             except CasprError as error:
                 problem = f"the file was edited outside and cannot be used: {error}"
@@ -169,11 +182,37 @@ class ReviewSession:
         with self.lock:
             self.store.write("".join(document.text for document in self.documents).encode("utf-8"))
 
+    def _write_or_reload(self, number: int, step: Step) -> None:
+        """Write a step; if an editor saved the file meanwhile, adopt that and raise `StaleError` instead."""
+        history = self.history(number)
+        while True:
+            try:
+                self._write(number, step)
+                return
+            except ChangedError:
+                before = history.version
+                self.poll()
+                now = self.history(number).version
+                if self.problem is not None or now != before:
+                    raise StaleError("the file was edited in the meantime", now) from None
+                # Only what is ignored when the file is read was edited, such as a result.
+
     def _write(self, number: int, step: Step) -> None:
         text = self.history(number).text(step.snapshot)
         texts = [text if n == number else document.text for n, document in enumerate(self.documents)]
-        self.store.write("".join(texts).encode("utf-8"))
+        retract = self.documents[number].record_step(step, text)
+        try:
+            self.store.write("".join(texts).encode("utf-8"))
+        except BaseException:
+            retract()
+            raise
         self.documents[number].text = text
+
+    def _read_again(self) -> list[ReviewDocument]:
+        data = self.store.read()
+        return read_documents(
+            data, self.store.path, lambda settings: settings, saved=self.store.saved(), record=self.record
+        )
 
     def _reload(self, edited: list[ReviewDocument]) -> None:
         """Adopt a file that was edited outside: all of it, or raise and adopt nothing."""
@@ -182,8 +221,9 @@ class ReviewSession:
         steps: list[Step | None] = []
         for old, new in zip(self.documents, edited, strict=True):
             same = old.review.annotations == new.review.annotations
-            if old.history is not None and same and old.review.settings == new.review.settings:
-                steps.append(old.history.step_to(new.review, first_look(old.settings.limits, FIRST_LOOK)))
+            if old.history is not None and same and old.has_settings(new.review.settings):
+                limits = first_look(old.settings.limits, FIRST_LOOK)
+                steps.append(old.history.step_to(new.review, limits, new.editor))
             else:
                 new.check()
                 steps.append(None)
@@ -194,6 +234,8 @@ class ReviewSession:
         """Commit the step to an edited document, or replace the document if there is none."""
         old = self.documents[number]
         if step is not None and old.history is not None:
+            if step.snapshot is not old.history.snapshot:
+                old.record_step(step, new.text)
             old.review, old.text = new.review, new.text
             if step.snapshot is not old.history.snapshot:
                 self._publish(number, "update", old.history.commit(step))
@@ -236,8 +278,9 @@ class ReviewSession:
         with self.lock:
             self.poll()
             if self.fresh and self.problem is None and all(document.history for document in self.documents):
-                self.save()
-                self.fresh = False
+                with suppress(ChangedError):
+                    self.save()
+                    self.fresh = False
 
     def _improve(self, number: int, history: History, cancelled: Cancelled) -> None:
         """Search on within the full limits, and commit the result unless the document changed meanwhile."""
@@ -254,7 +297,10 @@ class ReviewSession:
                 return
             better = (after.value, -after.bound) < (before.value, -before.bound)
             step = Step(after if better else before, history.past, history.future)
-            self._write(number, step)
+            try:
+                self._write_or_reload(number, step)
+            except StaleError:
+                return
             self._publish(number, "update", history.commit(step))
 
 

@@ -1,8 +1,8 @@
-"""The board: one document with its annotations, where decisions go in and certified results come out.
+"""The solver of one document: decisions go in, certified results come out.
 
-A *position* is all that is decided at one moment and the result of it. Positions are never changed;
-undoing is going back to an earlier one. Chains keep their ids from position to position as far as
-they keep their mentions, so that only what changes looks changed.
+A *snapshot* is all that is decided at one moment and the result of it. Snapshots are never changed; undoing
+is going back to an earlier one. Chains keep their ids from snapshot to snapshot as far as they keep their
+mentions, so that only what changes looks changed.
 """
 
 from collections import Counter
@@ -13,9 +13,11 @@ from itertools import count
 
 from caspr.adjudication import made_concrete, prepare, solve_and_certify
 from caspr.engines.native.incremental import IncrementalSolver
+from caspr.errors import EngineError
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Given, Result, merge_marks, number_chains
 from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
+from caspr.task.authorship import Authorship
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
@@ -45,6 +47,10 @@ class Snapshot:
     """No solution costs less."""
     costs: Costs
     """The value by kind."""
+    done: Authorship | None = None
+    """Who has said that nothing is left to decide, and when."""
+    recorded: bool = field(default=False, compare=False)
+    """Whether it comes from the record of an earlier session, and was not computed in this one."""
 
     @property
     def optimal(self) -> bool:
@@ -67,7 +73,7 @@ class Snapshot:
         return tuple(sorted(chain.mentions for chain in self.chains if len(chain.mentions) > 1))
 
     def bare(self) -> "Snapshot":
-        """Return the same position without what was derived from it, to be kept for long."""
+        """Return the same snapshot without what was derived from it, to be kept for long."""
         return replace(self)
 
     def chain(self, id: str) -> Chain | None:
@@ -161,6 +167,28 @@ class Solver:
         chains = self._chains(instance, solution.partitions[0], before)
         return Snapshot(tuple(entries), tuple(notes), chains, solution.value, solution.bound, certified.costs)
 
+    def confirm(self, recorded: Snapshot, limits: Limits) -> Snapshot:
+        """Return a recorded snapshot if its result is as good as the one that its decisions lead to now.
+
+        Its chains are certified like those of an engine. Otherwise the new result is returned.
+        """
+        solved = self.solve(recorded.entries, recorded.notes, recorded, limits)
+        solved = replace(solved, done=recorded.done)
+        _, certifier, instance = self._prepared(recorded.decisions)
+        try:
+            [costs] = certifier.certify(instance, found(solved.value, solved.bound, [recorded.partition]))
+        except EngineError:
+            return solved
+        alone = {chain.mentions[0] for chain in recorded.chains if len(chain.mentions) == 1}
+        expected = frozenset(instance.kept_alone) - {span for one in recorded.partition for span in one}
+        ids = recorded.chain_of
+        named = all(
+            ids.get(group.mentions[0]) == group.ids[0] for group in instance.decisions.groups if group.ids
+        )
+        if costs.total != solved.value or alone != expected or not named:
+            return solved
+        return replace(solved, chains=recorded.chains, costs=costs)
+
     def _chains(self, instance: Instance, partition: Partition, before: Snapshot | None) -> tuple[Chain, ...]:
         """Name the chains, as before where they were there before."""
         inside = {mention for chain in partition for mention in chain}
@@ -170,29 +198,29 @@ class Solver:
             return number_chains(whole, instance.decisions)
         return tuple(_named(whole, instance.decisions, before))
 
-    def gold(self, position: Snapshot) -> Annotation:
+    def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
-        return Annotation.of(GOLD, self.document, position.chains, marks=self._all_marks)
+        return Annotation.of(GOLD, self.document, snapshot.chains, marks=self._all_marks)
 
-    def result(self, position: Snapshot) -> Result:
+    def result(self, snapshot: Snapshot) -> Result:
         """Return the result as reports want it."""
         return Result(
-            self.instance(position.decisions),
-            self.solution(position),
-            position.costs,
+            self.instance(snapshot.decisions),
+            self.solution(snapshot),
+            snapshot.costs,
             engine="native",
             seconds=0.0,
             findings=self.findings,
-            given=self._given(position.decisions),
+            given=self._given(snapshot.decisions),
         )
 
     def _given(self, decisions: Decisions) -> Given:
         variants = self.settings.find_variants(self.annotations, decisions)
         return Given(self.annotations, decisions, self.settings_with(decisions), variants)
 
-    def solution(self, position: Snapshot) -> Solution:
+    def solution(self, snapshot: Snapshot) -> Solution:
         """Return the result as engines give it."""
-        return found(position.value, position.bound, [position.partition])
+        return found(snapshot.value, snapshot.bound, [snapshot.partition])
 
 
 def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iterator[Chain]:

@@ -11,6 +11,7 @@ from typing import Any
 from caspr.formats.review_file.statements import spelled
 from caspr.review.session.entries import DecisionEntry, EnforcedCells
 from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.text.document import Chain, Span
@@ -181,9 +182,15 @@ def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
         "decisions": [_decision(entry) for entry in snapshot.entries],
         "closed": sorted(snapshot.decisions.closed),
         "notes": [
-            {"id": id, "mention": None if note.mention is None else spelled(note.mention), "text": note.text}
+            {
+                "id": id,
+                "mention": None if note.mention is None else spelled(note.mention),
+                "text": note.text,
+                **_made(note.made),
+            }
             for id, note in snapshot.notes
         ],
+        "done": None if snapshot.done is None else _made(snapshot.done),
     }
 
 
@@ -219,4 +226,9 @@ def _decision(entry: DecisionEntry) -> dict[str, Any]:
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,
+        **_made(entry.made),
     }
+
+
+def _made(made: Authorship | None) -> dict[str, str | None]:
+    return {"by": None, "at": None} if made is None else {"by": made.who, "at": made.when}

@@ -6,6 +6,7 @@ import { DecisionList } from "./panels/decisions.js";
 import { Detail } from "./panels/detail.js";
 import { LastChange, costBefore } from "./panels/last_change.js";
 import { Matrix } from "./panels/matrix.js";
+import { People } from "./panels/people.js";
 import { QuestionQueue } from "./panels/queue.js";
 import { showRefusal } from "./panels/refusals.js";
 import { serverEvents } from "./panels/server_events.js";
@@ -44,6 +45,7 @@ export class App {
     this.text = new TextView(byId("text"), this.store, this.selection);
     this.minimap = new Minimap(byId("minimap", HTMLCanvasElement), this);
     this.status = new StatusBar(this);
+    this.people = new People(this);
     this.lastChange = new LastChange(byId("last-change"), this);
     this.queue = new QuestionQueue(byId("queue"), this);
     this.detail = new Detail(byId("detail"), this);
@@ -156,6 +158,12 @@ export class App {
   openChains(chain = null) {
     this.side.show("chains", { focus: chain === null });
     if (chain !== null) this.chains.unfold(chain);
+  }
+
+  /** Open the chains with the keyboard in their search: the only key that leads into a field. */
+  searchChains() {
+    this.side.show("chains");
+    find(byId("chains"), "input[type=search]")?.focus();
   }
 
   switchView() {

@@ -37,6 +37,7 @@ function onStoreChange(change, old) {
   app.decisions.refresh();
   app.status.show();
   app.status.showSearch();
+  app.people.show();
   showProblem(app, old.problem);
   app.minimap.draw();
   app.queue.load();
@@ -77,6 +78,7 @@ listenToPointer(app);
 listenToKeys(app);
 app.status.show();
 app.status.showSearch();
+app.people.show();
 showProblem(app);
 app.queue.load(0);
 app.api.listen();

@@ -10,7 +10,6 @@ from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
 T = TypeVar("T")
-
 BETWEEN = 0.02
 """Seconds between two looks at the memory."""
 

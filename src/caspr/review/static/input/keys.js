@@ -69,7 +69,8 @@ function bindings(app) {
     View: [
       anywhere("1", "questions", () => side.show("queue", { focus: true })),
       anywhere("2", "mention", () => side.show("detail", { focus: true })),
-      anywhere("3 /", "chains, with search", () => app.openChains()),
+      anywhere("3", "chains", () => app.openChains()),
+      anywhere("/", "search the chains", () => app.searchChains()),
       anywhere("4", "decisions and notes", () => side.show("decisions", { focus: true })),
       anywhere("v", "text or matrix", () => app.switchView()),
       anywhere("h", "show or hide mentions that were left out", () => app.toggleLeftOut()),

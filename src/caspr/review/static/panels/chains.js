@@ -31,7 +31,6 @@ export class Chains extends Panel {
       type: "search",
       placeholder: "Number or words",
       "aria-label": "Search chains",
-      data: { initialFocus: "" },
       on: { input: restart },
     });
     this.filter = menu("Which chains", FILTERS, restart);

@@ -3,7 +3,7 @@ import { LABELS } from "../state/operation_words.js";
 import { chip } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
 import { reference } from "../ui/snippet.js";
-import { counted } from "../ui/words.js";
+import { counted, shortTime } from "../ui/words.js";
 import { Panel } from "./panel.js";
 /** @import { App } from "../app.js" */
 /** @import { Decision, Note } from "../state/types.js" */
@@ -56,6 +56,7 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
     { data: { decision: decision.id } },
     make("span", { class: "tag" }, decision.kind === "chain" ? "in chain" : LABELS[decision.kind]),
     make("span", { class: "words", title: decision.label }, ...subject(app, decision)),
+    make("span", { class: "soft made" }, madeBy(decision)),
     make(
       "span",
       { class: "buttons" },
@@ -86,6 +87,12 @@ function subject(app, { kind, mentions, chain, tokens }) {
 }
 
 /**
+ * Say who decided or wrote something, and when.
+ * @param {{ by: string | null, at: string | null }} made
+ */
+const madeBy = ({ by, at }) => (by ? `${by}, ${shortTime(at)}` : "");
+
+/**
  * Make the list of some notes, or nothing.
  * @param {App} app
  * @param {Note[]} notes
@@ -105,6 +112,7 @@ function noteItem(app, note) {
       ? reference(app.store, note.mention, app.goTo)
       : make("span", { class: "soft" }, "on the document"),
     make("p", { dir: "auto" }, note.text),
+    make("span", { class: "soft made" }, madeBy(note)),
     button("Delete", () => app.act({ do: "unnote", id: note.id }), {
       kind: "quiet",
       name: `Delete the note: ${note.text.slice(0, 60)}`,

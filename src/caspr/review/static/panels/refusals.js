@@ -26,6 +26,14 @@ export function showRefusal(app, op, { kind, message, clashes }) {
         [op],
       );
       return;
+    case "leased":
+      announcer.warn(`${message}. This was not done: ${listed(app, [op])}.`, {
+        label: "Take over and do it",
+        act: async () => {
+          if (await app.people.takeOver()) await app.act(op);
+        },
+      });
+      return;
     case "unreachable":
       // An undo that did arrive must not be done twice; anything else is refused if it was done already.
       if (op.do !== "undo" && op.do !== "redo") app.unsaved.push(op);

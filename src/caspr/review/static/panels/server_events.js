@@ -24,6 +24,7 @@ export function serverEvents(app) {
     },
     progress: (best) => app.status.showSearch(best),
     questions: () => app.queue.load(),
+    lease: (lease) => app.people.follow(lease),
     unreachable: () =>
       announcer.fail(
         "The server does not answer. What was acknowledged is in the file; new decisions cannot be saved until it is back.",

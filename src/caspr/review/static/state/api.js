@@ -1,5 +1,5 @@
 /** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
-/** @import { Operation, SearchProgress, State, Update } from "./types.js" */
+/** @import { Lease, Operation, SearchProgress, State, Update } from "./types.js" */
 /** @import { Store } from "./store.js" */
 
 const PROBE_PAUSE = 3000;
@@ -16,6 +16,7 @@ const FIRST_PROBE_PAUSE = 200;
  * @property {(received: Received) => void} update
  * @property {(best: SearchProgress) => void} progress
  * @property {() => void} questions
+ * @property {(lease: Lease) => void} lease
  * @property {() => void} unreachable
  * @property {() => void} reachable
  * @property {() => void} ended
@@ -23,8 +24,9 @@ const FIRST_PROBE_PAUSE = 200;
 
 /**
  * Why a request failed. `stale`: the document was changed meanwhile; `refused`: it is invalid or contradicts the
- * decisions in `clashes`; `unreachable`: no answer; `ended`: the server does not know this browser.
- * @typedef {"stale" | "refused" | "unreachable" | "ended" | "failed"} RefusalKind
+ * decisions in `clashes`; `leased`: somebody else works on it; `unreachable`: no answer; `ended`: the server does not
+ * know this browser.
+ * @typedef {"stale" | "refused" | "leased" | "unreachable" | "ended" | "failed"} RefusalKind
  */
 
 export class Refusal extends Error {
@@ -41,7 +43,7 @@ export class Refusal extends Error {
 }
 
 /** @type {Record<number, RefusalKind>} */
-const KINDS = { 403: "ended", 409: "stale", 422: "refused" };
+const KINDS = { 403: "ended", 409: "stale", 422: "refused", 423: "leased" };
 
 export class Api {
   /** @type {Promise<unknown>} */
@@ -85,6 +87,16 @@ export class Api {
   }
 
   /**
+   * Take the document over from whoever works on it.
+   * @returns {Promise<Lease>}
+   */
+  async takeOver() {
+    const answer = await this.#fetch("lease", { method: "POST", headers: { "X-CSRF": this.csrf } });
+    if (!answer.ok) throw new Refusal("failed", (await errorOf(answer)).message);
+    return answer.json();
+  }
+
+  /**
    * Fetch JSON below the address of this document.
    * @param {string} path
    * @param {AbortSignal} [signal]
@@ -120,6 +132,7 @@ export class Api {
     on("update", (update) => this.#onUpdate(update));
     on("progress", (best) => this.listener.progress(best));
     on("questions", () => this.listener.questions());
+    on("lease", (lease) => this.listener.lease(lease));
   }
 
   #close() {
@@ -161,7 +174,7 @@ export class Api {
     const before = this.store.state;
     await this.#apply(update);
     /** @type {(state: State) => string} */
-    const decided = ({ decisions, notes }) => JSON.stringify([decisions, notes]);
+    const decided = ({ decisions, notes, done }) => JSON.stringify([decisions, notes, done]);
     const changed =
       update.full || Object.keys(update.mentions).length > 0 || decided(before) !== decided(this.store.state);
     const isNew = update.version > before.version;

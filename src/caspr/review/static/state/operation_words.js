@@ -23,6 +23,8 @@ export const LABELS = {
   free: "taken back",
   note: "note",
   unnote: "note deleted",
+  done: "document done",
+  reopen: "document open again",
   undo: "undo",
   redo: "redo",
 };

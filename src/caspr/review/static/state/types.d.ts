@@ -49,6 +49,21 @@ export interface Decision {
   mentions: MentionId[];
   tokens: number[];
   chain: ChainId | null;
+  /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
+  by: string | null;
+  at: string | null;
+}
+
+/** Who works on a document, and until when in UTC unless they go on. */
+export interface Lease {
+  holder: string;
+  until: string;
+}
+
+/** Who did something, and when. */
+export interface Made {
+  by: string | null;
+  at: string | null;
 }
 
 export interface Note {
@@ -56,6 +71,9 @@ export interface Note {
   /** None for a note on the document. */
   mention: MentionId | null;
   text: string;
+  /** Who wrote it, and when in UTC. */
+  by: string | null;
+  at: string | null;
 }
 
 /** How many questions there are, and how many of them decisions answer. */
@@ -84,6 +102,8 @@ export interface Short {
   /** Tokens at which no mention may start or end. */
   closed: number[];
   notes: Note[];
+  /** Who has said that nothing is left to decide; null while the document is not done. */
+  done: Made | null;
 }
 
 /** Everything about one document. */
@@ -95,6 +115,8 @@ export interface State extends Status, Short {
   annotators: string[];
   mentions: Record<MentionId, Mention>;
   chains: Record<ChainId, Chain>;
+  /** Who of a team works on it; the server adds it to what the session says. */
+  lease?: Lease | null;
 }
 
 /** A mention that an operation moved although it did not name it. */
@@ -182,4 +204,5 @@ export type Operation =
   | { do: "free"; decisions: string[] }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
+  | { do: "done" | "reopen" }
   | { do: "undo" | "redo" };

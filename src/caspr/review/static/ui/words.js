@@ -82,3 +82,14 @@ export function describePrice({ price, exact, possible }) {
  * @param {number} number
  */
 export const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "±0");
+
+/**
+ * Return a time of the server as a reader's clock and calendar have it.
+ * @param {string | null} at
+ */
+export function shortTime(at) {
+  const time = new Date(at ?? "");
+  return Number.isNaN(time.getTime())
+    ? ""
+    : time.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+}

@@ -1,15 +1,20 @@
 """Which marks of several annotators are marks of one mention.
 
-Equal spans are. Two other spans that share a token can be *variants*, one mention with different
+Equal spans are. Two other spans that share a token can be *counterparts*, one mention with different
 boundaries, if no annotator marked both, and
 
+* they share at least half of the tokens that they cover together: then they are variants in the sense of
+  `text.variants`, which the setting of that name unites; or
 * they are in entities that are mapped on each other by the mentions which two annotators marked alike; or
 * that is not known, and they cross, or begin or end with the same token.
 
-They are not variants if the two entities are mapped on others: *the king of France* and *France* end alike,
-but where both annotators have both entities, they are two mentions. The best pairs are joined first: those
-in the same entity, then those with more tokens in common, then those that come first in the text. What is
-joined stays one mention as long as it holds at most one span of each annotator.
+Spans that share less are not counterparts if the two entities are mapped on others: *the king of all France*
+and *France* end alike, but where both annotators have both entities, they are two mentions. The best pairs
+are joined first: those in the same entity, then those with more tokens in common, then those that come first
+in the text. What is joined stays one mention as long as it holds at most one span of each annotator.
+
+This finds more than variants: for counting, *the man* and *the man who sold the world* are one mention about
+whose boundary there is disagreement; for merging, that is too bold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,7 +65,7 @@ def _place(row: Row) -> list[Span]:
 
 
 def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> list[tuple[Span, Span]]:
-    """Return the pairs that can be variants, the best first."""
+    """Return the pairs that can be counterparts, the best first."""
     known = _Known.of(homes)
     everybody = len(homes)
     partly = [span for span, who in markers.items() if len(who) < everybody]
@@ -68,8 +73,9 @@ def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> l
     for one, other in overlapping(partly):
         if markers[one].isdisjoint(markers[other]):
             same = known.same(one, other, markers)
-            if same or (same is None and _alike(one, other)):
-                common = min(one.end, other.end) - max(one.start, other.start) + 1
+            common = min(one.end, other.end) - max(one.start, other.start) + 1
+            mostly = 2 * common >= max(one.end, other.end) - min(one.start, other.start) + 1
+            if same or mostly or (same is None and _alike(one, other)):
                 found.append((not same, -common, one, other))
     return [(one, other) for _, _, one, other in sorted(found)]
 

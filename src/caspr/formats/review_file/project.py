@@ -1,0 +1,93 @@
+"""The project file, `caspr-project.json`: the documents of a project, one review file each.
+
+    {"version": 1,
+     "documents": [
+      {"file": "documents/act1.conll", "title": "act1", "tokens": 5120, "annotators": 4, "cost": 310},
+      ...],
+     "assigned": {"documents/act1.conll": "Ann"}}
+
+It lists what there is, and who is to do it. What is decided, and who is done with what, is in the review
+files alone. `cost` is that of the result before anything was decided, which shows where annotators disagree
+most.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.containers.json import parse_kept
+
+NAME = "caspr-project.json"
+"""The file that makes a folder a project."""
+VERSION = 1
+_EXPECTED = 'an object such as {"version": 1, "documents": [{"file": "documents/a.conll", "title": "a"}]}'
+
+
+@dataclass(frozen=True)
+class ProjectDocument:
+    """One document of a project."""
+
+    file: str
+    """Its review file, relative to the folder of the project."""
+    title: str
+    """Its name."""
+    tokens: int | None = None
+    """How many tokens it has, if that is known."""
+    annotators: int | None = None
+    """How many annotators it has, if that is known."""
+    cost: int | None = None
+    """The cost of the result before anything was decided, if that is known."""
+
+
+@dataclass(frozen=True)
+class ProjectFile:
+    """All documents of a project."""
+
+    documents: tuple[ProjectDocument, ...] = ()
+    """In the order in which they are listed."""
+    assigned: Mapping[str, str] = field(default_factory=dict)
+    """Who is to do a document, by its file."""
+
+
+def read_project(folder: Path) -> ProjectFile:
+    """Read the project file of a folder."""
+    path = folder / NAME
+    data = parse_kept(read_text(path), str(path), _EXPECTED)
+    if data.get("version") != VERSION:
+        raise FormatError(str(path), None, f"version {data.get('version')!r}", f"version {VERSION}")
+    listed, assigned = data.get("documents"), data.get("assigned", {})
+    if not isinstance(listed, list) or not isinstance(assigned, dict):
+        raise FormatError(str(path), None, "no list of documents", _EXPECTED)
+    documents = tuple(_document(one, path) for one in listed)
+    known = {str(file): str(who) for file, who in assigned.items()}
+    return ProjectFile(documents, known)
+
+
+def project_text(project: ProjectFile) -> str:
+    """Write a project file, a line for each document."""
+    lines = ",\n".join(f"  {json.dumps(_values(one), ensure_ascii=False)}" for one in project.documents)
+    assigned = json.dumps(dict(sorted(project.assigned.items())), ensure_ascii=False, indent=1)
+    return f'{{"version": {VERSION},\n "documents": [\n{lines}\n ],\n "assigned": {assigned}}}\n'
+
+
+def _values(one: ProjectDocument) -> dict[str, Any]:
+    values = {"tokens": one.tokens, "annotators": one.annotators, "cost": one.cost}
+    known = {name: value for name, value in values.items() if value is not None}
+    return {"file": one.file, "title": one.title, **known}
+
+
+def _document(values: object, path: Path) -> ProjectDocument:
+    """Check one document; its file must be inside the folder of the project."""
+    if not isinstance(values, dict) or not isinstance(values.get("file"), str):
+        raise FormatError(str(path), None, f"a document {str(values)[:60]!r}", _EXPECTED)
+    file = PurePosixPath(values["file"])
+    if file.is_absolute() or ".." in file.parts or "\\" in values["file"] or ":" in values["file"]:
+        expected = "a path below the folder of the project, such as documents/a.conll"
+        raise FormatError(str(path), None, f"file {values['file']!r}", expected)
+    numbers = {name: values.get(name) for name in ("tokens", "annotators", "cost")}
+    sound = {name: one if type(one) is int else None for name, one in numbers.items()}
+    return ProjectDocument(values["file"], str(values.get("title", file.stem)), **sound)

@@ -1,0 +1,1 @@
+"""Many documents and several people: projects, who does what, and who is at work on what."""

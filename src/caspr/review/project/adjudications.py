@@ -1,0 +1,82 @@
+"""Independent adjudications of the same documents, compared and merged: they are annotations like any others.
+
+    caspr review ann.conll bob.conll -o merged.conll     two review files of one document
+    caspr review ann/ bob/ -o merged/                    two projects
+
+Each adjudicator is an annotator of a new review, called after the file or folder; what they annotated is
+what their decisions lead to. So where they agree nothing is asked, and where they differ somebody decides.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from caspr.adjudication import adjudicate_document, by_document
+from caspr.errors import InputError
+from caspr.files import write_all
+from caspr.formats import review_file
+from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.review.project.listing import is_project
+from caspr.review.session.documents import ChangeSettings
+from caspr.review.session.exports import plain
+from caspr.review.session.opening import fresh_review, is_review
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import read_settings
+from caspr.text.alignment import align
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding
+
+FOLDER = "documents"
+"""The folder of the review files of a project."""
+
+
+def are_adjudications(paths: Sequence[Path]) -> bool:
+    """Return whether several review files were given, or several projects."""
+    return len(paths) > 1 and (all(map(is_project, paths)) or all(map(is_review, paths)))
+
+
+def results_of(path: Path) -> list[Annotation]:
+    """Return what the decisions in a review file or a project lead to, as annotations of one annotator."""
+    files = [path]
+    if is_project(path):
+        files = [path / one.file for one in read_project(path).documents]
+    name = path.resolve().name if is_project(path) else path.stem
+    found = []
+    for one in (one for file in files for one in review_file.read(file)):
+        result = adjudicate_document(one.annotations, one.decisions, read_settings(one.settings))
+        gold = result.gold
+        found.append(Annotation.of(name, gold.document, gold.all_chains))
+    return found
+
+
+def merge_projects(
+    given: Sequence[Sequence[Annotation]], output: Path, change_settings: ChangeSettings
+) -> tuple[Finding, ...]:
+    """Make a project of what several adjudicators say about the same documents."""
+    if output.exists() and any(output.iterdir()):
+        raise InputError(
+            f"{output}: found a folder with files in it, expected a new one: name another with -o, or open "
+            "this one alone"
+        )
+    documents, findings = by_document(given)
+    settings = change_settings(Settings())
+    texts: dict[Path, str | bytes] = {}
+    listed = []
+    for annotations in documents:
+        document = annotations[0].document
+        file = f"{FOLDER}/{_free(plain(document), texts, output)}.conll"
+        texts[output / file] = review_file.write([fresh_review(align(annotations), settings)])
+        listed.append(ProjectDocument(file, document.title))
+    (output / FOLDER).mkdir(parents=True, exist_ok=True)
+    write_all({**texts, output / NAME: project_text(ProjectFile(tuple(listed)))})
+    return findings
+
+
+def _free(name: str, texts: dict[Path, str | bytes], output: Path) -> str:
+    """Return a name that no file has yet, on any disk."""
+    taken = {path.relative_to(output).stem.lower() for path in texts}
+    number = 1
+    found = name
+    while found.lower() in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found

@@ -1,0 +1,107 @@
+"""What is decided once for all documents of a corpus: chains of one, learned weights, coverage."""
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.cli.caller import EXAMPLES, Caller, Outcome
+from tests.corpus.corpora import golds
+
+TALES = EXAMPLES / "tales"
+
+
+def corpus(caspr: Caller, folder: Path, *words: object, source: Path = TALES) -> Outcome:
+    return caspr("corpus", source, "-o", folder, "--processes", 1, *words)
+
+
+def taken_over(folder: Path) -> int:
+    return int(json.loads((folder / "summary.json").read_text(encoding="utf-8"))["totals"]["taken_over"])
+
+
+def write(folder: Path, document: str, **cells: str) -> None:
+    """Write a document of as many tokens as each annotator has cells."""
+    (folder / document).mkdir(parents=True, exist_ok=True)
+    for annotator, column in cells.items():
+        rows = "".join(f"{number}\tw{number}\t{cell}\n" for number, cell in enumerate(column.split(), 1))
+        text = f"#begin document ({document});\n{rows}#end document\n"
+        (folder / document / f"{annotator}.conll").write_text(text, encoding="utf-8")
+
+
+def test_chains_of_one_are_kept_everywhere_or_nowhere(caspr: Caller, tmp_path: Path) -> None:
+    """In `b` only one of the two annotators has a chain of one; over both documents, both mark them."""
+    write(tmp_path / "in", "a", anna="(1) (1) (2) (3)", ben="(1) (1) (2) (3)")
+    write(tmp_path / "in", "b", anna="(1) (1) - -", ben="(1) (1) - -")
+    write(tmp_path / "in", "c", anna="(1) (1) (2) -", ben="(1) (1) - -")
+    outcome = corpus(caspr, tmp_path / "auto", source=tmp_path / "in")
+    assert "note: mentions in no chain are kept where votes favour it" in outcome.err
+    corpus(caspr, tmp_path / "vote", "--singletons", "vote", source=tmp_path / "in")
+    assert golds(tmp_path / "auto") == golds(tmp_path / "vote")
+    write(tmp_path / "few", "a", anna="(1) (1) (2) (3)", ben="(1) (1) - -")
+    for name in "bcd":
+        write(tmp_path / "few", name, anna="(1) (1) - -", ben="(1) (1) - -", carla="(1) (1) - -")
+    corpus(caspr, tmp_path / "dropped", source=tmp_path / "few")
+    corpus(caspr, tmp_path / "drop", "--singletons", "drop", source=tmp_path / "few")
+    assert golds(tmp_path / "dropped") == golds(tmp_path / "drop")
+
+
+def test_learned_weights_are_those_of_weigh_and_are_used(caspr: Caller, tmp_path: Path) -> None:
+    learned, given = tmp_path / "learned", tmp_path / "given"
+    assert corpus(caspr, learned, "--weights", "learn").code == 0
+    caspr("weigh", TALES, "-o", tmp_path / "w.csv", "-q")
+    assert (learned / "weights.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
+    corpus(caspr, given, "--weights", tmp_path / "w.csv")
+    names = [path.name for path in sorted(given.glob("*.conll"))]
+    assert names == ["market.conll", "miller.conll", "storm.conll"]
+    assert all((learned / name).read_bytes() == (given / name).read_bytes() for name in names)
+
+
+def test_weights_are_learned_once(caspr: Caller, tmp_path: Path) -> None:
+    """A corpus that grows keeps its weights, and documents that are done stay done."""
+    source, folder = tmp_path / "in", tmp_path / "out"
+    shutil.copytree(TALES, source)
+    corpus(caspr, folder, "--weights", "learn", source=source)
+    before = (folder / "weights.csv").read_bytes()
+    write(source, "new", anna="(1) (1) - (1)", ben="(1) (1) - (1)", carla="- (2) (1) (1)")
+    corpus(caspr, folder, "--weights", "learn", source=source)
+    assert (folder / "weights.csv").read_bytes() == before
+    assert taken_over(folder) == 3
+    edited = before.replace(b"anna,", b"anna,1")
+    (folder / "weights.csv").write_bytes(edited)
+    corpus(caspr, folder, "--weights", "learn", source=source)
+    assert taken_over(folder) == 0, "edited weights change results"
+    assert (folder / "weights.csv").read_bytes() == edited
+    corpus(caspr, folder, "--weights", "learn", "--force", source=source)
+    assert (folder / "weights.csv").read_bytes() != edited
+
+
+def test_a_corpus_that_teaches_too_little_is_refused(caspr: Caller, tmp_path: Path) -> None:
+    write(tmp_path / "in", "a", anna="(1) (1)", ben="(1) (1)", carla="(1) -")
+    outcome = corpus(caspr, tmp_path / "out", "--weights", "learn", source=tmp_path / "in")
+    assert outcome.code == 2
+    assert "expected 30 for each annotator" in outcome.err
+    assert not (tmp_path / "out" / "weights.csv").exists()
+
+
+def test_a_document_that_cannot_be_read_teaches_nothing(caspr: Caller, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    shutil.copytree(TALES, source)
+    write(source, "broken", anna="(1", ben="(1) (1)", carla="(1) (1)")
+    outcome = corpus(caspr, tmp_path / "out", "--weights", "learn", source=source)
+    assert outcome.code == 1
+    assert "failed: broken" in outcome.err
+    caspr("weigh", TALES, "-o", tmp_path / "w.csv", "-q")
+    assert (tmp_path / "out" / "weights.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
+
+
+def test_coverage_and_factors_change_what_is_done(caspr: Caller, tmp_path: Path) -> None:
+    table, folder = tmp_path / "seen.csv", tmp_path / "out"
+    table.write_text("anna,miller,1,100\ncarla,müller,,\n", encoding="utf-8")
+    outcome = corpus(caspr, folder, "--coverage", table)
+    assert "document 'müller', there are 'market', 'miller', 'storm'" in outcome.err
+    corpus(caspr, folder, "--coverage", table)
+    assert taken_over(folder) == 3
+    table.write_text("anna,miller,1,90\n", encoding="utf-8")
+    corpus(caspr, folder, "--coverage", table)
+    assert taken_over(folder) == 0
+    corpus(caspr, folder, "--coverage", table, "--weight", "anna=2")
+    assert taken_over(folder) == 0

@@ -1,0 +1,98 @@
+"""Two people on one project: one works, the other watches and takes over; a colleague gets a document."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.corpus.corpora import document_text
+from tests.review.browser.actions import press
+from tests.review.project.projects import made
+
+
+@contextmanager
+def links(folder: Path, *words: object) -> Iterator[list[str]]:
+    """Serve a project for a team, and yield the link of each person."""
+    command = [sys.executable, "-m", "caspr", "review", "project", "--no-browser", *map(str, words)]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+    found: list[str] = []
+    try:
+        for line in process.stderr or ():
+            found += re.findall(r"http://\S+", line)
+            if line.startswith("decisions are saved"):
+                break
+        yield found
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made(tmp_path)
+    (tmp_path / "team.csv").write_text("name\nAnn\nBob\n")
+    return tmp_path
+
+
+def opened(chromium: Browser, link: str) -> Page:
+    page = chromium.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto(link)
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    return page
+
+
+def at(page: Page, number: int) -> None:
+    page.goto(f"{re.sub(r'(?<=:[0-9]{5})/.*|(?<=:[0-9]{4})/.*', '', page.url)}/d/{number}/")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+
+
+def note(page: Page, text: str) -> None:
+    press(page, "i")
+    page.get_by_role("dialog").get_by_role("textbox").fill(text)
+    press(page, "Control+Enter")
+
+
+def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
+    with links(folder, "--team", "team.csv") as (first, second):
+        ann, bob = opened(chromium, first), opened(chromium, second)
+        bob.get_by_role("button", name="two: assign").click()
+        bob.get_by_label("Who is to do it").select_option("Ann")
+        bob.get_by_role("button", name="Assign", exact=True).click()
+        expect(bob.get_by_role("button", name="two: assigned to Ann")).to_be_visible()
+        ann.reload()
+        expect(ann.locator(".next")).to_contain_text("two")
+        at(ann, 0)
+        at(bob, 0)
+        expect(ann.locator("#queue .card")).to_be_visible()
+        press(ann, "y")
+        expect(bob.locator("#people")).to_contain_text("Ann is at work; you are watching")
+        press(bob, "4")
+        expect(bob.locator("#decisions .made")).to_contain_text("Ann, ")
+        note(bob, "Really?")
+        expect(bob.locator("#banner")).to_contain_text("Ann is working on this document")
+        bob.get_by_role("button", name="Take over and do it").click()
+        expect(bob.locator("#decisions .notes")).to_contain_text("Bob, ")
+        expect(ann.locator("#people")).to_contain_text("Bob is at work")
+        note(ann, "Yes.")
+        expect(ann.locator("#banner")).to_contain_text("Bob is working on this document")
+        for page in (ann, bob):
+            page.context.close()
+    late = folder / "carla"
+    late.mkdir()
+    (late / "one.conll").write_text(document_text("one", "carla"))
+    with links(folder, "--team", "team.csv", "--add", "carla", "--name", "Bob") as (again, _):
+        assert again.partition("?")[2] == first.partition("?")[2], "links stay the same"
+        ann = opened(chromium, again)
+        at(ann, 0)
+        press(ann, "4")
+        expect(ann.locator("#decisions .made")).to_have_count(2)
+        expect(ann.locator("#people")).to_contain_text("Bob is at work")
+        expect(ann.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo: annotations: carla")
+        ann.context.close()
