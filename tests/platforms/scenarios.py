@@ -225,7 +225,7 @@ def reviews(machine: Machine, folder: Path) -> None:
     assert page.do(do="exists", mentions=["23-23"]).status_code == 200
     refused = machine.run("review", "review.conll", "--no-browser", cwd=place)
     assert refused.code == 2
-    assert re.search(r"open in another `caspr review` \(process \d+\)", refused.err), refused.err
+    assert re.search(r"open in another `caspr` \(process \d+\)", refused.err), refused.err
     first.kill()
     first.communicate()
     until(lambda: not workers(place), 20)
