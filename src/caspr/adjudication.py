@@ -13,7 +13,7 @@ corpus, and the review page, which passes a solver that remembers the parts it h
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 from caspr.engines import Engine, choose
@@ -27,8 +27,9 @@ from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings, SettingValues, change
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
-from caspr.text.checks import check
+from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
 from caspr.text.document import Annotation, Document
+from caspr.text.entities import entity_findings
 from caspr.text.findings import Finding, times, warning
 
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
@@ -39,12 +40,14 @@ def adjudicate(
     files: Sequence[Iterable[Annotation]],
     *,
     decisions: Decisions | Mapping[str, Decisions] | None = None,
+    allow_gold: bool = False,
     **settings: Unpack[SettingValues],
 ) -> list[Result]:
     """Merge what several annotators' files say about each document they share.
 
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
-    document, or those about each document by its name. All other keywords are settings, named like the
+    document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
+    among the annotations. All other keywords are settings, named like the
     options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, allow_nested, singletons,
     forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
 
@@ -52,7 +55,7 @@ def adjudicate(
     is reported as a Python warning.
     """
     chosen = change(Settings(), settings)
-    documents, findings = by_document(files)
+    documents, findings = by_document(files, allow_gold=allow_gold)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
     for finding in findings:
         warnings.warn(str(finding), stacklevel=2)
@@ -82,6 +85,7 @@ def adjudicate_document(
         seconds=certified.seconds,
         findings=(*findings, *_odd_decisions(instance), *certified.findings),
     )
+    result = replace(result, findings=(*result.findings, *entity_findings(result.chains, annotations)))
     if settings.certainty <= 0:
         return result
     from caspr.disputes.certainty import with_certainty
@@ -137,12 +141,13 @@ def solve_and_certify(
 
 
 def by_document(
-    files: Sequence[Iterable[Annotation]],
+    files: Sequence[Iterable[Annotation]], *, allow_gold: bool = False, allow_empty: bool = False
 ) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
     """Sort the annotations of several files by document, in order of first appearance.
 
     A document that only some annotators have is adjudicated among them; one that a single annotator has
-    is left out. Both are reported as findings.
+    is left out. Both are reported as findings. Golds beside annotators are refused unless `allow_gold`,
+    and files in which nobody marked anything unless `allow_empty`.
     """
     groups: dict[tuple[str, str | None], list[Annotation]] = {}
     for annotations in files:
@@ -167,7 +172,11 @@ def by_document(
             "found no document that two annotators have, expected the same document names in their files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
         )
-    return shared, tuple(findings)
+    for given in shared if not allow_gold else ():
+        refuse_golds(given)
+    if not allow_empty:
+        refuse_nothing_marked(shared)
+    return shared, (*findings, *(finding for given in shared for finding in adjudicated_before(given)))
 
 
 def _decisions_by_document(

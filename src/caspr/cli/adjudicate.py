@@ -15,6 +15,7 @@ from caspr.cli.terminal.options import (
     adjudication_options,
     changed,
     format_options,
+    gold_option,
     reading,
     wants_all,
 )
@@ -53,6 +54,7 @@ from caspr.text.document import Annotation
     help="The format to write. Default: what the output is called, else that of the first annotator's file.",
 )
 @format_options
+@gold_option
 @adjudication_options
 def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **given: Any) -> None:
     """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
@@ -60,7 +62,7 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     A FILE may also be a folder of an annotator's files, or one file that holds several annotators.
     """
     reporting = Reporting.of(given)
-    documents, findings = by_document(read_all(files, **reading(given)))
+    documents, findings = by_document(read_all(files, **reading(given)), allow_gold=given["allow_gold"])
     settings = changed(Settings(), given, reported=reporting.report is not None)
     tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)

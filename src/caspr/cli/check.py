@@ -8,7 +8,7 @@ import click
 
 from caspr.adjudication import by_document, prepare
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
-from caspr.cli.terminal.options import FILES, format_options, reading
+from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
 from caspr.formats import read_all
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times
@@ -18,9 +18,10 @@ from caspr.text.findings import Finding, times
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
 @format_options
+@gold_option
 def command(files: tuple[Path, ...], strict: bool, **given: Any) -> None:
     """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written."""
-    documents, findings = by_document(read_all(files, **reading(given)))
+    documents, findings = by_document(read_all(files, **reading(given)), allow_gold=given["allow_gold"])
     found = list(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)

@@ -17,6 +17,7 @@ from caspr.cli.terminal.options import (
     Function,
     changed,
     format_options,
+    gold_option,
     reading,
     search_options,
     settings_options,
@@ -66,6 +67,7 @@ def _same_bytes(function: Function) -> Function:
     help="The format to write. Default: that of each document's first annotator.",
 )
 @format_options
+@gold_option
 @settings_options
 @_same_bytes
 @search_options

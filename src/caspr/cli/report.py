@@ -10,7 +10,7 @@ from caspr.cli.delivery.outputs import Output, Outputs
 from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, report_text
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
-from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
+from caspr.cli.terminal.options import FILES, changed, gold_option, search_options, settings_options
 from caspr.formats import read_all, review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
@@ -30,6 +30,7 @@ from caspr.text.findings import Finding
     help="The format of the report. Default: as the name of the output says, otherwise text.",
 )
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")
+@gold_option
 @settings_options
 @search_options
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap.")
@@ -60,6 +61,6 @@ def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], 
     """Take one file as a review file, several as those of annotators."""
     if len(files) == 1:
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
-    documents, findings = by_document(read_all(files))
+    documents, findings = by_document(read_all(files), allow_gold=given["allow_gold"])
     settings = changed(Settings(), given, reported=True)
     return [Task(annotations, settings) for annotations in documents], findings

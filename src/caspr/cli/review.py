@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from caspr.cli.delivery.messages import print_lines
-from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
+from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
 
@@ -22,6 +22,7 @@ from caspr.task.settings import Settings
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
 @click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per re-optimisation.")
 @format_options
+@gold_option
 @settings_options
 def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bool, **given: Any) -> None:
     """Adjudicate FILES on a page in the browser: click, and the rest is optimised around your decision.
@@ -46,7 +47,10 @@ def command(files: tuple[Path, ...], output: Path | None, port: int, browser: bo
         from caspr.cli.delivery.inputs import read_given
 
         given_files, inputs = read_given(files, reading(given))
-        session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
+        allowed = given["allow_gold"]
+        session, findings = open_annotations(
+            inputs, given_files, output or DEFAULT, chosen, allow_gold=allowed
+        )
         print_lines(findings)
     path = session.store.path
 

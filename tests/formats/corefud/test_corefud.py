@@ -56,7 +56,7 @@ def test_names_and_declarations(tmp_path: Path) -> None:
     )
     text = text.replace("# newdoc id = d2", "# a comment of it\n# newdoc id = d2; part 003")
     one, two = read_one(put(tmp_path, "x.conllu", text))
-    assert (one.document.key, two.document.key) == (("d1", None), ("d2", "003"))
+    assert (one.document.key, two.document.key) == (("d1", None), ("d2", "3"))
     assert write([one, two]) == text
     alone = write([two])
     assert alone.startswith("# a comment of it\n# global.Entity = etype-GRP\n# newdoc id = d2; part 003\n")

@@ -9,7 +9,7 @@ from typing import Any
 from caspr.corpus.inputs.layouts import detect
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.registry import is_named_after_file, recognise
+from caspr.formats.registry import folder_format, is_named_after_file, recognise
 from caspr.review.session.opening import is_review
 from caspr.text.document import Annotation
 
@@ -22,7 +22,7 @@ def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, l
 
     One folder has a file or a folder for each annotator, or a folder for each document.
     """
-    if len(paths) != 1 or not paths[0].is_dir():
+    if len(paths) != 1 or not paths[0].is_dir() or folder_format(paths[0]):
         return read_all(paths, **reading), list(paths)
     folder = paths[0]
     try:

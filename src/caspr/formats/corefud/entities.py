@@ -25,8 +25,17 @@ from caspr.text.document import Span
 _ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")
 _EID = re.compile(r"([^\[\]]+)(?:\[([0-9]{1,4})/([0-9]{1,4})\])?")
 _WRITABLE = re.compile(r"[^()\[\]\-|<>,=\s]+")
+_SURE = re.compile(r"[A-Za-z]{0,3}[0-9]+(?:\[[0-9]+/[0-9]+\])?")
 IDS = ("eid", "GRP")
 """The names of the field that holds the chain's id."""
+
+
+TYPES = frozenset(
+    ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
+) | {"abstract", "event", "other"}
+"""The types of entities that CorefUD knows: validators refuse any other as `etype`."""
+LABEL = "label:"
+"""Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,16 @@ def is_eid(text: str) -> bool:
     (True, False, False)
     """
     return _WRITABLE.fullmatch(text) is not None
+
+
+def is_unmistakable(cell: str) -> bool:
+    """Return whether all items of a cell begin with an id, whatever the order of their fields.
+
+    >>> is_unmistakable("(e12-person-1)(e3"), is_unmistakable("(person"), is_unmistakable("person-1)")
+    (True, False, False)
+    """
+    items = [item.groups() for item in _ITEM.finditer(cell)]
+    return all(_SURE.fullmatch(content.split("-")[0] if opens else content) for opens, content, _ in items)
 
 
 def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity]:

@@ -1,8 +1,9 @@
 """Read jsonlines: the object on each line, its words and its clusters."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
-from caspr.text.findings import note, times
+from caspr.text.findings import note, times, warning
 
 _KEYS = ("clusters", "predicted_clusters")
 _PART = re.compile(r"\((.*)\); part ([^\s;()]+)", re.DOTALL)
+GOLD_FIELD = "caspr_gold"
+"""True in the object of a document that is the result of an adjudication."""
 _SPECIAL = frozenset(("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>"))
 
 
@@ -53,7 +56,9 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
     layer = options.layer if options else None
     seen: dict[tuple[str, str | None], int] = {}
     empty = True
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    text = read_text(path)
+    _refuse_unknown_layer(text, layer, source)
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         empty = False
@@ -79,6 +84,12 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
         yield path.stem, FormatError(source, None, "no document", expected)
 
 
+def _refuse_unknown_layer(text: str, layer: str | None, source: str) -> None:
+    """Refuse a field that no document has; one that only some have is empty in the others."""
+    if layer is not None and json.dumps(layer) not in text and f'"{layer}"' not in text:
+        raise FormatError(source, None, f"no field {quoted(layer)}", "the field that --layer names")
+
+
 def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer: str | None) -> Annotation:
     sentences = fields.get("sentences")
     if not isinstance(sentences, list) or not all(map(_is_sentence, sentences)):
@@ -99,7 +110,11 @@ def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer:
     marked = [(Marked(str(n), ()), (span,)) for n, spans in enumerate(clusters, 1) for span in spans]
     empty = sum(not spans for spans in clusters)
     odd = [note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty)] if empty else []
-    return assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+    if layer is not None and layer not in fields:
+        message = f"no field {quoted(layer)} in this document: it has no chains"
+        odd.append(warning("missing-field", message, where=f"{source}:{line}"))
+    annotation = assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+    return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
 
 
 def _is_sentence(value: object) -> bool:
@@ -116,8 +131,6 @@ def name_and_part(key: object) -> tuple[str, str | None]:
 
 def _cluster_key(fields: dict[str, Any], layer: str | None) -> str:
     if layer is not None:
-        if layer not in fields:
-            raise _Fault(f"no field {quoted(layer)}", "the field that --layer names")
         return layer
     return next((key for key in _KEYS if fields.get(key)), "clusters")
 

@@ -27,7 +27,8 @@ class Filler:
 
     def fill(self, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
         """Write the document."""
-        return assemble(self.prepared, self._column(shown(gold, decisions)), decisions, notes)
+        chains = shown(gold, decisions)
+        return assemble(self.prepared, self._column(chains), decisions, notes, chains)
 
     def _column(self, given: Iterable[Chain]) -> Column:
         chains = frozenset(given)

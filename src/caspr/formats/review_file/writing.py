@@ -5,19 +5,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from caspr.formats.chain_ids import numbered
+from caspr.formats.columns.entity_lines import entity_lines
 from caspr.formats.columns.rows import (
     Column,
     alias_lines,
     layout_of,
-    prefix_columns,
     write_column,
     write_document,
 )
+from caspr.formats.columns.table import prefix_columns
 from caspr.formats.review_file.review import HEADER, VERSION, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.ids import is_id
 
 
 def write(reviews: Iterable[Review]) -> str:
@@ -41,7 +44,7 @@ class Prepared:
     header: str
     """The line that names annotators and settings."""
     aliases: tuple[str, ...]
-    """The lines for annotators' mentions that cross in their chain."""
+    """The lines about annotators' chains: names, types, mentions that cross in their chain."""
 
 
 def prepare(
@@ -49,7 +52,11 @@ def prepare(
 ) -> Prepared:
     """Write the columns of the annotators, once for any number of results."""
     document = _tabbed(document)
-    columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
+    chains = [numbered(one.all_chains, is_id) for one in annotations]
+    columns = [
+        write_column(document, given, one.annotator) for given, one in zip(chains, annotations, strict=True)
+    ]
+    entities = [line for number, given in enumerate(chains, 1) for line in entity_lines(given, number)]
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
@@ -62,17 +69,20 @@ def prepare(
         for prefix, cells in zip(layout.prefixes, rows, strict=True)
     ]
     full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
-    return Prepared(full, header, tuple(aliases))
+    return Prepared(full, header, (*entities, *aliases))
 
 
 def fill(prepared: Prepared, gold: Annotation, decisions: Decisions, notes: Iterable[Note] = ()) -> str:
     """Write one document of a review file."""
-    column = write_column(prepared.document, shown(gold, decisions), "the result")
-    return assemble(prepared, column, decisions, notes)
+    chains = shown(gold, decisions)
+    column = write_column(prepared.document, chains, "the result")
+    return assemble(prepared, column, decisions, notes, chains)
 
 
-def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note]) -> str:
-    """Put the parts of a document of a review file together."""
+def assemble(
+    prepared: Prepared, result: Column, decisions: Decisions, notes: Iterable[Note], chains: Iterable[Chain]
+) -> str:
+    """Put the parts of a document of a review file together; `chains` are those of the result."""
     cells = result.cells
     if decisions.closed:
         cells = cells.copy()
@@ -84,6 +94,7 @@ def assemble(prepared: Prepared, result: Column, decisions: Decisions, notes: It
         *statement_lines(decisions.statements),
         *note_lines(notes),
         *prepared.aliases,
+        *entity_lines(chains),
         *alias_lines(result.aliases),
     ]
     return write_document(prepared.document, header, cells, notes=True)
@@ -103,12 +114,13 @@ def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
     if not decisions.closed:
         return list(gold.all_chains)
     cells: dict[str, list[Span]] = defaultdict(list)
+    known = {chain.id: chain for chain in gold.all_chains}
     for chain in decisions.chains:
         cells[chain.id].extend(chain.mentions)
     for chain in gold.all_chains:
         free = (span for span in chain.mentions if span not in decisions.permitted)
         cells[chain.id].extend(span for span in free if not decisions.rules_out(span))
-    return [Chain.of(id, mentions) for id, mentions in cells.items()]
+    return [known.get(id, Chain(id, ())).over(mentions) for id, mentions in cells.items()]
 
 
 def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:
