@@ -1,10 +1,13 @@
 """Random small instances, seeded, for tests that compare engines with brute force."""
 
 import random
+from dataclasses import replace
 
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.votes import Stretches
+from caspr.task.weights import Coefficients
 from caspr.text.document import Annotation, Chain, Document, Span
 
 Chains = dict[str, list[tuple[int, int]]]
@@ -37,7 +40,7 @@ def random_instance(
     decisions: bool = False,
     odd: bool = False,
 ) -> Instance:
-    """Make an instance over at most so many mentions; `odd` varies coefficients and rules too."""
+    """Make an instance over at most so many mentions; `odd` varies rules, coefficients, coverage."""
     tokens = tokens or rng.randint(3, 8)
     spans = _spans(rng, tokens, rng.randint(2, mentions))
     annotations = tuple(
@@ -46,14 +49,56 @@ def random_instance(
     objective = rng.choice(list(OBJECTIVES.values()))
     if odd and rng.random() < 0.5:
         objective = Objective(rng.randint(0, 4), rng.randint(0, 3), rng.choice([None, 0, 1, 2, 5]))
+    more = random.Random(f"{spans} {annotations}")
+    weighted = odd and more.random() < 0.4
+    covered = odd and more.random() < 0.3
     return Instance(
         annotations,
         objective,
         _decisions(rng, spans, tokens) if decisions else Decisions(),
-        allow_nested=odd and rng.random() < 0.3,
+        nested=_nesting(rng.random()) if odd else Nesting.NEVER,
         forced_votes=odd and rng.random() < 0.3,
         singletons=Singletons.VOTE if odd and rng.random() < 0.2 else Singletons.DROP,
+        weights=_weights(more, objective, len(annotations)) if weighted else None,
+        seen=tuple(_stretches(more, tokens) for _ in annotations) if covered else (),
     )
+
+
+def permuted(instance: Instance, order: list[int]) -> Instance:
+    """Return the same task with its annotators in another order."""
+    weights = instance.weights
+    if weights is not None:
+        omit, use = (tuple(costs[number] for number in order) for costs in (weights.omit, weights.use))
+        weights = replace(weights, omit=omit, use=use)
+    return replace(
+        instance,
+        annotations=tuple(instance.annotations[number] for number in order),
+        weights=weights,
+        seen=tuple(instance.seen[number] for number in order) if instance.seen else (),
+    )
+
+
+def _nesting(number: float) -> Nesting:
+    return Nesting.ALWAYS if number < 0.3 else Nesting.VOTE if number < 0.6 else Nesting.NEVER
+
+
+def _weights(rng: random.Random, objective: Objective, annotators: int) -> Coefficients:
+    return Coefficients(
+        tuple(rng.randint(0, 4) for _ in range(annotators)),
+        tuple(rng.randint(0, 3) for _ in range(annotators)),
+        objective.invent,
+        rng.choice([None, 0, 1, 3]),
+    )
+
+
+def _stretches(rng: random.Random, tokens: int) -> Stretches | None:
+    """Make up what an annotator saw: everything, nothing, or one or two runs of tokens."""
+    if rng.random() < 0.3:
+        return None
+    seen = [token for token in range(1, tokens + 1) if rng.random() < 0.6]
+    starts = [token for token in seen if token - 1 not in seen]
+    ends = [token for token in seen if token + 1 not in seen]
+    return tuple(map(Span, starts, ends))
 
 
 def _spans(rng: random.Random, tokens: int, count: int) -> list[Span]:

@@ -18,6 +18,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 from caspr.task.solution import INFEASIBLE, Solution
 from caspr.text.document import Annotation, Chain, Span
 from tests.cli.caller import SONG
@@ -84,7 +85,7 @@ def test_decisions_are_refused_before_the_search() -> None:
         solve_and_certify(Settings().instance(annotations, outside), never, Limits())
     nested = Decisions.of([Chain.of("1", [(1, 3), (2, 2)])])
     with pytest.raises(ContradictionError):
-        solve_and_certify(Settings().instance(annotations, nested), never, Limits())
+        solve_and_certify(PRESETS["paper"].instance(annotations, nested), never, Limits())
 
 
 def test_the_page_and_the_pipeline_give_the_same_value() -> None:

@@ -12,7 +12,10 @@ import pytest
 
 import caspr
 from caspr.cli import cli
-from caspr.task.settings import Settings, SettingValues, change, write_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import write_settings
+from caspr.task.settings.values import SettingValues, change
+from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
 from tests.cli.caller import PAPER
 
 ROOT = Path(__file__).parents[1]
@@ -153,6 +156,12 @@ OTHER_VALUES: SettingValues = {
     "omit_cost": 5,
     "use_cost": 6,
     "invent_cost": 7,
+    "preset": "paper",
+    "nested": "always",
+    "weight": {"anna": 2.5},
+    "weights": WeightsTable((AnnotatorWeights("anna", 3, 1),)),
+    "coverage": "marks",
+    "variants": True,
     "allow_nested": True,
     "singletons": "vote",
     "forced_votes": True,
@@ -224,7 +233,7 @@ class TestSettings:
 
     def test_settings_reach_the_engine(self) -> None:
         files = [caspr.read(path) for path in PAPER]
-        [result] = caspr.adjudicate(files, certainty=5.0, jobs=2, max_solutions=10)
+        [result] = caspr.adjudicate(files, preset="paper", certainty=5.0, jobs=2, max_solutions=10)
         assert result.certainties
         assert len(result.golds) == 2
 

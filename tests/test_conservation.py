@@ -7,7 +7,7 @@ import pytest
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.formats import conll
 from caspr.report.summary_json import document_summary
-from caspr.task.instance import Singletons
+from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation, Chain, Document
@@ -52,7 +52,7 @@ def test_what_goes_in_comes_out(seed: int) -> None:
     files = [conll.parse(conll.write(file), "f", file[0].annotator) for file in files if file]
     documents, findings = by_document(files)
     settings = Settings(
-        rng.choice(list(OBJECTIVES.values())), singletons=rng.choice(list(Singletons)), allow_nested=True
+        rng.choice(list(OBJECTIVES.values())), singletons=rng.choice(list(Singletons)), nested=Nesting.ALWAYS
     )
     results = [adjudicate_document(group, settings=settings) for group in documents]
     golds = conll.parse(conll.write(result.gold for result in results), "gold", "gold")

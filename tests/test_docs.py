@@ -116,7 +116,8 @@ def test_every_command_is_in_the_readme() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    from caspr.task.settings import Settings, write_settings
+    from caspr.task.settings import Settings
+    from caspr.task.settings.stored import write_settings
 
     page = (ROOT / "docs" / "adjudicate.md").read_text(encoding="utf-8")
     _, _, section = page.partition("## Settings\n")

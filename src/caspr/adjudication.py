@@ -19,18 +19,23 @@ from typing import Unpack
 from caspr.engines import Engine, choose
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
-from caspr.result import Result
+from caspr.result import Given, Result
+from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.price.contradictions import refuse_contradictions
-from caspr.task.settings import Settings, SettingValues, change
+from caspr.task.settings import Settings
+from caspr.task.settings.boundaries import decided_groups
+from caspr.task.settings.values import SettingValues, change
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
+from caspr.text.coverage import partial_coverage
 from caspr.text.document import Annotation, Document
 from caspr.text.entities import entity_findings
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, Severity, warning
+from caspr.text.variants import find_variants, variant_findings
 
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
@@ -47,17 +52,19 @@ def adjudicate(
 
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
-    among the annotations. All other keywords are settings, named like the
-    options of `caspr adjudicate`: objective, omit_cost, use_cost, invent_cost, allow_nested, singletons,
-    forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty, max_solutions.
+    among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
+    preset, objective, omit_cost, use_cost, invent_cost, nested, allow_nested, singletons, weight, weights,
+    coverage, variants, forced_votes, encoding, engine, time_limit, memory_limit, jobs, certainty,
+    max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
     """
-    chosen = change(Settings(), settings)
     documents, findings = by_document(files, allow_gold=allow_gold)
+    chosen, odd = change(Settings(), settings).for_run(documents)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
-    for finding in findings:
+    odd = tuple(finding for finding in odd if finding.severity is Severity.WARNING)
+    for finding in (*findings, *odd):
         warnings.warn(str(finding), stacklevel=2)
     return [
         adjudicate_document(annotations, made, chosen)
@@ -72,9 +79,10 @@ def adjudicate_document(
     progress: Progress = silent,
 ) -> Result:
     """Merge the annotations of one document, respecting what the adjudicator decided."""
-    settings = settings or Settings()
-    annotations, findings = prepare(annotations, allow_nested=settings.allow_nested)
-    instance = settings.instance(annotations, decisions or Decisions())
+    settings, decisions = settings or Settings(), decisions or Decisions()
+    annotations, findings = prepare(annotations)
+    given, odd = made_concrete(annotations, decisions, settings)
+    instance = given.settings.instance(annotations, decisions, given.variants)
     engine, solve = choose(settings.engine, settings.encoding)
     certified = solve_and_certify(instance, solve, settings.limits, progress)
     result = Result(
@@ -83,7 +91,8 @@ def adjudicate_document(
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
-        findings=(*findings, *_odd_decisions(instance), *certified.findings),
+        findings=(*findings, *odd, *check_task(instance), *certified.findings),
+        given=given,
     )
     result = replace(result, findings=(*result.findings, *entity_findings(result.chains, annotations)))
     if settings.certainty <= 0:
@@ -94,11 +103,32 @@ def adjudicate_document(
 
 
 def prepare(
-    annotations: Sequence[Annotation], *, allow_nested: bool = False
+    annotations: Sequence[Annotation],
 ) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
     """Bring the annotations of one document onto one row of tokens, and check them."""
     aligned = tuple(align(annotations))
-    return aligned, check(aligned, allow_nested=allow_nested)
+    return aligned, check(aligned)
+
+
+def made_concrete(
+    annotations: Sequence[Annotation], decisions: Decisions, settings: Settings
+) -> tuple[Given, tuple[Finding, ...]]:
+    """Make settings concrete for the annotations of one document, over one row of tokens."""
+    concrete, odd = settings.for_document(annotations)
+    variants = concrete.find_variants(annotations, decisions)
+    kept = decided_groups(variants.groups, decisions)
+    given = Given(tuple(annotations), decisions, replace(concrete, kept_variants=kept), variants)
+    return given, (*odd, *check_coverage_and_variants(given))
+
+
+def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
+    """Report where annotators seem to have seen only a part, and mentions with several boundaries."""
+    covered = given.settings.coverage is not None
+    found = given.variants if given.settings.variants else find_variants(given.annotations)
+    return (
+        *(() if covered else partial_coverage(given.annotations)),
+        *variant_findings(found, used=given.settings.variants),
+    )
 
 
 @dataclass(frozen=True)
@@ -216,16 +246,6 @@ def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
         f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them",
         where=title,
     )
-
-
-def _odd_decisions(instance: Instance) -> list[Finding]:
-    known = {span for annotation in instance.annotations for span in annotation.mentions}
-    new = sorted(instance.decisions.group_of.keys() - known)
-    if not new:
-        return []
-    document = instance.annotations[0].document
-    message = f"{times(len(new), 'enforced mention')} that no annotator marked (first at "
-    return [warning("new-mentions", f"{message}{document.place(new[0].start)})", count=len(new))]
 
 
 def _gap(solution: Solution) -> list[Finding]:

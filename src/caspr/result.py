@@ -12,10 +12,12 @@ from itertools import count
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
+from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.entities import name_entities
 from caspr.text.findings import Finding, times
+from caspr.text.variants import Variants
 
 GOLD = "gold"
 """The annotator name of results."""
@@ -36,6 +38,20 @@ class Certainty:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What a result was made from, as it was given: what a review file and a certificate keep."""
+
+    annotations: tuple[Annotation, ...]
+    """The annotations, with the annotators' own boundaries."""
+    decisions: Decisions
+    """What the adjudicator enforced, in the adjudicator's own words."""
+    settings: Settings
+    """The settings, concrete for the document."""
+    variants: Variants
+    """Mentions that differ only in their boundaries, where these are one mention."""
+
+
+@dataclass(frozen=True)
 class Result:
     """The outcome of adjudicating one document."""
 
@@ -53,6 +69,13 @@ class Result:
     """What is odd about the input or the result."""
     certainties: Mapping[tuple[Span, Span], Certainty] | None = None
     """How certain each pair is, in text order, where that was computed; pairs may be missing."""
+    given: Given | None = None
+    """What it was made from; `None` for a result that a program made of an instance."""
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """What the annotators gave, with their own boundaries."""
+        return self.instance.annotations if self.given is None else self.given.annotations
 
     def __repr__(self) -> str:
         """Summarise the result in one line, whatever its size."""

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.corpora import CORPORA, DS2, Generated, generate, make_document, novel, save
+from bench.corpora import CORPORA, DS2, TRUTH, Generated, generate, make_document, novel, save
+from bench.corpora import main as write_corpus
 from caspr.formats import read_all
 
 PAPER = {
@@ -90,3 +91,13 @@ def test_a_small_novel() -> None:
     generated = make_document(shape, random.Random(1))
     assert len(generated.truth.mentions) == 200
     assert len(generated.annotations) == 5
+
+
+def test_corpora_are_written_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_corpus(["novel", str(tmp_path), "--scale", "0.001"])
+    assert capsys.readouterr().out == "novel\n"
+    files = {path.name for path in (tmp_path / "novel").iterdir()}
+    assert files == {f"{TRUTH}.gold", *(f"annotator{number}.conll" for number in range(1, 6))}
+    with pytest.raises(SystemExit):
+        write_corpus(["ds1", str(tmp_path), "--scale", "nan"])
+    assert "expected a number above 0" in capsys.readouterr().err

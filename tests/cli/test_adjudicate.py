@@ -29,7 +29,8 @@ def test_gold_to_standard_output(caspr: Caller) -> None:
 
 def test_json_has_what_is_promised(caspr: Caller, tmp_path: Path) -> None:
     summary = tmp_path / "summary.json"
-    caspr("adjudicate", *PAPER, "-o", tmp_path / "gold.conll", "--json", summary, "--all")
+    words = ["--preset", "paper", "--json", summary, "--all"]
+    caspr("adjudicate", *PAPER, "-o", tmp_path / "gold.conll", *words)
     (document,) = json.loads(summary.read_text())["documents"]
     assert document["name"] == "example"
     assert (document["value"], document["bound"], document["status"]) == (12, 12, "optimal")
@@ -41,7 +42,7 @@ def test_json_has_what_is_promised(caspr: Caller, tmp_path: Path) -> None:
 
 
 def test_all_solutions_are_documents_of_their_own(caspr: Caller) -> None:
-    outcome = caspr("adjudicate", *PAPER, "--all")
+    outcome = caspr("adjudicate", *PAPER, "--preset", "paper", "--all")
     assert "#begin document (example.1);" in outcome.out
     assert "#begin document (example.2);" in outcome.out
     assert column(outcome.out) == ["(1", "-", "1)", "-", "(1)", "-", "(1", "-", "1)", "-", "-", "(1)"]
@@ -77,22 +78,29 @@ def test_singletons_vote(caspr: Caller, tmp_path: Path) -> None:
         make(tmp_path / "b.conll", "(1)", "(1)", "(2)", "-"),
         make(tmp_path / "c.conll", "(1)", "(1)", "-", "-"),
     ]
-    dropped = caspr("adjudicate", *files)
+    dropped = caspr("adjudicate", *files, "--singletons", "drop")
     assert column(dropped.out) == ["(1)", "(1)", "-", "-"]
     assert "3 chains of one mention set aside" in dropped.err
     voted = caspr("adjudicate", *files, "--singletons", "vote")
     assert column(voted.out) == ["(1)", "(1)", "(2)", "-"]
+    decided = caspr("adjudicate", *files)
+    assert decided.out == voted.out
+    assert "kept where votes favour it, since 2 of 3 annotators marked chains of one" in decided.err
+    others = [make(tmp_path / f"{name}.conll", "(1)", "(1)", "-", "-") for name in "de"]
+    unmarked = caspr("adjudicate", files[0], *others)
+    assert "dropped, since only 1 of 3 annotators marked chains of one" in unmarked.err
     everything = caspr("adjudicate", *files, "--singletons", "vote", "--objective", "u")
     assert column(everything.out) == ["(1)", "(1)", "(2)", "(3)"]
 
 
 def test_the_nesting_rule_is_counted_and_can_be_switched_off(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / f"{name}.conll", "(1|(1)", "1)", "(1)") for name in "ab"]
-    ruled = caspr("adjudicate", *files)
-    assert "nesting rule ruled out 2 of 6 links" in ruled.err
+    ruled = caspr("adjudicate", *files, "--nested", "never")
+    assert "rule on nesting ruled out 2 of 6 links" in ruled.err
     allowed = caspr("adjudicate", *files, "--allow-nested")
     assert column(allowed.out) == ["(1|(1)", "1)", "(1)"]
     assert "nesting" not in allowed.err
+    assert caspr("adjudicate", *files).out == allowed.out
 
 
 def test_documents_that_some_annotators_lack(caspr: Caller, tmp_path: Path) -> None:

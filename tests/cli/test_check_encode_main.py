@@ -26,6 +26,7 @@ def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
         make(tmp_path / "b.conll", "-", "-", "-", "-", "-", "-"),
         make(tmp_path / "c.conll", "(1", "(1)|(1)", "1)", "-", "-", "-"),
         make(tmp_path / "d.conll", "(5", "(5)", "5)", "-", "-", "-"),
+        make(tmp_path / "e.conll", "-", "(1)", "-", "(1)", "-", "-"),
     ]
     outcome = caspr("check", *files)
     for words in (
@@ -34,7 +35,7 @@ def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
         "b: marked no mentions",
         "c and d are identical",
         "set aside",
-        "nesting rule ruled out 2",
+        "rule on nesting ruled out 2",
     ):
         assert words in outcome.out, (words, outcome.out)
     assert caspr("check", *files, "--strict").code == 2

@@ -18,11 +18,13 @@ FILE_OPTIONS = {
     "report": ["-o"],
     "score": ["--json"],
     "agreement": ["--json"],
+    "settings": ["--json"],
+    "weigh": ["-o"],
 }
 """The options that name a file to write, by command."""
 FOLDER_OPTIONS = {"adjudicate": "--feedback", "redo": "--feedback", "report": "--feedback"}
 """The option that names a folder to write to, by command."""
-INPUTS = {"--template"}
+INPUTS = {"--template", "--gold"}
 """Options that name a file to read."""
 OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
 """The only output of its command: an argument, a folder with a journal, a file with a lock."""
@@ -81,6 +83,8 @@ def inputs(caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> di
         "score": files[:2],
         "agreement": files,
         "convert": files[:1],
+        "settings": files,
+        "weigh": files,
     }
 
 

@@ -111,7 +111,7 @@ def test_contradictions_name_a_minimal_set_of_lines(caspr: Caller, review: Path)
     edit(review, {1: "=(1", 2: "=(1)", 3: "=1)", 4: "=-", 5: "=-"})
     before = review.read_text()
     summary = review.parent / "summary.json"
-    message = caspr.fails("redo", review, "--json", summary)
+    message = caspr.fails("redo", review, "--nested", "never", "--json", summary)
     lines = [line_of(review, token) for token in range(1, 7)]
     assert all(f"{review}:{line}" in message for line in lines[:3])
     assert not any(f"{review}:{line}" in message for line in lines[3:])
@@ -164,7 +164,7 @@ def test_a_broken_header_is_refused(caspr: Caller, review: Path) -> None:
 
 def test_all_solutions_side_by_side_can_be_redone(caspr: Caller, tmp_path: Path) -> None:
     path = tmp_path / "all.conll"
-    caspr("adjudicate", *PAPER, "--all", "--layout", "review", "-o", path)
+    caspr("adjudicate", *PAPER, "--preset", "paper", "--all", "--layout", "review", "-o", path)
     before = path.read_text()
     assert before.count("#begin document (example.") == 2
     edit(path, {5: "=-"})

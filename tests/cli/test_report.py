@@ -10,7 +10,7 @@ from tests.cli.test_adjudicate import make
 
 
 def test_text_on_the_terminal(caspr: Caller) -> None:
-    outcome = caspr("report", *SONG, "--all")
+    outcome = caspr("report", *SONG, "--preset", "paper", "--all")
     assert outcome.code == 0
     assert "12 disputed links of 5 kinds" in outcome.out
     assert "for: carla; against: anna, ben" in outcome.out

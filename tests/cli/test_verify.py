@@ -29,7 +29,7 @@ def test_certificates_verify(caspr: Caller, tmp_path: Path, objective: str, file
 
 def test_tampered_certificates_are_refused(caspr: Caller, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    caspr("adjudicate", *PAPER, "--certificate", proof, "-q")
+    caspr("adjudicate", *PAPER, "--preset", "paper", "--certificate", proof, "-q")
     whole = proof.read_text()
     for old, new in (
         ('"value":12', '"value":11'),
@@ -37,7 +37,7 @@ def test_tampered_certificates_are_refused(caspr: Caller, tmp_path: Path) -> Non
         ("[5,5]", "[6,6]"),
         ('"shift":20', '"shift":-1'),
         ('"parts":[', '"parts":[0,'),
-        ('"caspr-certificate":1', '"caspr-certificate":2'),
+        ('"caspr-certificate":2', '"caspr-certificate":3'),
     ):
         assert old in whole
         proof.write_text(whole.replace(old, new))
@@ -70,7 +70,7 @@ def forge(path: Path, decisions: Decisions, settings: Settings) -> dict[str, Any
     """Write a flawless certificate of the song, under decisions that are in no annotator's file."""
     annotations = tuple(annotation for (annotation,) in read_all([Path(file) for file in SONG]))
     result = adjudicate_document(annotations, decisions, settings)
-    data, _ = prove_results([result], [settings])
+    data, _ = prove_results([result])
     path.write_text(json.dumps(data))
     return data
 
@@ -83,7 +83,7 @@ def test_decisions_of_the_certificate_are_said(caspr: Caller, tmp_path: Path) ->
     forge(proof, Decisions.of(statements=[APART]), Settings())
     assert caspr("verify", proof, *SONG).out.splitlines() == [
         "song: verified only under 1 decision that the certificate names, no solution costs less than 34 "
-        "(omit 2, use 1, invent forbidden)",
+        "(omit 2, use 1, invent 1, nested vote, singletons drop)",
         "  (1, 1) and (6, 6) apart",
         "1 of 1 certificates verified, 1 of them only under decisions that the certificate names",
     ]
@@ -106,7 +106,7 @@ def test_settings_that_are_not_the_default_are_said(caspr: Caller, tmp_path: Pat
     proof = tmp_path / "proof.json"
     words = ["--objective", "ua", "--allow-nested", "--forced-votes", "--singletons", "vote"]
     caspr("adjudicate", *SONG, *words, "--certificate", proof, "-q")
-    chosen = "(omit 2, use 0, invent 1, nested mentions allowed, decisions count as votes, singletons vote)"
+    chosen = "(omit 2, use 0, invent 1, nested always, singletons vote, decisions count as votes)"
     assert chosen in caspr("verify", proof, *SONG).out
 
 

@@ -7,6 +7,7 @@ import pytest
 from caspr.adjudication import adjudicate_document
 from caspr.disputes.certainty import with_certainty
 from caspr.engines import brute
+from caspr.task.instance import Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.pricing import price
@@ -26,7 +27,7 @@ def test_certain_links_are_in_every_optimum(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(15):
         instance = random_instance(rng, mentions=6)
-        settings = Settings(instance.objective, certainty=60)
+        settings = Settings(instance.objective, nested=Nesting.NEVER, certainty=60)
         result = adjudicate_document(instance.annotations, settings=settings)
         optima = brute.solve(instance, Limits(solutions=10**6)).partitions
         for pair, certainty in (result.certainties or {}).items():

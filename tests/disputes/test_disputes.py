@@ -7,7 +7,9 @@ import pytest
 from caspr.disputes.certainty import pairs_to_price
 from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Reason
+from caspr.engines.brute import judge
 from caspr.result import Certainty, Result
+from caspr.task.instance import Nesting
 from caspr.text.document import Span
 from tests.report.results import decided_result, random_results
 
@@ -24,7 +26,7 @@ def pairs_of(dispute: Dispute, result: Result) -> list[tuple[Span, Span]]:
         pairs = list(combinations(dispute.first, 2))
     else:
         pairs = [(one, other) for one in dispute.first for other in dispute.second]
-    if len(pairs) > 1 and not result.instance.allow_nested:
+    if len(pairs) > 1 and result.instance.nested is not Nesting.ALWAYS:
         pairs = [(one, other) for one, other in pairs if not one.nests_with(other)]
     return [(min(pair), max(pair)) for pair in pairs]
 
@@ -42,14 +44,15 @@ def test_every_disputed_link_is_found_once_with_its_votes(result: Result) -> Non
         for one, other in pairs:
             assert (one, other) not in found
             found.add((one, other))
-            assert instance.votes.evidence(one, other) == len(dispute.supporters)
+            evidence = instance.votes.evidence(one, other)
+            assert (evidence.k, evidence.n - evidence.k) == (len(dispute.supporters), len(dispute.opponents))
             assert dispute.linked == (one in home and home[one] == home.get(other))
             assert dispute.chains in ((home.get(one), home.get(other)), (home.get(other), home.get(one)))
-        assert len(dispute.supporters) + len(dispute.opponents) == instance.votes.annotators
     spans = sorted(instance.votes.signatures.keys() | home.keys())
     for one, other in combinations(spans, 2):
         linked = one in home and home[one] == home.get(other)
-        unanimous = instance.votes.evidence(one, other) == (instance.votes.annotators if linked else 0)
+        evidence = instance.votes.evidence(one, other)
+        unanimous = evidence.k == (evidence.n if linked else 0)
         assert ((one, other) in found) is not unanimous, (one, other)
 
 
@@ -123,15 +126,12 @@ def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
 
 @pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
 def test_majority_means_what_the_votes_alone_say(result: Result) -> None:
-    objective, votes = result.instance.objective, result.instance.votes
     explainer = Explainer(result)
     for dispute in find_disputes(result):
         explanation = explainer.explain(dispute)
-        evidence = len(dispute.supporters)
-        parting = objective.omit * evidence
-        joining = objective.use * (votes.annotators - evidence)
-        if evidence and explanation.reason is Reason.MAJORITY and objective.invent is None:
-            assert (joining < parting) if dispute.linked else (parting < joining)
+        judged = judge(result.instance, *dispute.pair)
+        if judged.linked and explanation.reason is Reason.MAJORITY and judged.invented is None:
+            assert (judged.used < judged.omitted) if dispute.linked else (judged.omitted < judged.used)
         if explanation.reason is Reason.RULE:
             assert not dispute.linked
             assert dispute.pair[0].nests_with(dispute.pair[1])

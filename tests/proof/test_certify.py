@@ -10,7 +10,7 @@ from caspr.errors import EngineError
 from caspr.proof import certify as module
 from caspr.proof.certify import Certifier, certify
 from caspr.task.decisions import Decisions
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.pricing import price
@@ -54,10 +54,10 @@ def test_a_false_solution_is_refused(solution: Solution, change: dict[str, objec
 
 def test_a_solution_that_breaks_a_rule_is_refused_whatever_it_costs() -> None:
     nested = ((Span(1, 3), Span(2, 2)),)
-    loose = replace(INSTANCE, allow_nested=True, objective=OBJECTIVES["ua"])
+    loose = replace(INSTANCE, nested=Nesting.ALWAYS, objective=OBJECTIVES["ua"])
     cost = price(loose, nested).total
     with pytest.raises(EngineError, match="inside"):
-        certify(replace(loose, allow_nested=False), found(cost, 0, [nested]))
+        certify(replace(loose, nested=Nesting.NEVER), found(cost, 0, [nested]))
 
 
 def test_a_bound_below_the_value_is_no_fault_of_a_solution_that_is_not_optimal(solution: Solution) -> None:

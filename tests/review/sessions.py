@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from caspr.review.session.opening import open_annotations, open_review
 from caspr.review.session.session import ReviewSession
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 from caspr.text.document import Annotation
 from tests.instances import paper_annotations, random_instance
 
@@ -19,7 +21,7 @@ OPEN: list[ReviewSession] = []
 
 def opened(path: Path, annotations: Sequence[Annotation], settings: Settings | None = None) -> ReviewSession:
     """Open a review of some annotations of one document."""
-    chosen = settings or Settings(OBJECTIVES["u"])
+    chosen = settings or replace(PRESETS["paper"], objective=OBJECTIVES["u"])
     session, _ = open_annotations([], [[one] for one in annotations], path, lambda _: chosen)
     OPEN.append(session)
     return session
@@ -41,7 +43,7 @@ def random_session(rng: random.Random, path: Path) -> ReviewSession:
     instance = random_instance(rng, mentions=6, odd=True)
     settings = Settings(
         instance.objective,
-        allow_nested=instance.allow_nested,
+        nested=instance.nested,
         forced_votes=instance.forced_votes,
         singletons=instance.singletons,
     )

@@ -24,6 +24,8 @@ COMMANDS = {
     "check": "Say what is wrong or odd about annotators' files; write nothing.",
     "report": "Explain every dispute: who voted how, what was decided and why.",
     "agreement": "Say how far annotators agree, who with whom and in which documents.",
+    "weigh": "Learn how far each annotator can be trusted, from a corpus of three or more.",
+    "settings": "Show what different settings make of the same files.",
     "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
     "convert": "Write an annotation in another format, saying what cannot be carried.",
     "encode": "Print the answer set program of some annotations.",

@@ -32,7 +32,7 @@ from caspr.formats.registry import (
 )
 from caspr.formats.sources import read_files
 from caspr.result import Result
-from caspr.task.settings import Settings, write_settings
+from caspr.task.settings import Settings
 from caspr.text.document import Annotation
 
 
@@ -63,7 +63,7 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     """
     reporting = Reporting.of(given)
     documents, findings = by_document(read_all(files, **reading(given)), allow_gold=given["allow_gold"])
-    settings = changed(Settings(), given, reported=reporting.report is not None)
+    settings, odd = changed(Settings(), given, reported=reporting.report is not None).for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)
     written = review_file.COLUMNS if layout == "review" else format
@@ -75,9 +75,9 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
         rehearse([annotations[0] for annotations in documents], output, format=format)
     results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
     golds = _golds(results, every=wants_all(given))
-    texts = _review(golds, output, settings) if layout == "review" else _rendered(golds, output, format)
-    more, unproven = reporting.files(results, [task.settings for task in tasks])
-    deliver(outputs, {"-o": texts, **more}, results, (*findings, *unproven), reporting)
+    texts = _review(golds, output) if layout == "review" else _rendered(golds, output, format)
+    more, unproven = reporting.files(results)
+    deliver(outputs, {"-o": texts, **more}, results, (*findings, *odd, *unproven), reporting)
 
 
 def _golds(results: Sequence[Result], *, every: bool) -> list[tuple[Result, Annotation]]:
@@ -97,10 +97,5 @@ def _rendered(golds: Sequence[tuple[Result, Annotation]], output: Path, format: 
     return render([gold for _, gold in golds], output, format=format)
 
 
-def _review(golds: Sequence[tuple[Result, Annotation]], output: Path, settings: Settings) -> Files:
-    kept = write_settings(settings)
-    text = review_file.write(
-        review_file.Review(gold, result.instance.annotations, result.instance.decisions, kept)
-        for result, gold in golds
-    )
-    return {output: text}
+def _review(golds: Sequence[tuple[Result, Annotation]], output: Path) -> Files:
+    return {output: review_file.write(review_file.review_of(result, gold) for result, gold in golds)}

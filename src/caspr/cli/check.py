@@ -10,6 +10,9 @@ from caspr.adjudication import by_document, prepare
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
 from caspr.formats import read_all
+from caspr.task.checks import check_task
+from caspr.task.decisions import Decisions
+from caspr.task.settings import Settings
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times
 
@@ -25,6 +28,7 @@ def command(files: tuple[Path, ...], strict: bool, **given: Any) -> None:
     found = list(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)
+        odd = (*odd, *check_task(Settings().instance(annotations, Decisions())))
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)

@@ -16,7 +16,6 @@ from caspr.formats import review_file
 from caspr.formats.registry import FORMATS, losses, output_format, render
 from caspr.formats.sources import read_files
 from caspr.result import Result
-from caspr.task.settings import Settings, write_settings
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
@@ -67,9 +66,8 @@ def command(
     )
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
-    settings = [task.settings for task in tasks]
-    contents, unproven = reporting.files(results, settings)
-    contents[outputs.outputs[0].option] = {output or file: _renewed(reviews, results, settings)}
+    contents, unproven = reporting.files(results)
+    contents[outputs.outputs[0].option] = {output or file: _renewed(reviews, results)}
     lost: tuple[Finding, ...] = ()
     if gold is not None:
         golds = [
@@ -81,13 +79,11 @@ def command(
     deliver(outputs, contents, results, (*lost, *unproven), reporting)
 
 
-def _renewed(
-    reviews: Sequence[review_file.Review], results: Sequence[Result], settings: Sequence[Settings]
-) -> str:
+def _renewed(reviews: Sequence[review_file.Review], results: Sequence[Result]) -> str:
     """Render the review file anew: the same marks, the new result, the settings that led to it."""
     return review_file.write(
-        replace(one, gold=result.gold, settings=write_settings(chosen))
-        for one, result, chosen in zip(reviews, results, settings, strict=True)
+        replace(one, gold=result.gold, settings=review_file.review_of(result, result.gold).settings)
+        for one, result in zip(reviews, results, strict=True)
     )
 
 

@@ -53,7 +53,7 @@ def command(
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
-    pages, _ = reporting.files(results, [task.settings for task in tasks])
+    pages, _ = reporting.files(results)
     deliver(outputs, {"-o": {output: report_text(results, format)}, **pages}, results, findings, reporting)
 
 
@@ -62,5 +62,5 @@ def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], 
     if len(files) == 1:
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
     documents, findings = by_document(read_all(files), allow_gold=given["allow_gold"])
-    settings = changed(Settings(), given, reported=True)
-    return [Task(annotations, settings) for annotations in documents], findings
+    settings, odd = changed(Settings(), given, reported=True).for_run(documents)
+    return [Task(annotations, settings) for annotations in documents], (*findings, *odd)

@@ -12,9 +12,10 @@ from caspr.formats import read_all, review_file
 from caspr.formats.containers.json import parse_value
 from caspr.proof.verify.documents import Verified, one_line, verify_documents
 from caspr.task.decisions import Decisions
-from caspr.task.settings import Settings
+from caspr.task.settings.words import in_words
 from caspr.text.document import Annotation
 from caspr.text.findings import times
+from caspr.text.printable import printable
 
 _LISTED = 5
 """How many of a document's decisions are printed."""
@@ -29,7 +30,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     Give the annotators' files, or the one review file, that the certificate was made from. Every step of
     the proof is recomputed in whole numbers from the annotations.
 
-    Settings are taken from the certificate: coefficients are printed, and whatever else is not the default.
+    Settings are taken from the certificate: costs and rules are printed, and what else is not the default.
     Decisions must be those of the review file. Annotators' files have none: if the certificate names
     decisions, it is verified only under these, and the first of them are printed.
     """
@@ -57,7 +58,8 @@ def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Deci
 
 def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:
     """Yield what is proven, and under which decisions."""
-    sentence = f"no solution costs less than {result.value:,} ({_settings(result.settings)})"
+    settings = printable(", ".join(in_words(result.settings)))
+    sentence = f"no solution costs less than {result.value:,} ({settings})"
     if not result.decisions:
         yield f"{result.title}: verified, {sentence}"
         return
@@ -71,17 +73,3 @@ def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:
         yield f"  {one_line(line)}"
     if len(decided) > _LISTED:
         yield f"  and {len(decided) - _LISTED:,} more"
-
-
-def _settings(settings: Settings) -> str:
-    """Name the coefficients, and of the other settings that matter those that are not the default."""
-    costs, default = settings.objective, Settings()
-    invent = "forbidden" if costs.invent is None else costs.invent
-    words = [f"omit {costs.omit}", f"use {costs.use}", f"invent {invent}"]
-    if settings.allow_nested != default.allow_nested:
-        words.append("nested mentions allowed")
-    if settings.forced_votes != default.forced_votes:
-        words.append("decisions count as votes")
-    if settings.singletons != default.singletons:
-        words.append(f"singletons {settings.singletons}")
-    return ", ".join(words)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from caspr import __version__
 from caspr.formats.options import ReadOptions
-from caspr.task.settings import Settings, write_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import write_settings
 
 FAILED = "failed"
 """The status of a document for which there is no result."""

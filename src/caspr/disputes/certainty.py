@@ -48,6 +48,9 @@ def pairs_to_price(result: Result) -> list[Pair]:
     allowed = set(result.instance.mentions)
     disputed = {dispute.pair for dispute in find_disputes(result) if allowed.issuperset(dispute.pair)}
     links = {pair for chain in result.solution.partitions[0] for pair in pairwise(chain)}
-    return sorted(
-        disputed | links, key=lambda pair: (abs(2 * votes.evidence(*pair) - votes.annotators), pair)
-    )
+
+    def closeness(pair: Pair) -> tuple[int, Pair]:
+        evidence = votes.evidence(*pair)
+        return abs(2 * evidence.k - evidence.n), pair
+
+    return sorted(disputed | links, key=closeness)

@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 
 from caspr.result import Certainty, Result
+from caspr.task.instance import Nesting
 from caspr.task.solution import Status
 from caspr.text.document import Span
 from caspr.text.links import nested_pairs
@@ -38,7 +39,7 @@ class Dispute:
     supporters: tuple[str, ...]
     """Who gave the links."""
     opponents: tuple[str, ...]
-    """Who did not."""
+    """Who saw both mentions and did not."""
     linked: bool
     """Whether the mentions are in one chain of the result."""
     chains: tuple[str | None, str | None]
@@ -91,7 +92,7 @@ class _Grouping:
         """Return the pairs of groups that share a chain of an annotator or of the result, in text order."""
         holders: dict[Hashable, list[int]] = defaultdict(list)
         for number, (span, *_) in enumerate(self.groups):
-            for chain in self.result.instance.votes.signature(span):
+            for chain in self.result.instance.votes.signature(span).chains:
                 holders[chain].append(number)
             if span in self.homes[0]:
                 holders[self.homes[0][span]].append(number)
@@ -117,7 +118,7 @@ def find_disputes(result: Result) -> list[Dispute]:
 def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
     """Return the nested pairs by the groups of their mentions; none where nesting is allowed."""
     found: dict[tuple[int, int], list[tuple[Span, Span]]] = defaultdict(list)
-    if grouping.result.instance.allow_nested:
+    if grouping.result.instance.nested is Nesting.ALWAYS:
         return found
     number = {span: position for position, group in enumerate(grouping.groups) for span in group}
     for outer, inner in nested_pairs(number):
@@ -132,10 +133,10 @@ def _disputes(
     """Yield the dispute about some links, unless the result is what all annotators say."""
     one, other = (first[0], second[0]) if second else first[:2]
     votes = grouping.result.instance.votes
-    voters = {annotator for annotator, _ in votes.signature(one) & votes.signature(other)}
+    evidence = votes.evidence(one, other)
     home = grouping.homes[0]
     linked = one in home and home[one] == home.get(other)
-    if len(voters) == (votes.annotators if linked else 0):
+    if evidence.givers == (evidence.viewers if linked else 0):
         return
     names = [annotation.annotator for annotation in grouping.result.instance.annotations]
     names += [ADJUDICATOR] * (votes.annotators - len(names))
@@ -143,12 +144,16 @@ def _disputes(
         first,
         second,
         links,
-        supporters=tuple(name for number, name in enumerate(names) if number in voters),
-        opponents=tuple(name for number, name in enumerate(names) if number not in voters),
+        supporters=_chosen(names, evidence.givers),
+        opponents=_chosen(names, evidence.viewers & ~evidence.givers),
         linked=linked,
         chains=(home.get(one), home.get(other)),
         certainty=_certainty(grouping, one, other, linked),
     )
+
+
+def _chosen(names: list[str], annotators: int) -> tuple[str, ...]:
+    return tuple(name for number, name in enumerate(names) if annotators >> number & 1)
 
 
 def _certainty(grouping: _Grouping, one: Span, other: Span, linked: bool) -> Certainty:

@@ -7,8 +7,7 @@
     transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
                    in the result with all links of its chains, and those outweigh it
 
-The votes alone: K of N annotators gave the link, so joining the two mentions costs use * (N - K), leaving
-them apart costs omit * K.
+The votes alone: what joining and what parting the two mentions costs (`task.price.pair_price`).
 """
 
 from dataclasses import dataclass
@@ -79,7 +78,7 @@ class Explainer:
         return None
 
     def _rule(self, one: Span, other: Span) -> Explanation | None:
-        if self._instance.allow_nested or not one.nests_with(other):
+        if not self._instance.forbids_nesting(one, other):
             return None
         inner, outer = (one, other) if other.contains(one) else (other, one)
         return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
@@ -98,12 +97,8 @@ class Explainer:
 
     def _costs(self, one: Span, other: Span) -> tuple[int | None, int]:
         """Return the costs of joining and of parting two mentions; `None` where joining is forbidden."""
-        objective, votes = self._instance.objective, self._instance.votes
-        evidence = votes.evidence(one, other)
-        part = objective.omit * evidence
-        if objective.prefers_use(evidence, votes.annotators):
-            return objective.use * (votes.annotators - evidence), part
-        return (None if objective.invent is None else part + objective.invent), part
+        price = self._instance.price(one, other)
+        return (price.omitted - price.gain if price.allowed else None), price.omitted
 
     def _outweighed(self, dispute: Dispute) -> str:
         if dispute.linked:
@@ -119,7 +114,7 @@ class Explainer:
         evidence = self._instance.votes.evidence
         shared, third = max(
             (
-                (min(evidence(one, span), evidence(other, span)), span)
+                (min(evidence(one, span).k, evidence(other, span).k), span)
                 for span in self._side(one)
                 if span not in (one, other)
             ),
@@ -128,8 +123,10 @@ class Explainer:
         )
         if not shared:
             return "other links hold their chain together"
-        n = self._instance.votes.annotators
-        counts = f"{evidence(one, third)} and {evidence(other, third)} of {n} annotators"
+        first, second = evidence(one, third), evidence(other, third)
+        counts = f"{first.k} and {second.k} of {first.n} annotators"
+        if first.n != second.n:
+            counts = f"{first.k} of {first.n} and {second.k} of {second.n} annotators"
         return f"both are linked with {self._quote(third)}, by {counts}"
 
     def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
@@ -151,7 +148,7 @@ class Explainer:
     def _obstacle(self, one: Span, other: Span) -> str:
         if self._instance.decisions.separates(one, other):
             return "which the adjudicator put into different chains"
-        if one.nests_with(other) and not self._instance.allow_nested:
+        if self._instance.forbids_nesting(one, other):
             return "one of which is inside the other"
         return "which nobody linked"
 

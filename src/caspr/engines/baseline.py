@@ -53,7 +53,4 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
 
 def _goes_with(instance: Instance, mention: Span, kept: list[Span]) -> bool:
     separates = instance.decisions.separates
-    return not any(
-        separates(mention, other) or (not instance.allow_nested and mention.nests_with(other))
-        for other in kept
-    )
+    return not any(separates(mention, other) or instance.forbids_nesting(mention, other) for other in kept)

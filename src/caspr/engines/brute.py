@@ -1,17 +1,19 @@
 """The brute-force engine: every partition of a few mentions. It is the oracle of the tests.
 
-It follows the definition of the paper mention by mention and pair by pair, and shares neither the
-shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147 partitions.
+It follows the definition of the paper mention by mention, pair by pair and annotator by annotator, and shares
+neither the shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147 partitions.
 """
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import NamedTuple
 
 from caspr.errors import EngineError
 from caspr.task.decisions import StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
+from caspr.task.votes import Stretches
 from caspr.text.document import Span
 
 LARGEST = 9
@@ -97,12 +99,11 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
 
 def _cost(instance: Instance, chains: list[list[Span]]) -> int | None:
     """Return what the chains cost with the cheapest choice of used links, or `None` if they fall apart."""
-    votes, objective = instance.votes, instance.objective
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
     total = 0
-    for first, second in combinations(votes.signatures, 2):
+    for first, second in combinations(instance.votes.signatures, 2):
         if first not in holder or holder[first] != holder.get(second):
-            total += objective.omit * votes.evidence(first, second)
+            total += judge(instance, first, second).omitted
     for chain in chains:
         inside = _chain_cost(instance, chain)
         if inside is None:
@@ -113,22 +114,20 @@ def _cost(instance: Instance, chains: list[list[Span]]) -> int | None:
 
 def _chain_cost(instance: Instance, chain: list[Span]) -> int | None:
     """Price the pairs of one chain, using further links where it would fall apart."""
-    objective, n = instance.objective, instance.votes.annotators
     total, extras = 0, []
     for first, second in combinations(chain, 2):
-        k = instance.votes.evidence(first, second)
-        use = objective.use * (n - k)
-        unused = objective.omit * k + (objective.invent or 0)
+        pair = judge(instance, first, second)
+        unused = pair.omitted + (pair.invented or 0)
         if instance.is_free(first, second):
             extras.append((0, first, second))
-        elif k == 0:
+        elif not pair.linked:
             total += unused
-        elif objective.invent is None or use <= unused:
-            total += use
+        elif pair.invented is None or pair.used <= unused:
+            total += pair.used
             extras.append((0, first, second))
         else:
             total += unused
-            extras.append((use - unused, first, second))
+            extras.append((pair.used - unused, first, second))
     root = {mention: mention for mention in chain}
     for extra, first, second in sorted(extras):
         one, other = root[first], root[second]
@@ -136,3 +135,47 @@ def _chain_cost(instance: Instance, chain: list[Span]) -> int | None:
             total += extra
             root = {mention: one if top == other else top for mention, top in root.items()}
     return total if len(set(root.values())) == 1 else None
+
+
+class Judgement(NamedTuple):
+    """What annotators say about a pair, added up one by one."""
+
+    linked: bool
+    """Whether somebody gave the link."""
+    omitted: int
+    """(C1) if it is not used."""
+    used: int
+    """(C2) if it is used."""
+    invented: int | None
+    """(C3) if both are in one chain without it; `None` if that is forbidden."""
+
+
+def judge(instance: Instance, first: Span, second: Span) -> Judgement:
+    """Ask every annotator, and the adjudicator where decisions are votes, about a pair."""
+    costs = instance.coefficients
+    voters = [([chain.mentions for chain in one.chains], one.mentions) for one in instance.annotations]
+    seen = list(instance.seen) or [None] * len(voters)
+    if instance.forced_votes and instance.decisions.groups:
+        groups = [group.mentions for group in instance.decisions.groups]
+        voters.append((groups, frozenset(span for group in groups for span in group)))
+        seen.append(None)
+    linked, omitted, used, viewers, against = False, 0, costs.constant or 0, 0, 0
+    for number, ((chains, marked), stretches) in enumerate(zip(voters, seen, strict=True)):
+        if any(first in chain and second in chain for chain in chains):
+            linked = True
+            omitted += costs.omit[number]
+        elif all(span in marked or _saw(stretches, span) for span in (first, second)):
+            used += costs.use[number]
+        else:
+            continue
+        viewers += 1
+        against += costs.use[number]
+    if not viewers:
+        return Judgement(False, 0, 0, 0)
+    charged = costs.invent is not None and costs.constant is not None
+    invented = (costs.constant or 0) + against if charged else costs.invent
+    return Judgement(linked, omitted, used, invented)
+
+
+def _saw(stretches: Stretches | None, span: Span) -> bool:
+    return stretches is None or any(one.start <= span.start and span.end <= one.end for one in stretches)

@@ -55,6 +55,9 @@ FORMATS: Mapping[str, Format] = _Packages(
     "conll",
     "corefud",
     "jsonlines",
+    "wlcoref",
+    "fastcoref",
+    "preco",
     "brat",
     "gate",
     "mmax",
@@ -62,6 +65,9 @@ FORMATS: Mapping[str, Format] = _Packages(
     "inception",
     "corefannotator",
     "cas",
+    "rucoco",
+    "labelstudio",
+    "sacr",
 )
 """All formats by name, in the order in which they are tried."""
 

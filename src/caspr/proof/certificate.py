@@ -1,6 +1,6 @@
 """The certificate file: for each document a proof, and the settings and decisions under which it holds.
 
-    {"caspr-certificate": 1, "documents": [
+    {"caspr-certificate": 2, "documents": [
         {"name": "song", "part": null, "settings": {...}, "decisions": {...}, "certificate": {...}}]}
 
 Three words, three ideas: `caspr.proof.certify` checks what an engine answers; a *certificate* is what this
@@ -15,11 +15,13 @@ from typing import Any
 from caspr.errors import EngineError, InputError
 from caspr.proof.verify.reading import MALFORMED, Proof
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.settings import Settings, read_settings, write_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import VERSION, read_settings, write_settings
 from caspr.text.document import Chain
 from caspr.text.ids import is_id
 
-VERSION = 1
+OLDEST = 1
+"""The oldest version that is read."""
 Key = tuple[str, str | None]
 """The name and part of a document."""
 
@@ -53,15 +55,16 @@ def write_certificates(certificates: Iterable[Certificate]) -> dict[str, Any]:
     return {"caspr-certificate": VERSION, "documents": documents}
 
 
-def read_entries(data: Any) -> list[Any]:
-    """Return what a file has for each document, unread; at least one."""
-    if not isinstance(data, dict) or data.get("caspr-certificate") != VERSION:
+def read_entries(data: Any) -> tuple[int, list[Any]]:
+    """Return the version of a file, and what it has for each document, unread; at least one."""
+    version = data.get("caspr-certificate") if isinstance(data, dict) else None
+    if type(version) is not int or not OLDEST <= version <= VERSION:
         raise InputError("certificate: found something else, expected a file that --certificate wrote")
     entries = data.get("documents")
     if not isinstance(entries, list) or not entries:
         found = "no documents" if entries in (None, []) else f"{reprlib.repr(entries)} as documents"
         raise InputError(f"certificate: found {found}, expected a list of at least one, each with its proof")
-    return entries
+    return version, entries
 
 
 def read_key(entry: Any, number: int) -> Key:
@@ -76,10 +79,10 @@ def read_key(entry: Any, number: int) -> Key:
     return name, part
 
 
-def read_certificate(entry: Any, key: Key, tokens: int) -> Certificate:
+def read_certificate(entry: Any, key: Key, tokens: int, version: int = VERSION) -> Certificate:
     """Read the entry of a document that has so many tokens. The proof is not looked at."""
     try:
-        settings = read_settings(entry["settings"])
+        settings = read_settings(entry["settings"], version)
         decisions = _read_decisions(entry["decisions"], tokens)
         return Certificate(key, settings, decisions, entry["certificate"])
     except InputError as error:

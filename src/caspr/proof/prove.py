@@ -6,23 +6,21 @@ from typing import Any
 from caspr.proof.certificate import Certificate, write_certificates
 from caspr.result import Result
 from caspr.task.limits import Limits
-from caspr.task.settings import Settings
 from caspr.text.findings import Finding, warning
 
 
-def prove_results(
-    results: Sequence[Result], settings: Sequence[Settings]
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def prove_results(results: Sequence[Result]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Make the certificate file of some results; a document without a proof gets a warning."""
     from caspr.engines.native.prove import prove_optimal
 
     certificates, findings = [], []
-    for result, chosen in zip(results, settings, strict=True):
-        document = result.document
-        limits = Limits(chosen.limits.seconds, chosen.limits.megabytes)
+    for result in results:
+        document, given = result.document, result.given
+        assert given is not None  # only a program that makes results by hand leaves it out
+        limits = Limits(given.settings.limits.seconds, given.settings.limits.megabytes)
         proof = prove_optimal(result.instance, result.solution, limits)
         if proof is not None:
-            certificates.append(Certificate(document.key, chosen, result.instance.decisions, proof))
+            certificates.append(Certificate(document.key, given.settings, given.decisions, proof))
             continue
         title = document.title
         message = f"no certificate for document '{title}': not proven optimal, or no time for a proof"

@@ -94,8 +94,8 @@ def link_shares(result: Result) -> list[LinkShare]:
     for chain in result.gold.chains:
         for pairs in pairs_of(classes_of(result.instance, chain.mentions)):
             total += pairs.number
-            for annotator in {annotator for annotator, _ in pairs.first[0] & pairs.second[0]}:
-                kept[annotator] += pairs.number
+            for annotator in range(len(kept)):
+                kept[annotator] += pairs.number * (pairs.evidence.givers >> annotator & 1)
     return [
         LinkShare(one.annotator, count_links(one.chains), kept[number], total - kept[number])
         for number, one in enumerate(result.instance.annotations)

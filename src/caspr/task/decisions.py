@@ -19,7 +19,7 @@ are also the units of blame: when decisions contradict each other, a minimal set
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain as concatenated
@@ -214,6 +214,21 @@ class Decisions:
             return True
         one, other = self.group_of.get(first), self.group_of.get(second)
         return one is not None and other is not None and bool(one.ids and other.ids) and one.ids != other.ids
+
+    def on_boundaries(self, boundaries: Mapping[Span, Span]) -> "Decisions":
+        """Let pairs that are kept apart name the boundaries that stand for their mentions.
+
+        All other decisions are about boundaries themselves.
+        """
+        if not boundaries or not self.apart:
+            return self
+        statements = (
+            Statement.of(one.kind, (boundaries.get(span, span) for span in one.mentions))
+            if one.kind is StatementKind.APART
+            else one
+            for one in self.statements
+        )
+        return replace(self, statements=tuple(statements))
 
     def restricted_to(self, tokens: Collection[int], statements: Collection[Statement] = ()) -> "Decisions":
         """Keep only the cells of some tokens, and some statements.

@@ -1,10 +1,11 @@
 """An instance: annotations, decisions, objective and structural rules make one task.
 
 The structural rules (the paper's figure 9) are that no chain has a single mention, and that no chain
-holds a mention together with one inside it; the second can be switched off.
+holds a mention together with one inside it. The second can be switched off, or left to the annotators: a
+nested pair may then share a chain if at least half of those who saw both linked it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -12,18 +13,45 @@ from functools import cached_property
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.votes import Votes, count_votes
+from caspr.task.price.pair_price import PairPrice, PairPrices, chosen_sum
+from caspr.task.votes import Evidence, Stretches, Votes, count_votes
+from caspr.task.weights import Coefficients
 from caspr.text.document import Annotation, Chain, Span
 from caspr.text.findings import times
+from caspr.text.links import nested_pairs
+
+
+class Nesting(StrEnum):
+    """Whether a chain may hold a mention and one inside it."""
+
+    VOTE = "vote"
+    """Where at least one annotator, and at least half of those who saw both, linked the two."""
+    NEVER = "never"
+    """Never, as in the paper."""
+    ALWAYS = "always"
+    """Always, like any other pair."""
 
 
 class Singletons(StrEnum):
     """What becomes of mentions that end in no chain."""
 
+    AUTO = "auto"
+    """One of the other two, by how the annotators worked: settings decide which before a task is made."""
     DROP = "drop"
     """They are no mentions, as in the paper."""
     VOTE = "vote"
     """They are kept as chains of one where the coefficients favour it."""
+
+
+def read_nesting(given: str) -> Nesting:
+    """Read the rule on nested mentions.
+
+    >>> read_nesting("vote")
+    <Nesting.VOTE: 'vote'>
+    """
+    if given not in list(Nesting):
+        raise InputError(f"nested: found {given!r}, expected {', '.join(Nesting)}")
+    return Nesting(given)
 
 
 def read_singletons(given: str) -> Singletons:
@@ -33,7 +61,7 @@ def read_singletons(given: str) -> Singletons:
     <Singletons.VOTE: 'vote'>
     """
     if given not in list(Singletons):
-        raise InputError(f"singletons: found {given!r}, expected {' or '.join(Singletons)}")
+        raise InputError(f"singletons: found {given!r}, expected {', '.join(Singletons)}")
     return Singletons(given)
 
 
@@ -47,12 +75,16 @@ class Instance:
     """What a solution costs."""
     decisions: Decisions = field(default_factory=Decisions)
     """What the adjudicator enforced."""
-    allow_nested: bool = False
+    nested: Nesting = Nesting.NEVER
     """Whether a chain may hold a mention and one inside it."""
     forced_votes: bool = False
     """Whether decisions count as the votes of one more annotator, as in the paper."""
     singletons: Singletons = Singletons.DROP
     """What becomes of mentions that end in no chain."""
+    weights: Coefficients | None = None
+    """What each annotator's vote costs, in the order of the annotations; `None` for the objective's costs."""
+    seen: tuple[Stretches | None, ...] = ()
+    """What each annotator saw, `None` for all of the text; empty if all saw all of it."""
 
     def __repr__(self) -> str:
         """Summarise the task in one line, whatever its size."""
@@ -61,13 +93,42 @@ class Instance:
 
     @cached_property
     def votes(self) -> Votes:
-        """The evidence, with the adjudicator's where decisions are votes.
+        """The evidence, with the adjudicator's where decisions are votes."""
+        return count_votes(self.annotations, self._forced or None, self.seen)
 
-        As in the paper, the adjudicator counts as an annotator once a mention is enforced.
-        """
+    @cached_property
+    def _forced(self) -> list[Chain]:
+        """The adjudicator's chains where decisions are votes: as in the paper, once a mention is enforced."""
         groups = self.decisions.groups if self.forced_votes else ()
-        forced = [Chain(str(number), group.mentions) for number, group in enumerate(groups)]
-        return count_votes(self.annotations, forced or None)
+        return [Chain(str(number), group.mentions) for number, group in enumerate(groups)]
+
+    @cached_property
+    def coefficients(self) -> Coefficients:
+        """What the vote of each annotator costs, the adjudicator's where decisions are votes."""
+        own = self.weights or Coefficients.equal(self.objective, len(self.annotations))
+        return own.with_adjudicator() if self._forced else own
+
+    @cached_property
+    def prices(self) -> PairPrices:
+        """What pairs of mentions cost, by their evidence."""
+        return PairPrices(self.coefficients)
+
+    def price(self, first: Span, second: Span) -> PairPrice:
+        """Return what it costs to join or to part two mentions, as far as votes are concerned."""
+        return self.prices.of(self.votes.evidence(first, second))
+
+    @cached_property
+    def all_omitted(self) -> int:
+        """What it costs to use no link at all."""
+        return sum(cost * links for cost, links in zip(self.coefficients.omit, self.votes.links, strict=True))
+
+    @property
+    def has_idle_pairs(self) -> bool:
+        """Whether two mentions may share a chain without a used link and without being charged for it."""
+        if any(seen is not None for seen in self.seen):
+            return True
+        everybody = self.prices.of(Evidence(0, self.votes.everybody))
+        return everybody.invented == 0
 
     @cached_property
     def mentions(self) -> tuple[Span, ...]:
@@ -102,25 +163,48 @@ class Instance:
 
     def is_forbidden(self, first: Span, second: Span) -> bool:
         """Return whether a rule or a decision keeps two distinct mentions out of one chain."""
-        if not self.allow_nested and first.nests_with(second):
+        if self.forbids_nesting(first, second) or self.decisions.separates(first, second):
             return True
-        if self.decisions.separates(first, second):
+        return not self.price(first, second).allowed and not self.is_free(first, second)
+
+    def forbids_nesting(self, first: Span, second: Span) -> bool:
+        """Return whether one of two mentions lies inside the other and the rule keeps them apart.
+
+        Heads are counted, whatever their weights. A decision that joins the two permits the pair, unless
+        nesting is never allowed.
+        """
+        if self.nested is Nesting.ALWAYS or not first.nests_with(second):
+            return False
+        if self.nested is Nesting.NEVER:
             return True
-        invents = self.votes.evidence(first, second) == 0 and not self.is_free(first, second)
-        return self.objective.invent is None and invents
+        evidence = self.votes.evidence(first, second)
+        if evidence.givers and 2 * evidence.k >= evidence.n:
+            return False
+        return not self.decisions.joins(first, second)
+
+    def nested_faults(self, mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
+        """Yield the pairs (outer, inner) of some mentions that the rule on nesting keeps apart."""
+        if self.nested is not Nesting.ALWAYS:
+            for outer, inner in nested_pairs(mentions):
+                if self.forbids_nesting(outer, inner):
+                    yield outer, inner
 
     @cached_property
     def kept_alone(self) -> frozenset[Span]:
         """The mentions worth keeping as chains of one if they end in no chain.
 
-        Keeping a mention alone pays `use` for each annotator who did not mark it, leaving it out pays
+        Keeping a mention alone pays `use` for each annotator who saw and did not mark it, leaving it out pays
         `omit` for each who did; it is kept when that is strictly cheaper, or when it is enforced.
         """
         if self.singletons is Singletons.DROP:
             return frozenset()
-        omit, use, n = self.objective.omit, self.objective.use, self.votes.annotators
         return frozenset(
             span
-            for span, marked in self.votes.marks.items()
-            if omit * marked > use * (n - marked) and not self.decisions.rules_out(span)
+            for span, markers in self.votes.marks.items()
+            if self._favours_alone(span, markers) and not self.decisions.rules_out(span)
         ) | frozenset(self.decisions.group_of)
+
+    def _favours_alone(self, mention: Span, markers: int) -> bool:
+        others = self.votes.viewers(mention) & ~markers
+        costs = self.coefficients
+        return chosen_sum(costs.omit, markers) > chosen_sum(costs.use, others)

@@ -48,18 +48,6 @@ class Objective:
                     f"{kind} cost: found {cost}, expected a whole number from 0 to {LARGEST_COEFFICIENT:,}"
                 )
 
-    def prefers_use(self, evidence: int, annotators: int) -> bool:
-        """Return whether a link inside a chain is used rather than left unused; ties are used.
-
-        >>> OBJECTIVES["va"].prefers_use(1, 6), OBJECTIVES["va"].prefers_use(2, 6)
-        (False, True)
-        """
-        if evidence == 0:
-            return False
-        if self.invent is None:
-            return True
-        return self.use * (annotators - evidence) <= self.omit * evidence + self.invent
-
 
 OBJECTIVES = {
     "v": Objective(2, 1, FORBIDDEN),

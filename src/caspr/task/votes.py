@@ -1,21 +1,54 @@
-"""Votes: who linked what, as evidence K of N for each pair of mentions, without listing all pairs.
+"""Votes: who linked what, and who could have, for each pair of mentions, without listing all pairs.
 
-Two mentions are linked by an annotator who put both into one chain. The *signature* of a mention is the
-set of (annotator, chain) it is in, so the evidence of a pair is the number of annotators in the
-intersection of two signatures. Mentions with equal signatures have equal evidence with everything else;
-a chain of three thousand mentions thus costs as much as its few distinct signatures.
+Two mentions are linked by an annotator who put both into one chain. The *signature* of a mention holds the
+chains it is in, as (annotator, chain), and the annotators who saw it. The *evidence* of a pair follows from
+two signatures: an annotator gave the link who has a chain in both, and had a vote who saw both. Mentions with
+equal signatures have equal evidence with everything else; a chain of three thousand mentions thus costs as
+much as its few distinct signatures.
+
+Sets of annotators are whole numbers, annotator i being bit i: 0b101 is the first and the third.
 """
 
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from caspr.text.document import Annotation, Chain, Span
 from caspr.text.links import count_links, nested_pairs
 
-Signature = frozenset[tuple[int, int]]
-"""The (annotator, chain) pairs a mention is in, both as positions."""
+Stretches = tuple[Span, ...]
+"""What an annotator saw: runs of tokens in text order that neither overlap nor touch."""
+
+
+class Signature(NamedTuple):
+    """What the evidence of a mention with any other follows from."""
+
+    chains: frozenset[tuple[int, int]]
+    """The (annotator, chain) pairs that the mention is in, both as positions."""
+    viewers: int
+    """The annotators who saw it."""
+
+
+class Evidence(NamedTuple):
+    """What annotators say about one pair of mentions."""
+
+    givers: int
+    """The annotators who put both into one chain."""
+    viewers: int
+    """The annotators who saw both, and so had a vote."""
+
+    @property
+    def k(self) -> int:
+        """K, the number of annotators who gave the link."""
+        return self.givers.bit_count()
+
+    @property
+    def n(self) -> int:
+        """N, the number of annotators who had a vote."""
+        return self.viewers.bit_count()
 
 
 @dataclass(frozen=True)
@@ -23,25 +56,45 @@ class Votes:
     """The evidence that N annotators gave."""
 
     annotators: int
-    """N: the number of annotations given, also of those that marked nothing."""
+    """The number of annotations given, also of those that marked nothing."""
     signatures: Mapping[Span, Signature]
     """For every mention some annotator linked, in text order."""
     marks: Mapping[Span, int]
-    """How many annotators marked each span, chains of one included."""
-    total: int
-    """The sum of the evidence over all pairs."""
+    """The annotators who marked each span, chains of one included."""
+    links: tuple[int, ...]
+    """How many pairs each annotator linked."""
+    seen: tuple[Stretches | None, ...] = field(default=(), repr=False)
+    """What each annotator saw, `None` for all of the text; empty if all saw all of it."""
+
+    @property
+    def everybody(self) -> int:
+        """The set of all annotators."""
+        return (1 << self.annotators) - 1
+
+    @property
+    def total(self) -> int:
+        """The number of links given: the sum of K over all pairs."""
+        return sum(self.links)
 
     def signature(self, mention: Span) -> Signature:
-        """Return a mention's signature; empty for one that nobody linked."""
-        return self.signatures.get(mention, frozenset())
+        """Return a mention's signature; without chains for one that nobody linked."""
+        known = self.signatures.get(mention)
+        return Signature(frozenset(), self.viewers(mention)) if known is None else known
 
-    def evidence(self, first: Span, second: Span) -> int:
-        """Return K, the number of annotators who put both mentions into one chain."""
-        return shared(self.signature(first), self.signature(second))
+    def evidence(self, first: Span, second: Span) -> Evidence:
+        """Return what annotators say about two mentions."""
+        return meet(self.signature(first), self.signature(second))
+
+    def viewers(self, mention: Span) -> int:
+        """Return the annotators who saw a mention: it lies within what they saw, or they marked it."""
+        if not self.seen:
+            return self.everybody
+        within = sum(1 << number for number, seen in enumerate(self.seen) if _within(mention, seen))
+        return within | self.marks.get(mention, 0)
 
     def neighbours(self, mention: Span) -> list[Span]:
         """Return all mentions that some annotator linked with a mention, in text order."""
-        found = {other for chain in self.signature(mention) for other in self._members[chain]}
+        found = {other for chain in self.signature(mention).chains for other in self._members[chain]}
         return sorted(found - {mention})
 
     @cached_property
@@ -52,43 +105,68 @@ class Votes:
     @cached_property
     def nested_links(self) -> frozenset[tuple[Span, Span]]:
         """Those of the nested pairs that some annotator linked."""
-        return frozenset(pair for pair in self.nested if self.evidence(*pair))
+        return frozenset(pair for pair in self.nested if self.evidence(*pair).givers)
 
     @cached_property
     def _members(self) -> Mapping[tuple[int, int], list[Span]]:
         """The mentions of each annotator's chains."""
         members: dict[tuple[int, int], list[Span]] = defaultdict(list)
         for mention, signature in self.signatures.items():
-            for chain in signature:
+            for chain in signature.chains:
                 members[chain].append(mention)
         return members
 
 
-def shared(first: Signature, second: Signature) -> int:
-    """Count the annotators in whose chains both signatures meet.
+def meet(first: Signature, second: Signature) -> Evidence:
+    """Return the evidence of two mentions from their signatures.
 
-    >>> shared(frozenset({(0, 1), (1, 1), (1, 2)}), frozenset({(0, 3), (1, 1), (1, 2)}))
-    1
+    >>> one = Signature(frozenset({(0, 1), (1, 1), (1, 2)}), viewers=0b011)
+    >>> other = Signature(frozenset({(0, 3), (1, 1), (1, 2)}), viewers=0b111)
+    >>> evidence = meet(one, other)
+    >>> bin(evidence.givers), evidence.k, evidence.n
+    ('0b10', 1, 2)
     """
-    return len({annotator for annotator, _ in first & second})
+    givers = 0
+    for annotator, _ in first.chains & second.chains:
+        givers |= 1 << annotator
+    return Evidence(givers, first.viewers & second.viewers)
 
 
-def count_votes(annotations: Sequence[Annotation], forced: Sequence[Chain] | None = None) -> Votes:
-    """Count the votes of all annotations, and of the adjudicator as one more when `forced` is given."""
+def _within(mention: Span, seen: Stretches | None) -> bool:
+    """Return whether a mention lies wholly inside one of the stretches that an annotator saw."""
+    if seen is None:
+        return True
+    place = bisect_right(seen, mention.start, key=lambda stretch: stretch.start) - 1
+    return place >= 0 and mention.end <= seen[place].end
+
+
+def count_votes(
+    annotations: Sequence[Annotation],
+    forced: Sequence[Chain] | None = None,
+    seen: Sequence[Stretches | None] = (),
+) -> Votes:
+    """Count the votes of all annotations, and of the adjudicator as one more when `forced` is given.
+
+    `seen` is what each annotator saw; the adjudicator sees everything.
+    """
     linked = [annotation.chains for annotation in annotations]
     marked = [annotation.mentions for annotation in annotations]
     if forced is not None:
         linked.append(tuple(forced))
         marked.append(frozenset(span for chain in forced for span in chain.mentions))
-    signatures: dict[Span, set[tuple[int, int]]] = defaultdict(set)
-    for annotator, chains in enumerate(linked):
-        for index, chain in enumerate(chains):
+        seen = (*seen, None) if seen else ()
+    chains: dict[Span, set[tuple[int, int]]] = defaultdict(set)
+    for annotator, given in enumerate(linked):
+        for index, chain in enumerate(given):
             if len(chain.mentions) > 1:
                 for mention in chain.mentions:
-                    signatures[mention].add((annotator, index))
-    return Votes(
-        annotators=len(linked),
-        signatures={mention: frozenset(signatures[mention]) for mention in sorted(signatures)},
-        marks=Counter(span for spans in marked for span in spans),
-        total=sum(count_links(chains) for chains in linked),
-    )
+                    chains[mention].add((annotator, index))
+    marks: dict[Span, int] = defaultdict(int)
+    for annotator, spans in enumerate(marked):
+        for span in spans:
+            marks[span] |= 1 << annotator
+    votes = Votes(len(linked), {}, dict(marks), tuple(map(count_links, linked)), tuple(seen))
+    signatures = {
+        mention: Signature(frozenset(chains[mention]), votes.viewers(mention)) for mention in sorted(chains)
+    }
+    return Votes(votes.annotators, signatures, votes.marks, votes.links, votes.seen)

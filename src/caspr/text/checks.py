@@ -10,19 +10,15 @@ from itertools import pairwise
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
-from caspr.text.links import count_links, nested_links
 
 
-def check(annotations: Sequence[Annotation], *, allow_nested: bool = False) -> tuple[Finding, ...]:
+def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
     found: list[Finding] = []
     for annotation in annotations:
         found.extend(annotation.findings)
         found.extend(_odd_chains(annotation))
     found.extend(_different_rows(annotations))
-    found.extend(_singletons(annotations))
-    if not allow_nested:
-        found.extend(_nested(annotations))
     found.extend(_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
         found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
@@ -126,35 +122,6 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
                 count=len(tokens),
                 where=annotation.annotator,
             )
-
-
-def _singletons(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    count = sum(len(annotation.singletons) for annotation in annotations)
-    if count:
-        who = sum(bool(annotation.singletons) for annotation in annotations)
-        yield note(
-            "singleton-chains",
-            f"{times(count, 'chain')} of one mention set aside ({times(who, 'annotator')} had such; "
-            "see --singletons)",
-            count=count,
-        )
-
-
-def _nested(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    nested = nested_links(annotations)
-    if nested:
-        votes = sum(nested.values())
-        total = sum(count_links(annotation.chains) for annotation in annotations)
-        yield note(
-            "nested-links",
-            f"the nesting rule ruled out {votes:,} of {times(total, 'link')} given ({_share(votes, total)}), "
-            "which join a mention with one inside it (see --allow-nested)",
-            count=votes,
-        )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if 1000 * part >= whole else "under 0.1%"
 
 
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:

@@ -1,10 +1,10 @@
 """Links and nesting: pairs of mentions in annotators' chains, before votes are counted."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from caspr.text.document import Annotation, Chain, Span
+from caspr.text.document import Chain, Span
 
 
 def count_links(chains: Iterable[Chain]) -> int:
@@ -36,11 +36,3 @@ def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
         active = [outer for outer in active if outer.end >= span.start]
         yield from ((outer, span) for outer in active if outer.end >= span.end)
         active.append(span)
-
-
-def nested_links(annotations: Sequence[Annotation]) -> Counter[tuple[Span, Span]]:
-    """Count, for every pair of nested mentions that annotators linked, how many did."""
-    given: Counter[tuple[Span, Span]] = Counter()
-    for annotation in annotations:
-        given.update({pair for chain in annotation.chains for pair in nested_pairs(chain.mentions)})
-    return given

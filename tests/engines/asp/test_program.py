@@ -9,7 +9,7 @@ import pytest
 from caspr.engines.asp.program import FIGURES, figure, program
 from caspr.task.instance import Instance
 from caspr.text.document import Annotation, Chain
-from tests.instances import paper_annotations, random_instance
+from tests.instances import paper_annotations, permuted, random_instance
 
 
 def renamed(annotation: Annotation, rng: random.Random) -> Annotation:
@@ -29,9 +29,9 @@ def test_names_ids_and_order_do_not_reach_the_program() -> None:
     rng = random.Random(3)
     for _ in range(50):
         instance = random_instance(rng, decisions=True, odd=True)
-        shuffled = [renamed(annotation, rng) for annotation in instance.annotations]
-        rng.shuffle(shuffled)
-        other = replace(instance, annotations=tuple(shuffled))
+        order = rng.sample(range(len(instance.annotations)), len(instance.annotations))
+        other = permuted(instance, order)
+        other = replace(other, annotations=tuple(renamed(one, rng) for one in other.annotations))
         for encoding in FIGURES:
             assert program(instance, encoding) == program(other, encoding)
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from caspr.task.decisions import Decisions
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.instances import random_statements
@@ -38,7 +38,7 @@ def random_instance(seed: int, *, mentions: int = 9, decisions: bool = True) -> 
         annotations,
         objective=random.choice(OBJECTIVE_CHOICES),
         decisions=random_decisions(random, spans) if decisions and random.random() < 0.6 else Decisions(),
-        allow_nested=random.random() < 0.3,
+        nested=random.choice(list(Nesting)),
         forced_votes=random.random() < 0.3,
         singletons=random.choice(list(Singletons)),
     )

@@ -7,7 +7,7 @@ import pytest
 from caspr.engines import choose
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.price.contradictions import refuse_contradictions
@@ -35,7 +35,7 @@ def random_document(seed: int) -> Instance:
         annotations,
         objective=random.choice(OBJECTIVE_CHOICES),
         decisions=random_decisions(random, spans) if seed % 2 else Decisions(),
-        allow_nested=random.random() < 0.3,
+        nested=random.choice(list(Nesting)),
         forced_votes=random.random() < 0.3,
         singletons=random.choice(list(Singletons)),
     )

@@ -35,7 +35,7 @@ def test_keeps_everything(tmp_path: Path) -> None:
     gold = Annotation.of("gold", one.document, [Chain.of("7", [(1, 1), (4, 4)]), Chain.of("1", [(2, 4)])])
     text = write([gold])
     assert "Bridge=3<1|Entity=(1-person-1)|SpaceAfter=No" in text
-    assert "Entity=e1)(1-person-1)\n" in text
+    assert "Entity=(1-person-1)e1)\n" in text
     assert "Entity=(e1" in text
     assert chain_texts(read_one(put(tmp_path, "y.conllu", text))[0]) == [["Anna", "her"]]
 

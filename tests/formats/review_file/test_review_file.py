@@ -14,7 +14,7 @@ from caspr.task.notes import Note
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
 
-JSON = '{"annotators": ["AK", "JA"], "columns": 2, "settings": {"objective": "u"}, "version": 1}'
+JSON = '{"annotators": ["AK", "JA"], "columns": 2, "settings": {"objective": "u"}, "version": 2}'
 HEADER = f"# caspr review: {JSON}\n"
 
 
@@ -112,8 +112,8 @@ MALFORMED = [
     (reviewed("-", header="# caspr review: {\n"), 1, "malformed JSON"),
     (reviewed("-", header="# caspr review: []\n"), 1, "a list, not an object, in JSON"),
     (reviewed("-", header=f"# caspr review: {'[' * 100_000}\n"), 1, "nested too deeply"),
-    (reviewed("-", header=HEADER.replace('"version": 1', '"version": 2')), 1, "version '2'"),
-    (reviewed("-", header=HEADER.replace(', "version": 1', "")), 1, "version 'None'"),
+    (reviewed("-", header=HEADER.replace('"version": 2', '"version": 3')), 1, "version '3'"),
+    (reviewed("-", header=HEADER.replace(', "version": 2', "")), 1, "version 'None'"),
     (reviewed("-", header=HEADER.replace('["AK", "JA"]', "[]")), 1, "no list of annotators"),
     (reviewed("-", header=HEADER.replace('"JA"', "3")), 1, "no list of annotators"),
     (reviewed("-", header=HEADER.replace('"JA"', '"AK"')), 1, "an annotator named twice"),
@@ -221,7 +221,7 @@ def test_comments_and_blank_lines_and_columns_are_kept() -> None:
     written = review_file.write([Review(annotation, (annotation,), Decisions(), {})])
     assert written.splitlines() == [
         "# kept",
-        '# caspr review: {"annotators": ["AK"], "settings": {}, "tokens": 3, "version": 1}',
+        '# caspr review: {"annotators": ["AK"], "settings": {}, "tokens": 3, "version": 2}',
         "#begin document (wsj); part 000",
         "wsj\t0\t0\tJohn\tNNP\t(1)\t(1)",
         "wsj\t0\t1\t#no\tVBD\t-\t-\t-",

@@ -6,7 +6,7 @@ import pytest
 
 from caspr.errors import EngineError
 from caspr.proof import verify as package
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from tests.proof.verify.forging import (
     Forgery,
     Mention,
@@ -80,7 +80,7 @@ def test_mentions_that_a_nested_pair_distinguishes_need_their_own_cases() -> Non
 
 def test_mentions_that_no_nested_pair_distinguishes_need_one_case() -> None:
     assert proves_the_optimum(task(*NESTED, exists=[1]), proof(WITH_TWO))
-    free = task(*NESTED, exists=[1], objective="va", allow_nested=True)
+    free = task(*NESTED, exists=[1], objective="va", nested=Nesting.ALWAYS)
     assert proves_the_optimum(free, proof(WITH_TWO))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from caspr.adjudication import made_concrete
 from caspr.engines import brute
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
@@ -14,7 +15,7 @@ from caspr.proof.verify.documents import one_line, verify_documents
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
-from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Document
 from tests.instances import paper_annotations
@@ -30,13 +31,14 @@ def annotations(name: str = "one") -> tuple[Annotation, ...]:
 
 
 def result(name: str = "one", decisions: Decisions | None = None) -> Result:
-    instance = Settings().instance(annotations(name), decisions or Decisions())
+    given, _ = made_concrete(annotations(name), decisions or Decisions(), PRESETS["paper"])
+    instance = given.settings.instance(given.annotations, given.decisions)
     solution = brute.solve(instance, Limits())
-    return Result(instance, solution, certify(instance, solution)[0], "brute", 0.0)
+    return Result(instance, solution, certify(instance, solution)[0], "brute", 0.0, given=given)
 
 
 def file(*results: Result) -> Any:
-    data, findings = prove_results(results, [Settings()] * len(results))
+    data, findings = prove_results(results)
     assert findings == ()
     return json.loads(json.dumps(data))
 
@@ -47,13 +49,13 @@ def test_every_document_is_verified() -> None:
     first, second = verify_documents(file(one, two), given)
     assert (first.title, first.value, first.decisions) == ("one", one.solution.value, Decisions())
     assert (second.title, second.value, second.decisions) == ("two", two.solution.value, DECIDED)
-    assert first.settings == second.settings == Settings()
+    assert first.settings == second.settings == PRESETS["paper"]
 
 
 def test_a_result_that_is_not_proven_gets_a_warning_and_no_certificate() -> None:
     one, two = result("one"), result("two")
     unproven = replace(one, solution=replace(one.solution, status=Status.FEASIBLE, bound=0))
-    data, (finding,) = prove_results([unproven, two], [Settings()] * 2)
+    data, (finding,) = prove_results([unproven, two])
     assert finding.code == "no-certificate" and "'one'" in str(finding)
     assert [entry["name"] for entry in data["documents"]] == ["two"]
 

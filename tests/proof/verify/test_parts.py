@@ -6,6 +6,7 @@ import pytest
 
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
+from caspr.task.instance import Nesting
 from caspr.task.objectives import Objective
 from tests.proof.verify.forging import (
     Forgery,
@@ -68,7 +69,7 @@ def test_a_part_of_a_case_with_mentions_from_elsewhere(forgery: Forgery) -> None
 
 
 def test_a_mention_that_gains_is_in_some_part(forgery: Forgery) -> None:
-    assert forgery(TRIPLE, proof(), "is in no part", 6)
+    assert forgery(TRIPLE, proof(), "mentions that gain are in no part", 6)
 
 
 def test_a_mention_that_is_enforced_is_in_some_part(forgery: Forgery) -> None:
@@ -143,7 +144,7 @@ def test_nested_mentions_are_a_conflict_unless_they_are_allowed(forgery: Forgery
     strict = task([[2, (1, 3)]], objective="u")
     without, with_conflict = proof(part([2], [(1, 3)])), proof(part([2], [(1, 3)]), conflicts=[[2, (1, 3)]])
     assert proves_the_optimum(strict, with_conflict) and optimum(strict) == 2
-    loose = replace(strict, allow_nested=True)
+    loose = replace(strict, nested=Nesting.ALWAYS)
     assert proves_the_optimum(loose, without) and optimum(loose) == 0
     assert forgery(loose, with_conflict, "may share a chain", 2)
 

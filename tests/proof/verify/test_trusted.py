@@ -19,7 +19,14 @@ from tests.engines.native.test_limits import noisy
 
 SOURCES = Path(caspr.__file__).parent
 PAGE = SOURCES.parents[1] / "docs/verify.md"
-EXACT = ("proof/verify/", "task/price/", "task/votes.py", "task/objectives.py", "text/grouping.py")
+EXACT = (
+    "proof/verify/",
+    "task/price/",
+    "task/votes.py",
+    "task/weights.py",
+    "task/objectives.py",
+    "text/grouping.py",
+)
 """Where bounds and prices are computed."""
 
 

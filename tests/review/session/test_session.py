@@ -14,7 +14,7 @@ from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession, StaleError
 from caspr.review.session.store import Store
-from caspr.task.settings import read_settings
+from caspr.task.settings.stored import read_settings
 from tests.corpus.processes import until
 from tests.instances import annotation, paper_annotations
 from tests.review.sessions import (

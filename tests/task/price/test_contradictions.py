@@ -7,7 +7,7 @@ import pytest
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Nesting
 from caspr.task.price.contradictions import feasible, minimal_subset, refuse_contradictions
 from caspr.text.document import Annotation, Chain, Document
 from tests.instances import annotation, paper_annotations, random_instance
@@ -34,8 +34,8 @@ def test_a_mention_inside_another() -> None:
     decisions = Decisions.of([Chain.of("1", [(1, 3), (2, 2), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])])
     error = clash(Instance(paper_annotations(), decisions=decisions))
     assert error.tokens == (1, 2, 3)
-    assert "--allow-nested" in str(error)
-    refuse_contradictions(Instance(paper_annotations(), decisions=decisions, allow_nested=True))
+    assert "--nested" in str(error)
+    refuse_contradictions(Instance(paper_annotations(), decisions=decisions, nested=Nesting.ALWAYS))
 
 
 def test_a_lone_mention_without_a_partner() -> None:
@@ -119,19 +119,19 @@ ALONE = "mention (1, 1) must be in a chain, but no annotator linked it with a me
             decided(say(StatementKind.TOGETHER, (1, 3), (2, 2))),
             (),
             1,
-            "a chain would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+            "a chain would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
         ),
         (
             decided(say(StatementKind.TOGETHER, (1, 3), (2, 2)), chains=(Chain.of("7", [(1, 3)]),)),
             (),
             1,
-            "a chain would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+            "a chain would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
         ),
         (
             decided(chains=(Chain.of("7", [(1, 3), (2, 2)]),)),
             (1, 2, 3),
             0,
-            "chain 7 would hold (1, 3) and (2, 2) inside it, which only --allow-nested permits",
+            "chain 7 would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
         ),
         (decided(say(StatementKind.EXISTS, (1, 1)), empty=(4, 6)), (4,), 1, ALONE),
     ],

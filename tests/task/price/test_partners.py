@@ -6,7 +6,7 @@ import pytest
 
 from caspr.engines import brute
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.contradictions import arrangement
 from caspr.task.price.partners import find_partners
@@ -31,7 +31,7 @@ def test_no_partner() -> None:
     assert found(task([[1, 2]], exists=[1], absent=[2])) is None
     assert found(task([[1, 2]], exists=[1], apart=[1, 2])) is None
     assert found(task([[2, (1, 3)]], exists=[2])) is None
-    assert found(task([[2, (1, 3)]], exists=[2], allow_nested=True)) == [[1, 2]]
+    assert found(task([[2, (1, 3)]], exists=[2], nested=Nesting.ALWAYS)) == [[1, 2]]
     assert found(task([[1, 2]], exists=[5])) is None
 
 
@@ -78,7 +78,9 @@ def test_a_whole_group_is_a_partner() -> None:
     assert found(task([[1, 5]], exists=[1], chains=[[5, 6]])) is None
     assert found(task([[1, 5, 6]], exists=[1], chains=[[5, 6]], apart=[1, 6])) is None
     assert found(task([[(6, 7), 5, 6]], exists=[(6, 7)], chains=[[5, 6]])) is None
-    assert found(task([[(6, 7), 5, 6]], exists=[(6, 7)], chains=[[5, 6]], allow_nested=True)) == [[5, 6, 6]]
+    assert found(task([[(6, 7), 5, 6]], exists=[(6, 7)], chains=[[5, 6]], nested=Nesting.ALWAYS)) == [
+        [5, 6, 6]
+    ]
 
 
 def test_lone_mentions_of_different_ids_do_not_share_a_chain() -> None:
@@ -107,7 +109,7 @@ def random_task(rng: random.Random) -> Instance:
         tuple(annotations),
         OBJECTIVES[rng.choice(["v", "va"])],
         Decisions.of(statements=statements),
-        allow_nested=rng.random() < 0.4,
+        nested=rng.choice(list(Nesting)),
         forced_votes=rng.random() < 0.3,
     )
 

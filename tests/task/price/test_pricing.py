@@ -5,25 +5,27 @@ from collections import Counter
 from itertools import chain as flatten
 from itertools import combinations
 
+from caspr.engines.brute import judge
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.price.pricing import Class, Connection, pairs_of, pairwise_bound, price
 from caspr.task.price.rules import violations
 from caspr.task.solution import Costs, Partition, canonical
+from caspr.task.votes import Signature
 from caspr.text.document import Chain, Span
 from tests.instances import annotation, random_instance
 
 
 def naive_price(instance: Instance, partition: Partition) -> int | None:
     """Return the cheapest cost over all sets of used links whose components are exactly the chains."""
-    votes, objective, n = instance.votes, instance.objective, instance.votes.annotators
     together = {pair for chain in partition for pair in combinations(chain, 2)}
-    linked = [pair for pair in together if votes.evidence(*pair) and not instance.is_free(*pair)]
+    judged = {pair: judge(instance, *pair) for pair in together}
+    linked = [pair for pair in together if judged[pair].linked and not instance.is_free(*pair)]
     free = {pair for pair in together if instance.is_free(*pair)}
     outside = sum(
-        objective.omit * votes.evidence(*pair)
-        for pair in combinations(votes.signatures, 2)
+        judge(instance, *pair).omitted
+        for pair in combinations(instance.votes.signatures, 2)
         if pair not in together
     )
     best = None
@@ -32,10 +34,10 @@ def naive_price(instance: Instance, partition: Partition) -> int | None:
             if components([*used, *free], partition) != partition:
                 continue
             unused = together - set(used) - free
-            if objective.invent is None and unused:
+            if any(judged[pair].invented is None for pair in unused):
                 continue
-            cost = outside + sum(objective.use * (n - votes.evidence(*pair)) for pair in used)
-            cost += sum(objective.omit * votes.evidence(*pair) + (objective.invent or 0) for pair in unused)
+            cost = outside + sum(judged[pair].used for pair in used)
+            cost += sum(judged[pair].omitted + (judged[pair].invented or 0) for pair in unused)
             best = cost if best is None else min(best, cost)
     return best
 
@@ -74,15 +76,14 @@ def test_price_is_the_cheapest_choice_of_used_links() -> None:
 
 def naive_bound(instance: Instance) -> int:
     """Add up, pair by pair, the cheaper of apart and together, as far as decisions leave a choice."""
-    votes, objective, decisions = instance.votes, instance.objective, instance.decisions
+    decisions = instance.decisions
     total = 0
-    for first, second in combinations(votes.signatures, 2):
-        k = votes.evidence(first, second)
-        omit, use = objective.omit * k, objective.use * (votes.annotators - k)
+    for first, second in combinations(instance.votes.signatures, 2):
+        judged = judge(instance, first, second)
         if decisions.rules_out(first) or decisions.rules_out(second):
-            total += omit
-        elif k and not instance.is_free(first, second):
-            total += min(omit, use)
+            total += judged.omitted
+        elif judged.linked and not instance.is_free(first, second):
+            total += min(judged.omitted, judged.used)
     return total
 
 
@@ -117,14 +118,15 @@ def test_chains_are_priced_by_the_function_that_is_given() -> None:
 
 
 def test_a_mention_has_no_pair_with_itself() -> None:
-    one, two = (frozenset({(0, 1)}), None), (frozenset({(0, 1), (1, 1)}), Span(1, 1))
+    one = (Signature(frozenset({(0, 1)}), 3), None)
+    two = (Signature(frozenset({(0, 1), (1, 1)}), 3), Span(1, 1))
     counted = {(pairs.first, pairs.second): pairs.number for pairs in pairs_of(Counter({one: 1, two: 3}))}
     assert counted == {(one, two): 3, (two, two): 3}
     assert list(pairs_of(Counter({one: 1}))) == []
 
 
 def test_connecting_classes_counts_the_links_that_were_needed() -> None:
-    names: list[Class] = [(frozenset({(0, number)}), None) for number in range(5)]
+    names: list[Class] = [(Signature(frozenset({(0, number)}), 1), None) for number in range(5)]
     one, two, three, four, five = names
     joined = Connection(Counter({one: 2, two: 3, three: 1, four: 1, five: 4}))
     assert joined.parts == 11

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.rules import violations
 from caspr.task.solution import Partition
@@ -64,11 +64,11 @@ def test_a_mention_is_in_one_chain() -> None:
 
 def test_no_mention_inside_another_unless_that_is_allowed() -> None:
     assert broken(INSTANCE, [(1, 3), (2, 2)]) == ["chain 1 has (2, 2) inside (1, 3)"]
-    assert broken(replace(INSTANCE, allow_nested=True), [(1, 3), (2, 2)]) == []
+    assert broken(replace(INSTANCE, nested=Nesting.ALWAYS), [(1, 3), (2, 2)]) == []
 
 
 def test_pairs_that_nobody_linked_where_invent_is_forbidden() -> None:
-    strict = replace(INSTANCE, objective=OBJECTIVES["v"], allow_nested=True)
+    strict = replace(INSTANCE, objective=OBJECTIVES["v"], nested=Nesting.ALWAYS)
     assert broken(strict, [(1, 3), (2, 2), (4, 4)]) == ["chain 1 has 1 pairs that nobody linked"]
     assert broken(replace(strict, objective=OBJECTIVES["va"]), [(1, 3), (2, 2), (4, 4)]) == []
     assert broken(strict, [(1, 3), (6, 6), (5, 5)]) == []
@@ -82,7 +82,7 @@ def test_enforced_links_need_no_vote() -> None:
 def test_a_chain_is_connected_by_links() -> None:
     assert broken(INSTANCE, [(4, 4), (6, 6)]) == ["chain 1 is not connected by links"]
     apart = [(1, 3), (6, 6)], [(2, 2), (4, 4)]
-    loose = replace(INSTANCE, allow_nested=True, annotations=INSTANCE.annotations[:1])
+    loose = replace(INSTANCE, nested=Nesting.ALWAYS, annotations=INSTANCE.annotations[:1])
     assert broken(loose, *apart) == []
     assert broken(loose, [*apart[0], *apart[1]]) == ["chain 1 is not connected by links"]
 

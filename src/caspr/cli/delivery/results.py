@@ -11,7 +11,6 @@ from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, reque
 from caspr.report.summary_json import summary
 from caspr.report.summary_text import summary_lines
 from caspr.result import Result
-from caspr.task.settings import Settings
 from caspr.text.findings import Finding
 
 
@@ -57,16 +56,14 @@ class Reporting:
             files = tuple(self.feedback / name for name in file_names(annotators).values())
             yield Output("--feedback", self.feedback, OutputKind.FOLDER, files)
 
-    def files(
-        self, results: Sequence[Result], settings: Sequence[Settings]
-    ) -> tuple[dict[str, Files], tuple[Finding, ...]]:
+    def files(self, results: Sequence[Result]) -> tuple[dict[str, Files], tuple[Finding, ...]]:
         """Return certificate, report and feedback by option, with a finding per document without proof."""
         texts: dict[str, Files] = {}
         unproven: tuple[Finding, ...] = ()
         if self.certificate is not None:
             from caspr.proof.prove import prove_results
 
-            data, unproven = prove_results(results, settings)
+            data, unproven = prove_results(results)
             texts["--certificate"] = {self.certificate: json.dumps(data, separators=(",", ":")) + "\n"}
         if self.report is not None or self.feedback is not None:
             from caspr.cli.delivery.reports import feedback_texts, format_of, report_text

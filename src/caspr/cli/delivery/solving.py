@@ -17,7 +17,8 @@ from caspr.formats.conll import crossing_findings
 from caspr.report.summary_json import infeasible_summary, summary
 from caspr.result import Result
 from caspr.task.decisions import Decisions
-from caspr.task.settings import Settings, read_settings, without_search
+from caspr.task.settings import Settings, without_search
+from caspr.task.settings.stored import read_settings
 from caspr.task.solution import Stop
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding

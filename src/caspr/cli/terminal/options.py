@@ -14,9 +14,10 @@ import click
 from caspr.engines import ENCODINGS, ENGINES
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS
-from caspr.task.instance import Singletons
+from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
-from caspr.task.settings import Settings, SettingValues, change
+from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS, SettingValues, change
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,10 +33,16 @@ FILES = click.Path(path_type=Path)
 
 _SETTINGS = (
     click.option(
+        "--preset",
+        type=click.Choice(list(PRESETS)),
+        help="Where to start from: what is best by our measurements, or what the paper describes (objective "
+        "v, nested never, singletons drop). All other options count more. Default: default.",
+    ),
+    click.option(
         "--objective",
         type=click.Choice(list(OBJECTIVES), case_sensitive=False),
         help="What costs: v and va weigh votes, u and ua keep as many links as possible; "
-        "va and ua may join mentions that nobody linked. Default: v.",
+        "va and ua may join mentions that nobody linked. Default: va.",
     ),
     click.option("--omit-cost", type=_COST, help="Cost per annotator of a link not used. Default: 2."),
     click.option(
@@ -46,17 +53,44 @@ _SETTINGS = (
     click.option(
         "--invent-cost",
         metavar="N|forbid",
-        help="Cost of a pair in one chain without a used link. Default: forbid (va, ua: 1).",
+        help="Cost of a pair in one chain without a used link. Default: 1 (v, u: forbid).",
     ),
     click.option(
-        "--allow-nested/--no-nested",
-        default=None,
-        help="Whether a chain may hold a mention and one inside it. Default: no.",
+        "--nested",
+        type=click.Choice([choice.value for choice in Nesting]),
+        help="Whether a chain may hold a mention and one inside it: where at least half of the annotators "
+        "linked the two, never, or always. Default: vote.",
+    ),
+    click.option(
+        "--allow-nested/--no-nested", default=None, help="The same as --nested always and --nested never."
     ),
     click.option(
         "--singletons",
         type=click.Choice([choice.value for choice in Singletons]),
-        help="Drop mentions that end in no chain, or keep the favoured ones as chains of one. Default: drop.",
+        help="Drop mentions that end in no chain, or keep the favoured ones as chains of one; auto keeps "
+        "them if annotators marked such. Default: auto.",
+    ),
+    click.option(
+        "--weight",
+        multiple=True,
+        metavar="NAME=NUMBER",
+        help="How many times as much the votes of an annotator cost; may be repeated. Default: 1.",
+    ),
+    click.option(
+        "--weights",
+        metavar="FILE",
+        help="A table of what the votes of each annotator cost, as `caspr weigh` writes it. Default: none.",
+    ),
+    click.option(
+        "--coverage",
+        metavar="FILE|marks",
+        help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark. "
+        "Default: everybody saw everything.",
+    ),
+    click.option(
+        "--variants/--no-variants",
+        default=None,
+        help="Whether mentions that differ only in their boundaries are one mention. Default: no.",
     ),
     click.option(
         "--forced-votes/--no-forced-votes",
@@ -230,6 +264,7 @@ def changed(settings: Settings, given: dict[str, Any], *, reported: bool = False
     Where the result is `reported`, some seconds are spent on how certain it is.
     """
     values = cast(SettingValues, {name: given.get(name) for name in SettingValues.__annotations__})
+    values["weight"] = values["weight"] or None  # an option that may be repeated is empty if it was not given
     if values["certainty"] is None:
         values["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
     if wants_all(given):

@@ -12,7 +12,6 @@ from caspr.corpus.outputs.names import file_name
 from caspr.formats import gold_files, review_file
 from caspr.formats.registry import FORMATS, losses, output_format
 from caspr.result import Result
-from caspr.task.settings import write_settings
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
@@ -33,7 +32,7 @@ def gold_content(job: Job, results: Sequence[Result]) -> tuple[str, Mapping[str,
     golds = [(result, gold) for result in results for gold in _written(job, result)]
     name = file_name(job.document)
     if job.options.layout == "review":
-        return f"{name}.conll", {f"{name}.conll": _review(job, golds)}
+        return f"{name}.conll", {f"{name}.conll": _review(golds)}
     format = _format(job, [gold for _, gold in golds])
     files = gold_files([gold for _, gold in golds], name, format=format)
     if any(file in SUMMARIES or file.startswith(f"{CERTIFICATES}/") for file in files):
@@ -53,9 +52,5 @@ def _format(job: Job, golds: Sequence[Annotation]) -> str:
     return job.options.target or output_format(golds, Path())
 
 
-def _review(job: Job, golds: Sequence[tuple[Result, Annotation]]) -> str:
-    kept = write_settings(job.options.settings)
-    return review_file.write(
-        review_file.Review(gold, result.instance.annotations, result.instance.decisions, kept)
-        for result, gold in golds
-    )
+def _review(golds: Sequence[tuple[Result, Annotation]]) -> str:
+    return review_file.write(review_file.review_of(result, gold) for result, gold in golds)

@@ -147,7 +147,7 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
     """Return the certificate file, if it is wanted, and a finding for each document without a proof."""
     if not job.options.certificate:
         return {}, ()
-    data, findings = prove_results(results, [job.options.settings] * len(results))
+    data, findings = prove_results(results)
     text = json.dumps(data, separators=(",", ":")) + "\n"
     return {f"{CERTIFICATES}/{file_name(job.document)}.json": text}, findings
 

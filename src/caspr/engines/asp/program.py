@@ -7,16 +7,23 @@ order, so that permuting or renaming them gives the same program and therefore t
 
 from collections.abc import Iterator
 from importlib import resources
+from typing import NamedTuple
 
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.solution import Partition
+from caspr.text.document import Span
 
 FIGURES = {
-    "mm": ("definitions", "links", "mm", "mm_objective", "rules", "enforce"),
-    "cm": ("definitions", "links", "cm", "cm_objective", "rules", "enforce"),
+    "mm": ("definitions", "costs", "links", "mm", "mm_objective", "rules", "enforce"),
+    "cm": ("definitions", "costs", "links", "cm", "cm_objective", "rules", "enforce"),
 }
 """The encoding files of each encoding, in the order of the paper."""
-
+WEIGHTED = {
+    "costs": "weighted_costs",
+    "mm_objective": "mm_weighted_objective",
+    "cm_objective": "cm_weighted_objective",
+}
+"""What takes the place of a file where votes have weights or not everybody saw everything."""
 
 LEAST_CHAIN_LIMIT = 10
 """CM's limit in small documents, where 6/5 of very few chains would be too few."""
@@ -28,10 +35,20 @@ def program(instance: Instance, encoding: str, *, show: str = "result_cm/2", ext
         "% The annotations",
         *facts(instance),
         extra,
-        *(figure(name) for name in FIGURES[encoding]),
+        *(figure(name) for name in figures(instance, encoding)),
         f"#show {show}.",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def figures(instance: Instance, encoding: str) -> list[str]:
+    """Name the encoding files for an instance: the paper's, unless weights or coverage differ."""
+    names = FIGURES[encoding]
+    return [WEIGHTED.get(name, name) for name in names] if _is_weighted(instance) else list(names)
+
+
+def _is_weighted(instance: Instance) -> bool:
+    return not instance.coefficients.are_equal or any(seen is not None for seen in instance.seen)
 
 
 def figure(name: str) -> str:
@@ -41,23 +58,66 @@ def figure(name: str) -> str:
 
 def facts(instance: Instance) -> Iterator[str]:
     """Yield the input facts, a line each, in an order that depends only on what they say."""
-    objective = instance.objective
-    yield f"cost(omit,{objective.omit}). cost(use,{objective.use})."
-    if objective.invent is not None:
-        yield f"cost(invent,{objective.invent})."
-    if not instance.allow_nested:
+    yield from _cost_facts(instance)
+    if instance.nested is not Nesting.ALWAYS:
         yield "rule(nested)."
+    if instance.nested is Nesting.VOTE:
+        yield "rule(vote)."
     if instance.singletons is Singletons.VOTE:
         yield "singletons(vote)."
     if instance.forced_votes:
         yield "votes(forced)."
-    contents = sorted(
-        tuple(sorted(chain.mentions for chain in annotation.chains)) for annotation in instance.annotations
-    )
-    for number, chains in enumerate(contents, start=1):
+    for number, annotator in enumerate(_annotators(instance), start=1):
         yield f"annotator({number})."
-        yield from _annotation_facts(str(number), chains)
+        yield from _annotation_facts(str(number), annotator.chains)
+        if _is_weighted(instance):
+            yield from _vote_facts(str(number), annotator)
     yield from _decision_facts(instance)
+
+
+class _Annotator(NamedTuple):
+    """All that a program says of an annotator; sorting by it makes names and order of files irrelevant."""
+
+    chains: Partition
+    omit: int
+    use: int
+    unseen: tuple[Span, ...]
+
+
+def _annotators(instance: Instance) -> list[_Annotator]:
+    costs, votes = instance.coefficients, instance.votes
+    unseen: list[list[Span]] = [[] for _ in instance.annotations]
+    for mention in instance.mentions:
+        viewers = votes.viewers(mention)
+        for number, spans in enumerate(unseen):
+            if not viewers >> number & 1:
+                spans.append(mention)
+    return sorted(
+        _Annotator(
+            tuple(sorted(chain.mentions for chain in annotation.chains)),
+            costs.omit[number],
+            costs.use[number],
+            tuple(unseen[number]),
+        )
+        for number, annotation in enumerate(instance.annotations)
+    )
+
+
+def _cost_facts(instance: Instance) -> Iterator[str]:
+    costs = instance.coefficients
+    if not _is_weighted(instance):
+        yield f"cost(omit,{costs.omit[0]}). cost(use,{costs.use[0]})."
+    elif len(costs.omit) > len(instance.annotations):
+        yield f"omit(forced,{costs.omit[-1]}). use(forced,{costs.use[-1]})."
+    if costs.invent is not None:
+        yield f"cost(invent,{costs.invent})."
+    if costs.constant is not None:
+        yield f"constant({costs.constant})."
+
+
+def _vote_facts(name: str, annotator: _Annotator) -> Iterator[str]:
+    yield f"omit({name},{annotator.omit}). use({name},{annotator.use})."
+    yield from (f"unseen({name},{span.start},{span.end})." for span in annotator.unseen)
 
 
 def _annotation_facts(annotator: str, chains: Partition) -> Iterator[str]:

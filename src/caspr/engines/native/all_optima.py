@@ -139,7 +139,7 @@ def _in_part(state: SolveState, branch: Branch, part: Part, limit: int) -> Optim
     """Return the optima of one part, as chains."""
     bundled = {mention for bundle in branch.bundles for mention in bundle}
     enforced = any(mention in bundled for mentions in part.nodes for mention in mentions)
-    checked = enforced or state.instance.objective.invent == 0
+    checked = enforced or state.instance.has_idle_pairs
     optima = _clusterings(state, part, Budget(state.watch, CHECKED if checked else limit))
     chains = [part.chains(np.array(labels, dtype=np.intp)) for labels in optima.listed]
     if not checked:

@@ -44,8 +44,9 @@ class IncrementalSolver:
         """Return the instance with other decisions, without counting votes again that stay the same."""
         instance = replace(self.instance, decisions=decisions)
         if not instance.forced_votes:
-            # Decisions are no votes, so the votes are still the same; `votes` is a cached property.
+            # Decisions are no votes, so votes and prices are still the same; both are cached properties.
             instance.__dict__["votes"] = self.instance.votes
+            instance.__dict__["prices"] = self.instance.prices
         return instance
 
     def flip_prices(

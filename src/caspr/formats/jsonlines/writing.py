@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from caspr.formats.jsonlines.reading import GOLD_FIELD, JsonlinesLayout, name_and_part
+from caspr.formats.jsonlines.lines import with_gold
+from caspr.formats.jsonlines.reading import JsonlinesLayout, name_and_part
 from caspr.formats.losses import lost_entities, lost_marks
 from caspr.formats.messages import quoted
 from caspr.formats.text_layer.cut_words import mend, whole_words, widened
@@ -69,12 +70,6 @@ def _line(annotation: Annotation) -> str:
         for chain in _ordered(annotation.all_chains)
     ]
     return json.dumps(with_gold(fields, annotation), ensure_ascii=False)
-
-
-def with_gold(fields: dict[str, Any], annotation: Annotation) -> dict[str, Any]:
-    """Say in the object of a document whether it is the result of an adjudication."""
-    rest = {name: value for name, value in fields.items() if name != GOLD_FIELD}
-    return {**rest, GOLD_FIELD: True} if annotation.adjudicated else rest
 
 
 def _recut(layout: JsonlinesLayout, document: Document) -> dict[str, Any]:

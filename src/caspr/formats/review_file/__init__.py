@@ -1,6 +1,6 @@
 """The review file: all annotators and the result side by side, for people to look at and correct.
 
-    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 1}
+    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 2}
     #begin document (name);
     1    The     (1    (4    =(1
     2    girl    1)    4)    =1)
@@ -20,12 +20,11 @@
 """
 
 from caspr.formats.review_file.reading import parse, parse_apart, read
-from caspr.formats.review_file.review import VERSION, Review
+from caspr.formats.review_file.review import Review, review_of
 from caspr.formats.review_file.writing import Prepared, fill, prepare, write
 
 __all__ = [
     "COLUMNS",
-    "VERSION",
     "Prepared",
     "Review",
     "fill",
@@ -33,6 +32,7 @@ __all__ = [
     "parse_apart",
     "prepare",
     "read",
+    "review_of",
     "write",
 ]
 

@@ -17,8 +17,9 @@ from caspr.formats.columns.table import split_columns
 from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.formats.review_file.enforced import enforced_decisions
-from caspr.formats.review_file.review import HEADER, VERSION, Review
+from caspr.formats.review_file.review import HEADER, OLDEST, Review
 from caspr.formats.review_file.statements import read_statements
+from caspr.task.settings.stored import VERSION, upgrade
 from caspr.text.document import Annotation
 from caspr.text.findings import times
 
@@ -95,12 +96,14 @@ def _read_header(block: Block, source: str) -> _Header:
     data = parse_object(found[0].text.removeprefix(HEADER), source, expected, line=found[0].number)
     if problem := _problem(data):
         raise FormatError(source, found[0].number, f"a header with {problem}", expected)
-    return _Header(tuple(data["annotators"]), data.get("columns"), data["settings"], data.get("tokens"))
+    settings = upgrade(data["settings"], data["version"])
+    return _Header(tuple(data["annotators"]), data.get("columns"), settings, data.get("tokens"))
 
 
 def _problem(data: Mapping[str, object]) -> str:
     """Return what is wrong with a header, or nothing."""
-    if data.get("version") != VERSION:
+    version = data.get("version")
+    if type(version) is not int or not OLDEST <= version <= VERSION:
         return f"version {quoted(str(data.get('version')))}"
     names = data.get("annotators")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
+from caspr.task.settings.stored import write_settings
 from caspr.text.document import Annotation
 
-VERSION = 1
+OLDEST = 1
+"""The oldest version that is read."""
 HEADER = "# caspr review:"
 
 
@@ -25,3 +28,10 @@ class Review:
     """How the result was computed, in terms of JSON."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator noted."""
+
+
+def review_of(result: Result, gold: Annotation) -> Review:
+    """Make the review of a result: the annotators' own boundaries, decisions, concrete settings."""
+    given = result.given
+    assert given is not None  # only a program that makes results by hand leaves it out
+    return Review(gold, given.annotations, given.decisions, write_settings(given.settings))

@@ -15,10 +15,11 @@ from caspr.formats.columns.rows import (
     write_document,
 )
 from caspr.formats.columns.table import prefix_columns
-from caspr.formats.review_file.review import HEADER, VERSION, Review
+from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
+from caspr.task.settings.stored import VERSION
 from caspr.text.document import Annotation, Chain, Document, Span
 from caspr.text.ids import is_id
 
@@ -45,6 +46,11 @@ class Prepared:
     """The line that names annotators and settings."""
     aliases: tuple[str, ...]
     """The lines about annotators' chains: names, types, mentions that cross in their chain."""
+
+    def with_settings(self, settings: Mapping[str, object]) -> "Prepared":
+        """Return the same with other settings."""
+        header = {**json.loads(self.header.removeprefix(HEADER)), "settings": dict(settings)}
+        return replace(self, header=_dumped(header))
 
 
 def prepare(
@@ -132,4 +138,8 @@ def _header_line(names: Sequence[str], settings: Mapping[str, object], document:
         "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
     }
+    return _dumped(header)
+
+
+def _dumped(header: Mapping[str, object]) -> str:
     return f"{HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"

@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 from caspr.measures.agreement.sets import Conventions, Unmarked
-from caspr.task.votes import Signature, count_votes, shared
+from caspr.task.votes import Signature, count_votes, meet
 from caspr.text.document import Annotation, Span
 
 Alike = tuple[Signature, frozenset[int]]
@@ -74,13 +74,13 @@ def _linked(classes: Counter[Alike]) -> Counter[tuple[int, int]]:
     holders: dict[tuple[int, int], list[int]] = defaultdict(list)
     known = list(classes)
     for number, (signature, _) in enumerate(known):
-        for chain in signature:
+        for chain in signature.chains:
             holders[chain].append(number)
     found: Counter[tuple[int, int]] = Counter()
     near = {pair for numbers in holders.values() for pair in combinations_with_replacement(numbers, 2)}
     for first, second in near:
         one, other = known[first], known[second]
-        key = len(one[1] & other[1]), shared(one[0], other[0])
+        key = len(one[1] & other[1]), meet(one[0], other[0]).k
         found[key] += _pairs(classes[one], classes[other], same=first == second)
     return found
 

@@ -4,11 +4,11 @@ A proof names chains and their value, and shows that no chains cost less. `verif
 the annotations, in Python's integers, which cannot wrap. The proof is data from a file and may be forged: it
 may make the check fail, but never make it accept a value that is not optimal.
 
-**Gains.** Chains cost `omit` times all votes, minus what the pairs inside chains *gain*. A pair with evidence
-K of N gains `omit K - use (N - K)` if its link is used and `-invent` if not; the larger of the two is its
-*gain* g(K). A pair whose link is enforced and free gains `omit K`. g(0) is at most 0, and from K = 1 on g
-grows with K. So it suffices to bound what the pairs inside chains gain; to count every pair at g, and to
-leave out some rules, can only make the bound weaker, never wrong.
+**Gains.** Chains cost what omitting every link would cost, minus what the pairs inside chains *gain*. What a
+pair gains at its cheaper choice, link used or not, is its *gain* g, which follows from its evidence
+(`task.price.pair_price`); it is at most 0 for a pair that nobody linked. A pair whose link is enforced and
+free gains what omitting it would cost. So it suffices to bound what the pairs inside chains gain; to count
+every pair at g, and to leave out some rules, can only make the bound weaker, never wrong.
 
 **What is checked, and why it suffices.**
 
@@ -20,9 +20,9 @@ leave out some rules, can only make the bound weaker, never wrong.
    with equal signatures and g > 0 among themselves. Some best clustering has twins together: of two that are
    apart, move the one that gains less to the other; it gains there what the other does, may be there
    because the other may, and g of the two comes on top.
-4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no bundle
-   and has g <= 0 with every other, because its evidence with others is at most that with itself. No pair
-   across parts has g > 0. So the pairs outside of parts gain nothing, and the gains of parts add up.
+4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no
+   bundle. No pair whose mentions are in no part, or in two, has g > 0: all pairs of signatures that share an
+   annotator's chain are looked at. So the pairs outside of parts gain nothing, and the gains of parts add up.
 5. *Trees* (`tree`): a part's proof is a tree that decides pairs of nodes both ways, with star inequalities
    and multipliers at its leaves, which bound every clustering by weak duality.
 6. *Cases* (`cases`): the above leaves out that an enforced mention must not stay alone, and that used links
@@ -60,6 +60,6 @@ def _verify(proof: Proof, instance: Instance) -> int:
     require(price(instance, chains).total == value, "the chains do not cost the value")
     facts = Facts(instance)
     gain = bound_gain(facts, proof, facts.allowed, Assumptions.of(instance.decisions))
-    bound = None if gain is None else instance.objective.omit * instance.votes.total - gain
+    bound = None if gain is None else instance.all_omitted - gain
     require(bound == value, f"it proves the bound {bound}, not the value {value}")
     return value

@@ -42,7 +42,7 @@ def verify_documents(
     `None` where nothing is known about decisions. Raise `EngineError` or `InputError` at the first document
     that does not prove what it says.
     """
-    entries = read_entries(data)
+    version, entries = read_entries(data)
     known = {annotations[0].document.key: (annotations, given) for annotations, given in documents}
     for number, entry in enumerate(entries, 1):
         key = read_key(entry, number)
@@ -51,7 +51,7 @@ def verify_documents(
         annotations, given = known[key]
         document = annotations[0].document
         try:
-            certificate = read_certificate(entry, key, len(document.tokens))
+            certificate = read_certificate(entry, key, len(document.tokens), version)
             settings, decisions = certificate.settings, certificate.decisions
             if given is not None:
                 _require_same(decisions, given)

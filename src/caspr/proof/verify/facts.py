@@ -6,8 +6,8 @@ from functools import cached_property
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
+from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
-from caspr.text.links import nested_pairs
 
 Mentions = frozenset[Span]
 
@@ -19,22 +19,13 @@ class Facts:
     instance: Instance
     """Annotations, decisions, objective and rules."""
 
-    @cached_property
-    def gain(self) -> list[int]:
-        """The gain of a pair in one chain by its evidence, at its cheaper choice."""
-        objective, n = self.instance.objective, self.instance.votes.annotators
-        unused = -(objective.invent or 0)
-        used = [objective.omit * k - objective.use * (n - k) for k in range(n + 1)]
-        return [used[k] if objective.prefers_use(k, n) else unused for k in range(n + 1)]
+    def gain(self, first: Signature, second: Signature) -> int:
+        """Return what two mentions of these signatures gain in one chain, at their cheaper choice."""
+        return self.instance.prices.of(meet(first, second)).gain
 
     def extra(self, first: Span, second: Span) -> int | None:
         """Return what using a link costs beyond the cheaper choice; `None` if it cannot be used."""
-        instance = self.instance
-        if instance.is_free(first, second):
-            return 0
-        k, n = instance.votes.evidence(first, second), instance.votes.annotators
-        used = instance.objective.omit * k - instance.objective.use * (n - k)
-        return self.gain[k] - used if k else None
+        return 0 if self.instance.is_free(first, second) else self.instance.price(first, second).extra
 
     @cached_property
     def allowed(self) -> Mentions:
@@ -45,13 +36,12 @@ class Facts:
     def distinguished(self) -> Mentions:
         """The mentions that a pair kept apart may distinguish from others of their signature.
 
-        Where pairs without a vote are forbidden, they are so for all mentions of one signature: such a
-        pair distinguishes nobody, nested or not.
+        Pairs that are forbidden for want of a vote are so for all mentions of one signature: such a pair
+        distinguishes nobody, nested or not.
         """
         instance = self.instance
-        nested = () if instance.allow_nested else nested_pairs(instance.mentions)
-        allowed = instance.objective.invent is not None
-        telling = (pair for pair in nested if allowed or instance.votes.evidence(*pair))
+        nested = instance.nested_faults(instance.mentions)
+        telling = (pair for pair in nested if instance.price(*pair).allowed)
         pairs = (*telling, *instance.decisions.apart)
         return frozenset(span for pair in pairs for span in pair)
 

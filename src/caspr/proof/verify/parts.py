@@ -13,7 +13,7 @@ from caspr.proof.verify.facts import Assumptions, Facts, Mentions
 from caspr.proof.verify.reading import Proof, read_spans, require
 from caspr.proof.verify.tree import Gains, bound_tree
 from caspr.task.price.pricing import classes_of, pairs_of
-from caspr.task.votes import Signature, shared
+from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
 
 Node = list[Span]
@@ -46,7 +46,7 @@ def _read_conflicts(facts: Facts, given: Sequence[Sequence[Sequence[int]]]) -> C
     """Read pairs that must not share a chain, once a rule or a decision is found that says so."""
     conflicts: Conflicts = []
     for first, second in map(read_spans, given):
-        nested = first.nests_with(second) and not facts.instance.allow_nested
+        nested = facts.instance.forbids_nesting(first, second)
         forbidden = nested or facts.instance.decisions.separates(first, second)
         require(forbidden, f"{tuple(first)} and {tuple(second)} may share a chain")
         conflicts.append((first, second))
@@ -64,7 +64,7 @@ def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed:
             signature = signature_of(node[0])
             alike = all(signature_of(mention) == signature for mention in node)
             require(alike and special.isdisjoint(node), "the mentions of a node are not twins")
-            require(facts.gain[shared(signature, signature)] > 0, "twins of a node do not gain")
+            require(facts.gain(signature, signature) > 0, "twins of a node do not gain")
     placed = frozenset(mention for node in nodes for mention in node)
     require(len(placed) == sum(map(len, nodes)), "a mention is in two nodes")
     return placed
@@ -75,34 +75,38 @@ def _check_parts(facts: Facts, parts: list[Mentions], scope: Mentions, assumed: 
     placed = frozenset[Span]().union(*parts)
     require(len(placed) == sum(map(len, parts)), "a mention is in two parts")
     require(placed <= scope, "a part has a mention that does not belong there")
-    for mention in scope - placed:
-        signature = facts.instance.votes.signature(mention)
-        dead = mention not in assumed.bundles and facts.gain[shared(signature, signature)] <= 0
-        require(dead, f"{tuple(mention)} is in no part")
-    _check_independence(facts, parts)
+    outside = scope - placed
+    for mention in sorted(outside & assumed.bundles.keys()):
+        require(False, f"{tuple(mention)} is in no part")
+    _check_independence(facts, parts, outside)
 
 
-def _check_independence(facts: Facts, parts: list[Mentions]) -> None:
-    """Check that no pair across parts gains, looking only at pairs that an annotator linked."""
+def _check_independence(facts: Facts, parts: list[Mentions], outside: Mentions) -> None:
+    """Check that no pair gains whose mentions are in no part or in two, looking only at linked pairs."""
     holders: dict[tuple[int, int], dict[int, set[Signature]]] = defaultdict(lambda: defaultdict(set))
-    for number, mentions in enumerate(parts):
+    for number, mentions in enumerate((*parts, outside)):
         for signature in {facts.instance.votes.signature(mention) for mention in mentions}:
-            for chain in signature:
+            for chain in signature.chains:
                 holders[chain][number].add(signature)
     for signatures in holders.values():
         for one, other in combinations(signatures.values(), 2):
-            gains = (facts.gain[shared(first, second)] for first, second in product(one, other))
-            require(all(gain <= 0 for gain in gains), "two parts are not independent")
+            _require_no_gain(facts, one, other, "two parts are not independent")
+        alone = signatures.get(len(parts), set())
+        _require_no_gain(facts, alone, alone, "mentions that gain are in no part")
+
+
+def _require_no_gain(facts: Facts, one: set[Signature], other: set[Signature], message: str) -> None:
+    require(all(facts.gain(first, second) <= 0 for first, second in product(one, other)), message)
 
 
 def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
     """Return what the pairs inside nodes gain, which are in one chain whatever the proof decides."""
-    omit = facts.instance.objective.omit
-    return sum(
-        pairs.number * (omit * pairs.evidence if pairs.free else facts.gain[pairs.evidence])
-        for node in nodes
-        for pairs in pairs_of(classes_of(facts.instance, node))
-    )
+    total = 0
+    for node in nodes:
+        for pairs in pairs_of(classes_of(facts.instance, node)):
+            price = facts.instance.prices.of(pairs.evidence)
+            total += pairs.number * (price.omitted if pairs.free else price.gain)
+    return total
 
 
 def _gains(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Gains:
@@ -120,11 +124,11 @@ def _gains(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Gains:
     for one, other in combinations(range(len(nodes)), 2):
         if len(named[one] | named[other]) > 1 or frozenset((one, other)) in forbidden:
             continue
-        evidence = [
-            (shared(first[0], second[0]), count * more)
+        prices = [
+            (instance.prices.of(meet(first[0], second[0])), count * more)
             for first, count in classes[one].items()
             for second, more in classes[other].items()
         ]
-        if instance.objective.invent is not None or all(k for k, _ in evidence):
-            gains[one, other] = sum(facts.gain[k] * count for k, count in evidence)
+        if all(price.allowed for price, _ in prices):
+            gains[one, other] = sum(price.gain * count for price, count in prices)
     return gains

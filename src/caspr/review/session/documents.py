@@ -17,7 +17,8 @@ from caspr.review.session.questions import Queue
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.limits import Limits
 from caspr.task.price.contradictions import refuse_contradictions
-from caspr.task.settings import Settings, read_settings, write_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import read_settings, write_settings
 from caspr.text.document import Document
 
 FIRST_LOOK = 3.0

@@ -20,7 +20,7 @@ from caspr.review.session.views import Viewer
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits
 from caspr.task.notes import Note
-from caspr.task.settings import write_settings
+from caspr.task.settings.stored import write_settings
 from caspr.text.document import Span
 
 HistoryEntry = tuple[Snapshot, str]
@@ -76,6 +76,9 @@ class History:
         """Return the lines of the review file for a snapshot."""
         decisions = as_written(snapshot.decisions, self.solver.touching)
         notes = [note for _, note in snapshot.notes]
+        if self.solver.settings.variants:
+            settings = write_settings(self.solver.settings_with(snapshot.decisions))
+            self._filler.prepared = self._filler.prepared.with_settings(settings)
         return self._filler.fill(self.solver.gold(snapshot), decisions, notes)
 
     def step_for(self, operation: Operation, limits: Limits) -> "Step":

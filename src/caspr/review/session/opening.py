@@ -20,7 +20,8 @@ from caspr.review.session.documents import ChangeSettings
 from caspr.review.session.session import ReviewSession
 from caspr.review.session.store import Store
 from caspr.task.decisions import Decisions
-from caspr.task.settings import Settings, write_settings
+from caspr.task.settings import Settings
+from caspr.task.settings.stored import write_settings
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding

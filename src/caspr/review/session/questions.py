@@ -23,7 +23,7 @@ from caspr.formats.review_file.statements import spelled
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions
 from caspr.task.limits import Limits
-from caspr.task.votes import Signature, shared
+from caspr.task.votes import Signature, meet
 from caspr.text.document import Document, Span
 
 SHOWN = 60
@@ -155,9 +155,9 @@ def _doubtful(
     """Yield for every mention of a chain its best earlier one, unless all annotators agree on some."""
     last: dict[Signature, Span] = {}
     for mention in mentions:
-        signature = signatures.get(mention, frozenset())
+        signature = signatures[mention]
         if last:
-            evidence, earlier = max((shared(signature, kind), span) for kind, span in last.items())
+            evidence, earlier = max((meet(signature, kind).k, span) for kind, span in last.items())
             if 0 < evidence < annotators:
                 yield (earlier, mention), evidence
         last[signature] = mention

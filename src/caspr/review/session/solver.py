@@ -11,16 +11,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
-from caspr.adjudication import prepare, solve_and_certify
+from caspr.adjudication import made_concrete, prepare, solve_and_certify
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.proof.certify import Certifier
-from caspr.result import GOLD, Result, merge_marks, number_chains
+from caspr.result import GOLD, Given, Result, merge_marks, number_chains
 from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
+from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.notes import Note
 from caspr.task.settings import Settings
+from caspr.task.settings.boundaries import decided_groups
 from caspr.task.solution import Costs, Partition, Solution, found
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.entities import name_entities
@@ -87,9 +89,13 @@ class Solver:
 
     def __post_init__(self) -> None:
         """Align the annotators' texts and make the solver ready."""
-        self.annotations, self.findings = prepare(self.annotations, allow_nested=self.settings.allow_nested)
+        self.annotations, self.findings = prepare(self.annotations)
+        given, odd = made_concrete(self.annotations, Decisions(), self.settings)
+        self.settings = replace(given.settings, kept_variants=self.settings.kept_variants)
+        self._by_boundaries: dict[object, tuple[IncrementalSolver, Certifier]] = {}
         self._certifier = Certifier()
         self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
+        self.findings += (*odd, *check_task(self.incremental.instance))
 
     @property
     def document(self) -> Document:
@@ -117,7 +123,27 @@ class Solver:
 
     def instance(self, decisions: Decisions) -> Instance:
         """Set the task with some decisions; votes are not counted again."""
-        return self.incremental.with_decisions(decisions)
+        return self._prepared(decisions)[2]
+
+    def _prepared(self, decisions: Decisions) -> tuple[IncrementalSolver, Certifier, Instance]:
+        """Return the task, with what was solved and certified before for the same boundaries of mentions."""
+        if not self.settings.variants:
+            return self.incremental, self._certifier, self.incremental.with_decisions(decisions)
+        variants = self.settings.find_variants(self.annotations, decisions)
+        key = tuple(sorted(variants.boundaries.items()))
+        if key not in self._by_boundaries:
+            fresh = self.settings.instance(self.annotations, Decisions(), variants)
+            self._by_boundaries[key] = IncrementalSolver(fresh), Certifier()
+        incremental, certifier = self._by_boundaries[key]
+        moved = decisions.on_boundaries(variants.boundaries)
+        return incremental, certifier, incremental.with_decisions(moved)
+
+    def settings_with(self, decisions: Decisions) -> Settings:
+        """Return the settings for a review file with some decisions, which keep their variants."""
+        if not self.settings.variants:
+            return self.settings
+        variants = self.settings.find_variants(self.annotations, decisions)
+        return replace(self.settings, kept_variants=decided_groups(variants.groups, decisions))
 
     def solve(
         self,
@@ -128,13 +154,9 @@ class Solver:
         progress: Progress = silent,
     ) -> Snapshot:
         """Optimise around decisions; raise `ContradictionError` if they cannot hold together."""
-        instance = self.instance(decisions_of(entries))
+        incremental, certifier, instance = self._prepared(decisions_of(entries))
         certified = solve_and_certify(
-            instance,
-            self.incremental.answer,
-            limits or self.settings.limits,
-            progress,
-            self._certifier.certify,
+            instance, incremental.answer, limits or self.settings.limits, progress, certifier.certify
         )
         solution = certified.solution
         chains = self._chains(instance, solution.partitions[0], before)
@@ -163,7 +185,12 @@ class Solver:
             engine="native",
             seconds=0.0,
             findings=self.findings,
+            given=self._given(position.decisions),
         )
+
+    def _given(self, decisions: Decisions) -> Given:
+        variants = self.settings.find_variants(self.annotations, decisions)
+        return Given(self.annotations, decisions, self.settings_with(decisions), variants)
 
     def solution(self, position: Snapshot) -> Solution:
         """Return the result as engines give it."""

@@ -131,7 +131,7 @@ class Viewer:
         best: dict[str, tuple[int, Span]] = {}
         for other in votes.neighbours(span):
             id = snapshot.chain_of.get(other)
-            evidence = votes.evidence(span, other)
+            evidence = votes.evidence(span, other).k
             if id is not None and evidence > best.get(id, (0, span))[0]:
                 best[id] = (evidence, other)
         home = snapshot.chain_of.get(span)

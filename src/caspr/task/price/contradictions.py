@@ -4,7 +4,7 @@ Decisions can be respected if and only if
 
     (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
         or holds a mention that a closed token or a statement rules out;
-    (2) no group holds a mention and one inside it (while that rule is on);
+    (2) no group holds a mention and one inside it (where nesting is never allowed);
     (3) every mention that is a group alone finds a partner: see `partners`.
 
 Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
@@ -18,7 +18,6 @@ from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.instance import Instance
 from caspr.task.price.partners import Chains, find_partners
 from caspr.text.document import Document, Span
-from caspr.text.links import nested_pairs
 
 Item = int | Statement
 """A cell, named by its token, or a statement."""
@@ -112,13 +111,9 @@ def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[
     for first, second in decisions.torn:
         if decisions.group_of[first] is group:
             yield f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
-    if not instance.allow_nested:
-        for outer, inner in nested_pairs(group.mentions):
-            name = f"chain {group.ids[0]}" if group.ids else "a chain"
-            yield (
-                f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, "
-                "which only --allow-nested permits"
-            )
+    for outer, inner in instance.nested_faults(group.mentions):
+        name = f"chain {group.ids[0]}" if group.ids else "a chain"
+        yield f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, which --nested never forbids"
 
 
 def _twice(decisions: Decisions, group: Group) -> Span | None:

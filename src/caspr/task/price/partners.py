@@ -41,7 +41,7 @@ def find_partners(instance: Instance, decisions: Decisions) -> Chains | None:
             for other in instance.votes.neighbours(mention)
             if not decisions.rules_out(other)
             and not decisions.separates(mention, other)
-            and (instance.allow_nested or not mention.nests_with(other))
+            and not instance.forbids_nesting(mention, other)
         ]
         for mention in sorted(decisions.lone)
     }
@@ -151,9 +151,6 @@ class _Trial:
         return [chain for chain in chains if all(self._fits(mention, other) for other in chain)]
 
     def _fits(self, mention: Span, other: Span) -> bool:
-        if self.decisions.separates(mention, other):
+        if self.decisions.separates(mention, other) or self.instance.forbids_nesting(mention, other):
             return False
-        if not self.instance.allow_nested and mention.nests_with(other):
-            return False
-        linked = self.instance.votes.evidence(mention, other) > 0
-        return linked or self.instance.objective.invent is not None
+        return self.instance.price(mention, other).allowed

@@ -2,12 +2,10 @@
 
 The mentions of a chain fall into *classes* with equal signature and equal enforced group; all pairs
 between two classes are alike, so a chain costs as much work as the square of its few classes.
-A pair with enforced link is free. A pair with evidence K is used or left unused, whichever is cheaper; a
-pair without evidence is invented. Used and free links must connect the chain. If the cheapest choice
-does not, the links that connect it at least extra cost are used as well: adding links is a matroid
-question, so taking them by extra cost, cheapest first (Kruskal), is exact. The extra cost of a link,
-use (N - K) - omit K - invent, falls with K: so links with more evidence come first, and pairs without
-evidence, which cannot be used, come last, when a chain that links can connect is connected.
+A pair with enforced link is free. A pair that some annotator linked is used or left unused, whichever is
+cheaper (`pair_price`); a pair that nobody linked is invented. Used and free links must connect the chain. If
+the cheapest choice does not, the links that connect it at least extra cost are used as well: adding links is
+a matroid question, so taking them by extra cost, cheapest first (Kruskal), is exact.
 """
 
 from collections import Counter
@@ -16,8 +14,9 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from caspr.task.instance import Instance
+from caspr.task.price.pair_price import PairPrice
 from caspr.task.solution import Costs, Partition
-from caspr.task.votes import Signature, shared
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
 
@@ -32,8 +31,8 @@ class Pairs(NamedTuple):
     second: Class
     number: int
     """How many pairs of mentions."""
-    evidence: int
-    """K of each pair."""
+    evidence: Evidence
+    """What annotators say about each pair."""
     free: bool
     """Whether each link is enforced."""
 
@@ -45,38 +44,37 @@ Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
 def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
     """Compute what a partition costs, by kind.
 
-    The partition must be connected by links and, where invent is forbidden, free of invented pairs:
-    `violations` checks that.
+    The partition must be connected by links and free of pairs that must not share a chain: `violations`
+    checks that.
     """
     priced = priced or price_chain
     chains = [priced(instance, chain) for chain in partition]
-    kept = sum(votes for votes, _ in chains)
-    omitted = Costs(omitted=instance.objective.omit * (instance.votes.total - kept))
-    return sum((costs for _, costs in chains), omitted)
+    kept = sum(saved for saved, _ in chains)
+    return sum((costs for _, costs in chains), Costs(omitted=instance.all_omitted - kept))
 
 
 def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
-    """Return the votes a chain keeps (those of used and free links) and what its pairs cost."""
-    objective, n = instance.objective, instance.votes.annotators
+    """Return what it saves not to omit the used and free links of a chain, and what its pairs cost."""
     classes = classes_of(instance, chain)
-    used, unused = 0, 0
-    kept = 0
+    used, invented, kept = 0, 0, 0
     joined = Connection(classes)
-    left_unused: list[Pairs] = []
+    left_unused: list[tuple[int, PairPrice, Pairs]] = []
     for pairs in pairs_of(classes):
-        if pairs.free or objective.prefers_use(pairs.evidence, n):
-            kept += pairs.number * pairs.evidence
-            used += 0 if pairs.free else pairs.number * (n - pairs.evidence)
+        cost = instance.prices.of(pairs.evidence)
+        if pairs.free or cost.connects:
+            kept += pairs.number * cost.omitted
+            used += 0 if pairs.free else pairs.number * (cost.used or 0)
             joined.connect(pairs.first, pairs.second)
         else:
-            unused += pairs.number
-            left_unused.append(pairs)
-    for pairs in sorted(left_unused, key=lambda pairs: -pairs.evidence):
+            invented += pairs.number * (cost.invented or 0)
+            if cost.extra is not None:
+                left_unused.append((cost.extra, cost, pairs))
+    for _, cost, pairs in sorted(left_unused, key=lambda one: one[0]):
         added = joined.connect(pairs.first, pairs.second)
-        kept += added * pairs.evidence
-        used += added * (n - pairs.evidence)
-        unused -= added
-    return kept, Costs(used=objective.use * used, invented=(objective.invent or 0) * unused)
+        kept += added * cost.omitted
+        used += added * (cost.used or 0)
+        invented -= added * (cost.invented or 0)
+    return kept, Costs(used=used, invented=invented)
 
 
 def classes_of(instance: Instance, chain: Iterable[Span]) -> Counter[Class]:
@@ -92,7 +90,7 @@ def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
         count = classes[first] * (classes[first] - 1) // 2 if same else classes[first] * classes[second]
         free = first[1] is not None and first[1] == second[1]
         if count:
-            yield Pairs(first, second, count, shared(first[0], second[0]), free)
+            yield Pairs(first, second, count, meet(first[0], second[0]), free)
 
 
 class Connection:
@@ -131,7 +129,6 @@ def pairwise_bound(instance: Instance) -> int:
     >>> pairwise_bound(Instance((one, Annotation.of("two", document, []))))
     1
     """
-    objective, n = instance.objective, instance.votes.annotators
     ruled_out = instance.decisions.rules_out
     classes = Counter(
         (signature, instance.free_groups.get(mention), ruled_out(mention))
@@ -140,7 +137,7 @@ def pairwise_bound(instance: Instance) -> int:
     members: dict[tuple[int, int], list[int]] = {}
     known = list(classes)
     for position, (signature, _, _) in enumerate(known):
-        for chain in signature:
+        for chain in signature.chains:
             members.setdefault(chain, []).append(position)
     linked = {pair for chain in members.values() for pair in combinations_with_replacement(chain, 2)}
     total = 0
@@ -148,10 +145,9 @@ def pairwise_bound(instance: Instance) -> int:
         (one, group, out), (other, other_group, other_out) = known[first], known[second]
         size = classes[known[first]]
         count = size * (size - 1) // 2 if first == second else size * classes[known[second]]
-        k = shared(one, other)
-        omit, use = objective.omit * k, objective.use * (n - k)
+        cost = instance.prices.of(meet(one, other))
         if out or other_out:
-            total += count * omit
+            total += count * cost.omitted
         elif group is None or group != other_group:
-            total += count * min(omit, use)
+            total += count * min(cost.omitted, cost.used or 0)
     return total

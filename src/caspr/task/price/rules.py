@@ -7,7 +7,6 @@ from caspr.task.instance import Instance
 from caspr.task.price.pricing import Connection, classes_of, pairs_of
 from caspr.task.solution import Partition
 from caspr.text.document import Span
-from caspr.text.links import nested_pairs
 
 Faults = Callable[[Instance, tuple[Span, ...]], Iterable[str]]
 """Yields what is wrong with one chain, whatever the others are."""
@@ -33,15 +32,14 @@ def violations(instance: Instance, partition: Partition, faults: Faults | None =
 
 def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
     """Yield what is wrong with a chain by itself, which follows from its mentions and their free groups."""
-    if not instance.allow_nested:
-        for outer, inner in nested_pairs(chain):
-            yield f"has {tuple(inner)} inside {tuple(outer)}"
+    for outer, inner in instance.nested_faults(chain):
+        yield f"has {tuple(inner)} inside {tuple(outer)}"
     classes = classes_of(instance, chain)
     joined = Connection(classes)
     for pairs in pairs_of(classes):
-        if pairs.free or pairs.evidence:
+        if pairs.free or pairs.evidence.givers:
             joined.connect(pairs.first, pairs.second)
-        elif instance.objective.invent is None:
+        elif not instance.prices.of(pairs.evidence).allowed:
             yield f"has {pairs.number} pairs that nobody linked"
     if joined.parts > 1:
         yield "is not connected by links"

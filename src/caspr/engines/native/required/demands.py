@@ -27,9 +27,10 @@ out of the chain. Unless all optima are wanted, one of several mentions outside 
 swapped with it, which changes neither cost nor rules: then some optimum is below a way.
 
 Claim 3: a partition of the relaxation in which nothing offends is a solution. Proof: a pair between two
-pieces of a chain cannot be used without loss, so it gains -invent or is forbidden. Where no bundle holds
-the pieces together, cutting between them gains invent for each pair; so an optimum has no such chain
-unless invent is 0, and there, or where the partition is no proven optimum, `nesting` has cut it. Hence a
+pieces of a chain cannot be used without loss, so it costs what inventing it costs, or is forbidden. Where no
+bundle holds the pieces together, cutting between them saves that for each pair; so an optimum has no such
+chain unless that is 0 (`Instance.has_idle_pairs`), and there, or where the partition is no proven optimum,
+`nesting` has cut it. Hence a
 chain of several pieces has a bundle of several pieces, which offends; and an enforced mention in a chain
 of one piece has a used link.
 """
@@ -41,7 +42,7 @@ from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.connectivity import Pair, contradicts, extra, pieces
 from caspr.engines.native.translation.translate import Bundles
 from caspr.task.solution import Partition
-from caspr.task.votes import shared
+from caspr.task.votes import meet
 from caspr.text.document import Span
 
 
@@ -154,7 +155,7 @@ def _partners(
         signature = votes.signature(mention)
         if instance.decisions.rules_out(mention) or (mention not in special and signature in met):
             continue
-        evidence = sum(shared(signature, votes.signature(one)) for one in piece)
+        evidence = sum(meet(signature, votes.signature(one)).k for one in piece)
         ranked.append((-evidence, mention))
         if mention not in special:
             met.add(signature)

@@ -17,11 +17,11 @@ bundle is in several pieces, these are all demands; otherwise no link at all lea
 Claim 2: the best solution costs what the best of each region cost together; regions are independent, so
 their alternatives need not be combined. Proof: take a solution and cut its chains at the borders of
 regions, then into what the used links that are left hold together. The first cut costs nothing, as no pair
-across gains; the second neither, as no pair across is used, and apart it saves invent. Bundles stay whole:
-one in a single piece is held by its own links, and if there is another, no link and so no chain crosses a
-border. Every demand is still met by the same link. So the solution costs at least the sum of what it costs
-in the regions. Conversely, solutions of all regions, put together, are a solution, as no chain holds mentions
-of two regions.
+across gains; the second neither, as no pair across is used, and apart it saves what inventing costs.
+Bundles stay whole: one in a single piece is held by its own links, and if there is another, no link and so
+no chain crosses a border. Every demand is still met by the same link. So the solution costs at least the
+sum of what it costs in the regions. Conversely, solutions of all regions, put together, are a solution, as
+no chain holds mentions of two regions.
 
 Claim 3: the ways out of an offence in a region change nothing outside it, and every region below such a
 way lies within the region or outside it. Proof: a way joins a piece with a linked mention and its bundle,

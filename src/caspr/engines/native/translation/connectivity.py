@@ -1,7 +1,7 @@
 """What holds a chain together: its pieces by links that are free or used without loss.
 
-A link of evidence K is used at no loss when `prefers_use` says so. Mentions of one class (signature and
-enforced group) are alike, so pieces are found between classes; the pairs of a chain are never listed.
+A link is used at no loss where its price says so (`task.price.pair_price`). Mentions of one class (signature
+and enforced group) are alike, so pieces are found between classes; the pairs of a chain are never listed.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,10 +9,9 @@ from itertools import combinations_with_replacement
 
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import Class, classes_of, pairs_of
-from caspr.task.votes import shared
+from caspr.task.votes import meet
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
-from caspr.text.links import nested_pairs
 
 Pair = tuple[Span, Span]
 """Two mentions."""
@@ -42,21 +41,12 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
 
 def _used(instance: Instance, one: Class, other: Class) -> bool:
     free = one[1] is not None and one[1] == other[1]
-    evidence = shared(one[0], other[0])
-    return free or instance.objective.prefers_use(evidence, instance.votes.annotators)
+    return free or instance.prices.of(meet(one[0], other[0])).connects
 
 
 def extra(instance: Instance, first: Span, second: Span) -> int | None:
     """Return what using a link costs above the cheapest choice; `None` if nobody gave it."""
-    objective, n = instance.objective, instance.votes.annotators
-    k = instance.votes.evidence(first, second)
-    if instance.is_free(first, second):
-        return 0
-    if k == 0:
-        return None
-    if objective.prefers_use(k, n):
-        return 0
-    return objective.use * (n - k) - objective.omit * k - (objective.invent or 0)
+    return 0 if instance.is_free(first, second) else instance.price(first, second).extra
 
 
 def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[Pair] = ()) -> bool:
@@ -68,12 +58,12 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
     groups = (decisions.group_of[span] for span in inside if span in decisions.group_of)
     if len({id for group in groups for id in group.ids}) > 1:
         return True
-    if not instance.allow_nested and next(nested_pairs(bundle), None) is not None:
+    if next(instance.nested_faults(bundle), None) is not None:
         return True
     if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
         return True
     pairs = pairs_of(classes_of(instance, inside))
-    return instance.objective.invent is None and any(not (pair.evidence or pair.free) for pair in pairs)
+    return any(not (pair.free or instance.prices.of(pair.evidence).allowed) for pair in pairs)
 
 
 def _may_exist(instance: Instance, mention: Span) -> bool:

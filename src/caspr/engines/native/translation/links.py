@@ -1,21 +1,23 @@
-"""Links between kinds of mentions, counted without listing the pairs of any chain.
+"""Links between kinds of mentions, found without listing the pairs of any chain.
 
-A *kind* is all mentions of one signature. Two kinds share evidence K if K annotators have a chain with
-both; the mentions behind them are never listed, so a chain of thousands costs the square of its few
-kinds.
+A *kind* is all mentions of one signature. Two kinds are linked if an annotator has a chain with both; the
+mentions behind them are never listed, so a chain of thousands costs the square of its few kinds. However many
+pairs there are, few kinds of evidence occur: every pair has the number of its evidence.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Ints, Labels
-from caspr.task.votes import Signature, shared
+from caspr.task.votes import Evidence, Signature, meet
 
 FEW = 12
 """Chains of so few kinds are quicker without arrays."""
+WORD = 62
+"""How many annotators' bits one integer of an array holds."""
 
 
 @dataclass(frozen=True)
@@ -24,29 +26,62 @@ class Links:
 
     first: Labels
     second: Labels
-    """The pairs of distinct kinds with evidence, the smaller position first."""
-    evidence: Ints
-    """K of each of these pairs."""
-    inside: Ints
-    """K of two mentions of one kind, for every kind."""
+    """The pairs of distinct kinds that somebody linked, the smaller position first."""
+    evidence: Labels
+    """For each of these pairs, its evidence, as a position in `distinct`."""
+    inside: Labels
+    """The same for two mentions of one kind, for every kind."""
+    distinct: tuple[Evidence, ...]
+    """All evidence that occurs."""
+    view: Labels
+    """For every kind, who saw its mentions, as a position in `views`."""
+    views: tuple[int, ...]
+    """All sets of annotators who saw the mentions of some kind."""
+
+    def chosen(self, pairs: Labels) -> "Links":
+        """Return these links with some of the pairs only."""
+        return replace(
+            self, first=self.first[pairs], second=self.second[pairs], evidence=self.evidence[pairs]
+        )
 
 
-def count_links(kinds: Sequence[Signature]) -> Links:
-    """Count how many annotators link each two kinds.
+def find_links(kinds: Sequence[Signature]) -> Links:
+    """Find out which annotators link each two kinds.
 
-    >>> links = count_links([frozenset({(0, 1), (1, 1)}), frozenset({(0, 1)}), frozenset({(1, 1)})])
-    >>> links.first.tolist(), links.second.tolist(), links.evidence.tolist(), links.inside.tolist()
-    ([0, 0], [1, 2], [1, 1], [2, 1, 1])
+    >>> chains = ({(0, 1), (1, 1)}, {(0, 1)}, {(1, 1)})
+    >>> links = find_links([Signature(frozenset(found), viewers=0b11) for found in chains])
+    >>> links.first.tolist(), links.second.tolist()
+    ([0, 0], [1, 2])
+    >>> [links.distinct[number].givers for number in links.evidence]
+    [1, 2]
+    >>> [links.distinct[number].k for number in links.inside]
+    [2, 1, 1]
     """
     chains: dict[int, dict[int, list[int]]] = {}
     for position, kind in enumerate(kinds):
-        for annotator, chain in kind:
+        for annotator, chain in kind.chains:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
-    size = len(kinds)
-    keys = [_pairs_of_one(list(found.values()), size) for _, found in sorted(chains.items())]
-    pairs, evidence = np.unique(np.concatenate(keys or [np.empty(0, dtype=np.int64)]), return_counts=True)
-    inside = np.array([shared(kind, kind) for kind in kinds], dtype=np.int64)
-    return Links(pairs // max(size, 1), pairs % max(size, 1), evidence.astype(np.int64), inside)
+    size = max(len(kinds), 1)
+    given = {one: _pairs_of_one(list(found.values()), size) for one, found in chains.items()}
+    pairs, words = _who_gave(given)
+    first, second = pairs // size, pairs % size
+    views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
+    view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
+    example, evidence = _alike([*words, view[first] * len(views) + view[second]])
+    numbers: dict[Evidence, int] = {}
+    # One pair stands for all that have the same givers and are seen by the same annotators.
+    found = (meet(kinds[int(first[pair])], kinds[int(second[pair])]) for pair in example)
+    between = np.array([numbers.setdefault(one, len(numbers)) for one in found], dtype=np.intp)
+    inside = [numbers.setdefault(meet(kind, kind), len(numbers)) for kind in kinds]
+    return Links(
+        first,
+        second,
+        between[evidence],
+        np.array(inside, dtype=np.intp),
+        tuple(numbers),
+        view,
+        tuple(views),
+    )
 
 
 def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
@@ -64,3 +99,25 @@ def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     held = sum(len(chain) for chain in chains)
     several = held > len({position for chain in chains for position in chain})
     return np.unique(every) if several else every
+
+
+def _who_gave(given: Mapping[int, Ints]) -> tuple[Ints, list[Ints]]:
+    """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62."""
+    lists = list(given.values())
+    pairs, place = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
+    words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(max(given, default=0) // WORD + 1)]
+    start = 0
+    for annotator, keys in given.items():
+        words[annotator // WORD][place[start : start + len(keys)]] |= 1 << annotator % WORD
+        start += len(keys)
+    return pairs, words
+
+
+def _alike(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
+    """Group rows that are alike in all columns: return a row of each group, and the group of each row."""
+    group = np.zeros(len(columns[0]), dtype=np.int64)
+    example: Labels = np.zeros(min(1, len(group)), dtype=np.intp)
+    for column in columns:
+        values, number = np.unique(column, return_inverse=True)
+        _, example, group = np.unique(group * len(values) + number, return_index=True, return_inverse=True)
+    return example, group

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from caspr.engines.native.partition.outcome import OnBound, SearchOutcome, ignore_bound
 from caspr.engines.native.state import PartSolver, SolveState, solve_ahead, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, pieces
-from caspr.engines.native.translation.translate import Bundles, Part, gain_table, inside
+from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
-from caspr.text.links import nested_pairs
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,10 @@ def _until_respected(
         state.nested |= broken
     gained = sum(part.constant + found.value for part, found in zip(parts, outcomes, strict=True))
     at_most = sum(part.constant + found.bound for part, found in zip(parts, outcomes, strict=True))
-    total = instance.objective.omit * instance.votes.total
+    total = instance.all_omitted
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
-        if instance.objective.invent == 0 or not found.proven:
+        if instance.has_idle_pairs or not found.proven:
             held, more = _connected(state, held, bundles)
             gained += more
         kept += held
@@ -95,17 +94,15 @@ def _until_respected(
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
-    """Return the nested pairs of all chains; there are none where everything without a vote is forbidden."""
-    if state.instance.allow_nested or state.instance.objective.invent is None:
-        return set()
-    return {pair for part in chains for chain in part for pair in nested_pairs(chain)}
+    """Return the nested pairs of all chains that the rule keeps apart."""
+    return {pair for part in chains for chain in part for pair in state.instance.nested_faults(chain)}
 
 
 def _solve_parts(
     state: SolveState, parts: tuple[Part, ...], solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
     """Solve all parts, small ones first; at the root, report the bound as it rises."""
-    total = state.instance.objective.omit * state.instance.votes.total
+    total = state.instance.all_omitted
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes = []
     if solver is solve_exactly:
@@ -130,12 +127,12 @@ def _raising(state: SolveState, least: int) -> OnBound:
 
 def _connected(state: SolveState, chains: list[list[Span]], bundles: Bundles) -> tuple[list[list[Span]], int]:
     """Cut chains that do not hang together, which an optimum never needs; return also what that gains."""
-    instance, gains = state.instance, gain_table(state.instance)
+    instance = state.instance
     glued = [(bundle[0], other) for bundle in bundles for other in bundle[1:]]
     cut, gained = [], 0
     for chain in chains:
         split = pieces(instance, chain, glued)
         if len(split) > 1:
-            gained += sum(inside(instance, gains, piece) for piece in split) - inside(instance, gains, chain)
+            gained += sum(gain_inside(instance, piece) for piece in split) - gain_inside(instance, chain)
         cut += [piece for piece in split if len(piece) > 1]
     return cut, gained

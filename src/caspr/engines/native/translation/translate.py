@@ -2,24 +2,22 @@
 
 Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive
 among themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the
-limit case of the near-twin rule in `reductions`. They become one node before any pair exists. If it is
-negative, so are all their gains, and they end alone. Mentions that must be together form a *bundle*,
-one node of several kinds.
+limit case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that
+gains nothing, neither within itself nor with another, ends alone. Mentions that must be together form a
+*bundle*, one node of several kinds.
 
-Gains inside one chain, with K of N votes (see `task.objectives`):
-
-    enforced and free            omit K
-    K >= 1                       omit K - use (N - K), or -invent if that is more (link left unused)
-    K = 0                        -invent, or forbidden
+What a pair gains in one chain follows from its evidence (`task.price.pair_price`); a pair with an enforced
+and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
+without a link does that was seen by as many: the same for all if everybody saw everything.
 
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
 better left unused, does not hang together.
 
 No gain wraps. A coefficient is at most `LARGEST_COEFFICIENT` = 10^6, so a pair of mentions gains or loses at
-most 10^6 N, and the pairs of a part of M mentions, counted twice, at most 10^6 N M^2. A part for which that
-bound (with the gains of this instance) exceeds `partition.problem.LARGEST_MASS` is refused before any gain is
-multiplied: with twelve annotators and the largest coefficients, one of more than 154,000 mentions.
+most 10^6 (N + 1), and the pairs of a part of M mentions, counted twice, at most 10^6 (N + 1) M^2. A part for
+which that bound (with the gains of this instance) exceeds `partition.problem.LARGEST_MASS` is refused before
+any gain is multiplied: with twelve annotators and the largest coefficients, one of over 148,000 mentions.
 """
 
 from collections import Counter
@@ -31,13 +29,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import LARGEST_MASS, Ints, Labels, Problem, joined, renumber
+from caspr.engines.native.partition.problem import (
+    LARGEST_MASS,
+    Bools,
+    Ints,
+    Labels,
+    Problem,
+    joined,
+    renumber,
+)
 from caspr.engines.native.translation.connectivity import Pair
-from caspr.engines.native.translation.links import Links, count_links
+from caspr.engines.native.translation.links import Links, find_links
 from caspr.errors import EngineError
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Nesting
 from caspr.task.price.pricing import classes_of, pairs_of
-from caspr.task.votes import Signature
+from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span
 
 FEW = 20
@@ -83,14 +89,38 @@ class Part:
         return [cluster for cluster in clusters.values() if len(cluster) > 1]
 
 
-def gain_table(instance: Instance) -> Ints:
-    """Return the gain of a pair in one chain by its evidence; 0 stands for forbidden at K = 0."""
-    objective, n = instance.objective, instance.votes.annotators
-    table = [-(objective.invent or 0)]
-    for k in range(1, n + 1):
-        used = objective.omit * k - objective.use * (n - k)
-        table.append(used if objective.prefers_use(k, n) else table[0])
-    return np.array(table, dtype=np.int64)
+@dataclass(frozen=True)
+class PairGains:
+    """What pairs of kinds gain, by the numbers that `Links` gives to evidence and viewers."""
+
+    linked: Ints
+    """The gain of a linked pair, by the number of its evidence."""
+    connects: Bools
+    """Whether such a link can be used without loss."""
+    unlinked: Ints
+    """The gain of a pair that nobody linked, by the numbers of who saw the one and the other."""
+    barred: Bools
+    """Whether such a pair is forbidden."""
+
+    @classmethod
+    def of(cls, instance: Instance, links: Links) -> "PairGains":
+        """Look up the prices of all evidence that occurs."""
+        linked = [instance.prices.of(evidence) for evidence in links.distinct]
+        unlinked = [
+            [instance.prices.of(Evidence(0, one & other)) for other in links.views] for one in links.views
+        ]
+        size = len(links.views)
+        return cls(
+            np.array([price.gain for price in linked], dtype=np.int64),
+            np.array([price.connects for price in linked], dtype=bool),
+            np.array([[price.gain for price in row] for row in unlinked], np.int64).reshape(size, size),
+            np.array([[not price.allowed for price in row] for row in unlinked], bool).reshape(size, size),
+        )
+
+    @property
+    def largest(self) -> int:
+        """The largest |gain| of a pair."""
+        return int(max(np.abs(self.linked).max(initial=0), np.abs(self.unlinked).max(initial=0)))
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
@@ -102,18 +132,20 @@ def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
 
     Nested pairs without evidence are seldom together in an optimum, but keep hundreds of twins from being
-    merged: they may be left out and added when a solution breaks them. Where invent is forbidden, so are
-    they anyway.
+    merged: they may be left out and added when a solution breaks them. Those that are forbidden anyway,
+    because nobody linked them, distinguish nobody.
     """
     apart = instance.decisions.apart
-    if instance.allow_nested:
+    if instance.nested is Nesting.ALWAYS:
         return apart
-    all_pairs = all_pairs and instance.objective.invent is not None
-    nested = instance.votes.nested if all_pairs else instance.votes.nested_links
+    nested: Iterable[Pair] = instance.votes.nested_links
     if all_pairs:
-        nested = nested.union(_nested_with(instance.decisions.group_of, instance))
+        every = instance.votes.nested.union(_nested_with(instance.decisions.group_of, instance))
+        nested = (pair for pair in every if instance.price(*pair).allowed)
     allowed = frozenset(instance.mentions)
-    return apart.union(pair for pair in nested if pair[0] in allowed and pair[1] in allowed)
+    return apart.union(
+        pair for pair in nested if allowed.issuperset(pair) and instance.forbids_nesting(*pair)
+    )
 
 
 def _nested_with(enforced: Iterable[Span], instance: Instance) -> Iterator[Pair]:
@@ -132,10 +164,9 @@ class _Kinds:
     of: Mapping[Span, int]
     """The kind of each mention that may end in a chain."""
     links: Links
-    gains: Ints
-    """The gain by evidence."""
+    gains: PairGains
     live: Sequence[bool]
-    """Whether mentions of this kind gain anything together."""
+    """Whether mentions of this kind gain anything, together or with others."""
     part_of: Sequence[int]
     """The part each kind belongs to."""
     bundle_of: Mapping[Span, Span]
@@ -173,8 +204,8 @@ class Translator:
             for group in instance.decisions.groups
             for span in group.mentions
         }
-        self.links = _counted(tuple(numbers), {} if links is None else links)
-        self.gains = gain_table(instance)
+        self.links = _found(tuple(numbers), {} if links is None else links)
+        self.gains = PairGains.of(instance, self.links)
 
     def translate(
         self, bundles: Bundles, forbidden: Collection[Pair], *, ties: bool = False
@@ -204,11 +235,8 @@ class Translator:
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
 
     def _kinds(self, bundles: Bundles, *, ties: bool) -> _Kinds:
-        instance, links = self.instance, self.links
-        useful = self.gains > 0
-        if ties:
-            n = instance.votes.annotators
-            useful = (self.gains >= 0) & [instance.objective.prefers_use(k, n) for k in range(n + 1)]
+        links = self.links
+        useful = (self.gains.linked >= 0) & self.gains.connects if ties else self.gains.linked > 0
         strong = useful[links.evidence]
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
@@ -216,7 +244,9 @@ class Translator:
         second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
         part_of = joined(len(links.inside), first, second).tolist()
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
-        return _Kinds(self.of, links, self.gains, useful[links.inside].tolist(), part_of, bundle_of)
+        live = useful[links.inside]
+        live[links.first[strong]] = live[links.second[strong]] = True
+        return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of)
 
     def _remembered(
         self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
@@ -232,12 +262,12 @@ class Translator:
         return self.parts[key]
 
 
-def _counted(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
-    """Count links, unless they are known for the same kinds; a few are kept."""
+def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links]) -> Links:
+    """Find links, unless they are known for the same kinds; a few are kept."""
     if kinds not in known:
         if len(known) >= FEW:
             known.pop(next(iter(known)))
-        known[kinds] = count_links(kinds)
+        known[kinds] = find_links(kinds)
     return known[kinds]
 
 
@@ -251,30 +281,20 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
     within = within[np.argsort(part[within], kind="stable")]
     numbers, starts = np.unique(part[within], return_index=True)
     pieces = np.split(within, starts[1:])
-    return {
-        number: Links(links.first[piece], links.second[piece], links.evidence[piece], links.inside)
-        for number, piece in zip(numbers.tolist(), pieces, strict=True)
-    }
+    return {number: links.chosen(piece) for number, piece in zip(numbers.tolist(), pieces, strict=True)}
 
 
 def _part(
     instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links | None
 ) -> Part:
-    _refuse_overflow(kinds.gains, len(mentions))
+    _refuse_overflow(kinds.gains.largest, len(mentions))
     atoms = _atoms(kinds, mentions, {span for pair in apart for span in pair})
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     local, position = np.unique(kind, return_inverse=True)
-    evidence = np.diag(kinds.links.inside[local])
-    if links is not None:
-        place = np.full(len(kinds.links.inside), -1, dtype=np.intp)
-        place[local] = np.arange(len(local))
-        first, second = place[links.first], place[links.second]
-        here = (first >= 0) & (second >= 0)
-        evidence[first[here], second[here]] = evidence[second[here], first[here]] = links.evidence[here]
-    votes = evidence[np.ix_(position, position)]
+    gains, forbidden = _between_kinds(kinds, local, links)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
-    gains = kinds.gains[votes] * sizes[:, None] * sizes[None, :]
-    forbidden = votes == 0 if instance.objective.invent is None else np.zeros_like(votes, dtype=bool)
+    gains = gains[np.ix_(position, position)] * sizes[:, None] * sizes[None, :]
+    forbidden = forbidden[np.ix_(position, position)]
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
     for one, other in apart:
         forbidden[where[one], where[other]] = forbidden[where[other], where[one]] = True
@@ -284,9 +304,30 @@ def _part(
     return _bundled(instance, kinds, atoms, Problem(gains, forbidden))
 
 
-def _refuse_overflow(gains: Ints, mentions: int) -> None:
+def _between_kinds(kinds: _Kinds, local: Labels, links: Links | None) -> tuple[Ints, Bools]:
+    """Return what two mentions of some kinds gain, and whether they must not share a chain."""
+    every = kinds.links
+    view = every.view[local]
+    gains = kinds.gains.unlinked[np.ix_(view, view)]
+    forbidden = kinds.gains.barred[np.ix_(view, view)]
+    linked = np.array([bool(every.distinct[number].givers) for number in every.inside[local].tolist()])
+    itself = np.flatnonzero(linked)
+    gains[itself, itself] = kinds.gains.linked[every.inside[local[itself]]]
+    forbidden[itself, itself] = False
+    if links is not None:
+        place = np.full(len(every.inside), -1, dtype=np.intp)
+        place[local] = np.arange(len(local))
+        first, second = place[links.first], place[links.second]
+        here = (first >= 0) & (second >= 0)
+        first, second = first[here], second[here]
+        gains[first, second] = gains[second, first] = kinds.gains.linked[links.evidence[here]]
+        forbidden[first, second] = forbidden[second, first] = False
+    return gains, forbidden
+
+
+def _refuse_overflow(largest: int, mentions: int) -> None:
     """Refuse a part whose gains could add up to more than 64 bits hold."""
-    mass = int(np.abs(gains).max()) * mentions**2
+    mass = largest * mentions**2
     if mass > LARGEST_MASS:
         raise EngineError(
             f"engine native: found gains of up to {mass:.1e} in a part of {mentions:,} mentions, expected at "
@@ -299,7 +340,7 @@ def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) ->
     atoms: dict[object, list[Span]] = {}
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
-        twins = bundle is not None or kinds.gains[kinds.links.inside[kind]] > 0
+        twins = bundle is not None or kinds.gains.linked[kinds.links.inside[kind]] > 0
         key = ("twins", kind, bundle) if twins and mention not in single else mention
         atoms.setdefault(key, []).append(mention)
     return sorted(tuple(atom) for atom in atoms.values())
@@ -321,15 +362,15 @@ def _bundled(instance: Instance, kinds: _Kinds, atoms: list[tuple[Span, ...]], p
     names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
     number = np.array([-1 if id is None else names[id] for id in ids])
     apart = (number[:, None] >= 0) & (number[None, :] >= 0) & (number[:, None] != number[None, :])
-    constant = sum(inside(instance, kinds.gains, nodes[node]) for node in range(len(nodes)))
+    constant = sum(gain_inside(instance, nodes[node]) for node in range(len(nodes)))
     ordered = tuple(tuple(sorted(nodes[node])) for node in range(len(nodes)))
     return Part(problem.separate(apart), ordered, constant)
 
 
-def inside(instance: Instance, gains: Ints, mentions: Collection[Span]) -> int:
+def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
-    omit = instance.objective.omit
-    return sum(
-        pairs.number * (omit * pairs.evidence if pairs.free else int(gains[pairs.evidence]))
-        for pairs in pairs_of(classes_of(instance, mentions))
-    )
+    total = 0
+    for pairs in pairs_of(classes_of(instance, mentions)):
+        price = instance.prices.of(pairs.evidence)
+        total += pairs.number * (price.omitted if pairs.free else price.gain)
+    return total

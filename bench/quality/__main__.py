@@ -1,0 +1,80 @@
+"""Score adjudications against a gold standard, beside single annotators and simpler ways to merge them."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.corpora import CORPORA
+from bench.quality.judged import JudgedSet, read_set
+from bench.quality.responses import Response, adjudicated, baselines
+from bench.quality.scoring import compare, score_documents
+from bench.quality.table import Row, to_markdown
+
+SETTINGS = ("objective=v", "objective=va", "objective=u", "objective=ua")
+"""What is compared unless settings are given."""
+QUICK_SCALE = 0.15
+QUICK_DOCUMENTS = 2
+
+
+def judge(judged: JudgedSet, responses: Sequence[Response], *, baseline: str) -> Iterator[Row]:
+    """Yield the row of each response; the baseline is the response that others are compared with."""
+    without = {
+        one.name: score_documents(judged.documents, one.answers, singletons=False) for one in responses
+    }
+    for one in responses:
+        scored = without[one.name]
+        both = score_documents(judged.documents, one.answers, singletons=True)
+        against = None if one.name == baseline else compare(scored, without[baseline])
+        yield Row(judged.name, one.name, scored, both, against, one.proven)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the table in Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
+    add = parser.add_argument
+    add("datasets", nargs="*", default=list(CORPORA), help=f"{', '.join(CORPORA)}, or folders with a gold")
+    add(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE,...",
+        help="settings to try; '' is the defaults",
+    )
+    add(
+        "--baseline",
+        metavar="RESPONSE",
+        help="what others are compared with; default: the first settings",
+    )
+    add("--no-baselines", action="store_true", help="only the settings, not annotators and simpler merging")
+    add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install caspr[bench])")
+    add("--documents", type=int, help="how many documents of each dataset, over all sizes; default: all")
+    add("--time-limit", type=float, default=10, help="seconds for each adjudication; default: 10")
+    add("--seed", type=int, default=1)
+    add("--scale", type=float)
+    add("--quick", action="store_true", help="two tiny documents of each dataset")
+    given = parser.parse_args(words)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for source in given.datasets:
+            rows += _judged(source, Path(folder), given)
+    print(*to_markdown(rows), sep="\n")
+
+
+def _judged(source: str, folder: Path, given: argparse.Namespace) -> Iterator[Row]:
+    scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
+    most = QUICK_DOCUMENTS if given.quick else given.documents
+    judged = read_set(source, folder=folder, seed=given.seed, scale=scale, most=most)
+    responses = [] if given.no_baselines else list(baselines(judged, crowd=given.crowd))
+    for words in given.set or SETTINGS:
+        print(f"{judged.name}: {words or 'defaults'}", file=sys.stderr, flush=True)
+        responses.append(adjudicated(judged, words, seconds=given.time_limit))
+    names = [one.name for one in responses]
+    baseline = given.baseline or (given.set or SETTINGS)[0] or "defaults"
+    if baseline not in names:
+        raise SystemExit(f"--baseline: found '{baseline}', expected one of {', '.join(names)}")
+    yield from judge(judged, responses, baseline=baseline)
+
+
+if __name__ == "__main__":
+    main()

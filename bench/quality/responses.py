@@ -1,0 +1,101 @@
+"""Responses: what can be made of annotators, by name, each as one annotation per document.
+
+Settings are written as CaspR names them, `objective=va,singletons=vote`; an empty text means the defaults.
+A whole dataset is adjudicated in one run, so that what is decided once per run is decided once per dataset.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.quality.closures import antecedent_majority, majority_closure, union_closure
+from bench.quality.crowd import AGGREGATORS, aggregate
+from bench.quality.judged import Judged, JudgedSet
+from bench.quality.scoring import score_documents
+from caspr.adjudication import adjudicate
+from caspr.text.document import Annotation
+
+CLOSURES: Mapping[str, Callable[[Sequence[Annotation]], Annotation]] = {
+    "majority closure": majority_closure,
+    "union closure": union_closure,
+    "antecedent majority": antecedent_majority,
+}
+"""What needs no optimisation and no learning."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """One way to answer, with what it answers for each document."""
+
+    name: str
+    answers: Mapping[str, Annotation]
+    """By the document's name; an annotator may lack documents."""
+    proven: str = ""
+    """How many adjudications are proven optimal."""
+
+
+def baselines(judged: JudgedSet, *, crowd: bool) -> Iterator[Response]:
+    """Yield what CaspR is compared with; Dawid-Skene and MACE where `crowd` is set."""
+    for annotator in judged.annotators:
+        yield Response(f"annotator {annotator}", _single(judged.documents, annotator))
+    yield Response("the best annotator of each document", {one.name: _best(one) for one in judged.documents})
+    for name, combine in CLOSURES.items():
+        yield Response(name, {one.name: combine(one.annotations) for one in judged.documents})
+    for name in AGGREGATORS if crowd else ():
+        yield Response(f"{name}, closure", aggregate(judged.documents, name))
+
+
+def _single(documents: Sequence[Judged], annotator: str) -> dict[str, Annotation]:
+    return {
+        document.name: given
+        for document in documents
+        for given in document.annotations
+        if given.annotator == annotator
+    }
+
+
+def _best(document: Judged) -> Annotation:
+    """Return the annotation that is closest to the gold, which is known only with the gold."""
+
+    def conll(annotation: Annotation) -> float:
+        return score_documents([document], {document.name: annotation}, singletons=False).f1("conll")
+
+    return max(document.annotations, key=conll)
+
+
+def adjudicated(judged: JudgedSet, words: str, *, seconds: float) -> Response:
+    """Adjudicate all documents with settings given as `name=value,name=value`."""
+    files = [
+        [given for document in judged.documents for given in document.annotations if given.annotator == name]
+        for name in judged.annotators
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = adjudicate(files, **{"time_limit": seconds, **read_values(words)})
+    proven = sum(result.value == result.bound for result in results)
+    answers = {result.gold.document.name: result.gold for result in results}
+    return Response(words or "defaults", answers, f"{proven} of {len(results)}")
+
+
+def read_values(words: str) -> Any:
+    """Read settings given in one word.
+
+    >>> read_values("objective=va,invent_cost=3,allow_nested=true,time_limit=0.5")
+    {'objective': 'va', 'invent_cost': 3, 'allow_nested': True, 'time_limit': 0.5}
+    """
+    pairs = (word.partition("=") for word in words.split(",") if word.strip())
+    return {name.strip().replace("-", "_"): _value(value.strip()) for name, _, value in pairs}
+
+
+def _value(word: str) -> Any:
+    if word in ("", "true", "yes"):
+        return True
+    if word in ("false", "no"):
+        return False
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

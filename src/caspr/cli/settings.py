@@ -1,0 +1,117 @@
+"""`caspr settings`: what different settings make of the same files."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from caspr.adjudication import adjudicate_document, by_document
+from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.messages import print_lines
+from caspr.cli.delivery.outputs import Outputs, requested
+from caspr.cli.terminal.options import (
+    FILES,
+    JsonCommand,
+    changed,
+    format_options,
+    json_option,
+    reading,
+    settings_options,
+)
+from caspr.errors import InputError
+from caspr.formats import read_all
+from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.measures.settings_comparison import compare_settings
+from caspr.report.comparison_tables import settings_lines, settings_values
+from caspr.task.settings import Settings
+from caspr.text.document import Annotation
+
+DEFAULTS = "(defaults)"
+"""How settings without any option are shown."""
+TRIED = (
+    "",
+    "--objective v",
+    "--objective va",
+    "--objective u",
+    "--objective ua",
+    *(f"--objective va --invent-cost {cost}" for cost in (2, 4, 8)),
+)
+"""What is tried unless the user says what."""
+SECONDS = 10.0
+"""The time limit for each document and settings."""
+
+
+@click.command("settings", cls=JsonCommand, context_settings={"max_content_width": 110})
+@click.argument("inputs", nargs=-1, required=True, type=FILES, metavar="FOLDER | A.conll B.conll ...")
+@click.option(
+    "--try",
+    "tried",
+    multiple=True,
+    metavar='"OPTIONS"',
+    help="Options of `caspr adjudicate` to try, in quotes; may be repeated. Default: a selection.",
+)
+@click.option(
+    "--gold", type=FILES, metavar="GOLD", help="A gold standard to score them against: a file or a folder."
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0),
+    default=SECONDS,
+    metavar="S",
+    help=f"Seconds per document and settings. Default: {SECONDS:.0f}.",
+)
+@format_options
+@json_option
+def command(
+    inputs: tuple[Path, ...],
+    tried: tuple[str, ...],
+    gold: Path | None,
+    time_limit: float,
+    json_path: Path | None,
+    **given: Any,
+) -> None:
+    """Show what different settings make of the same files. No gold standard is written."""
+    settings = {words.strip() or DEFAULTS: _settings(words, time_limit) for words in tried or TRIED}
+    files, read = read_given(inputs, reading(given))
+    outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
+    outputs.refuse()
+    documents, findings = by_document(files)
+    print_lines(findings)
+    key = [] if gold is None else _read_key(gold, given)
+    results = {
+        name: [adjudicate_document(annotations, settings=chosen) for annotations in documents]
+        for name, chosen in settings.items()
+    }
+    comparison = compare_settings(results, key)
+    if json_path is not None:
+        text = json.dumps(settings_values(comparison), indent=2, ensure_ascii=False) + "\n"
+        outputs.write({"--json": {json_path: text}})
+    if json_path != STANDARD_OUTPUT:
+        for line in settings_lines(comparison):
+            click.echo(line)
+
+
+@click.command("adjudicate", add_help_option=False)
+@settings_options
+def _options(**given: Any) -> None:
+    """Hold the options that may be tried."""
+
+
+def _settings(words: str, seconds: float) -> Settings:
+    """Read options as `caspr adjudicate` does."""
+    try:
+        context = _options.make_context("--try", shlex.split(words))
+    except (click.UsageError, ValueError) as error:
+        reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        raise InputError(f"--try: found '{words}', expected options of adjudicate: {reason}") from None
+    return changed(Settings(), {**context.params, "time_limit": seconds})
+
+
+def _read_key(path: Path, given: dict[str, Any]) -> list[Annotation]:
+    """Read a gold standard from a file, or from a folder with a file for each document."""
+    files = [path]
+    if path.is_dir():
+        files = [one for one in sorted(path.iterdir()) if one.is_file() and not one.name.startswith(".")]
+    return [annotation for file in read_all(files, **reading(given)) for annotation in file]

@@ -1,0 +1,247 @@
+"""Reliability: how far each annotator's links can be trusted, learned from where annotators agree.
+
+For a pair of mentions there is a truth, coreferent or not, that nobody knows. Each annotator has
+
+    sensitivity    the share of the coreferent pairs that the annotator links
+    specificity    the share of the other pairs that the annotator does not link
+
+and errs independently of the others (the model of Dawid and Skene for two answers). Expectation
+maximisation finds both for every annotator, and the share of coreferent pairs (the prior), from the links
+alone: the share of annotators who linked a pair is the first guess of the probability that it is
+coreferent; then annotators are estimated from these probabilities and the probabilities from the
+annotators, in turn, until nothing changes.
+
+**What is counted** (`patterns`): all pairs of mentions that somebody linked with something in a document,
+over the whole corpus. Pairs that nobody linked are among them, and must be: without them, nothing shows how
+often annotators agree that two mentions are not coreferent, and the likeliest answer is that only pairs
+that everybody linked are. An annotator who did not see both mentions says nothing about a pair, and a pair
+that fewer than `ANNOTATORS` annotators saw is left out: with two, nothing shows who is right.
+
+**Coefficients** are the logarithms of what a vote says, in tenths, as whole numbers:
+
+    omit      10 log(sensitivity / (1 - specificity))       how much a link speaks for a pair
+    use       10 log(specificity / (1 - sensitivity))       how much a missing link speaks against it
+    constant  10 log((1 - prior) / prior)                   how much any pair has against it
+
+so that the cheapest set of pairs is the most probable one. A negative value, of a vote that would speak
+against what it says, becomes 0, with a finding. An annotator with few pairs is estimated near the average
+of all: everybody's own errors count together with `AVERAGE_ERRORS` errors of an average annotator, in as
+many pairs as the average annotator makes them in.
+
+The same files give the same table in whatever order they are read, because patterns are sorted before
+anything is added up. These are estimates, in floating point; what follows from the whole numbers is exact.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from caspr.errors import InputError
+from caspr.measures.reliability.patterns import Pattern, Patterns
+from caspr.task.settings.weights_table import CONSTANT, AnnotatorWeights, WeightsTable
+from caspr.text.findings import Finding, times, warning
+
+ANNOTATORS = 3
+"""How many annotators must have seen a pair, and be in the corpus, for anything to be learned."""
+DISPUTED_PAIRS = 20
+"""How many pairs on which annotators disagree there must be for each annotator."""
+AVERAGE_ERRORS = 5.0
+"""How many errors of an average annotator count together with an annotator's own."""
+SCALE = 10
+"""Coefficients are logarithms times this."""
+STEPS = 10_000
+"""The most rounds of estimation."""
+STILL = 1e-12
+"""Estimation ends when no probability changes by more."""
+
+
+@dataclass(frozen=True)
+class AnnotatorReliability:
+    """What was learned about one annotator."""
+
+    annotator: str
+    """The name."""
+    links: int
+    """The links that the annotator gave, among the pairs that were counted."""
+    pairs: int
+    """The pairs that the annotator saw."""
+    sensitivity: float
+    """The share of the coreferent pairs that the annotator links."""
+    specificity: float
+    """The share of the other pairs that the annotator does not link."""
+    omit: int
+    """What it costs not to use a link of this annotator."""
+    use: int
+    """What it costs to use a link that this annotator did not give."""
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What was learned about the annotators of a corpus."""
+
+    annotators: tuple[AnnotatorReliability, ...]
+    """By name."""
+    prior: float
+    """The share of coreferent pairs."""
+    constant: int
+    """What every pair in one chain costs."""
+    findings: tuple[Finding, ...] = ()
+    """Votes that would have spoken against what they say."""
+
+    @property
+    def weights(self) -> WeightsTable:
+        """The coefficients alone."""
+        rows = (AnnotatorWeights(one.annotator, one.omit, one.use) for one in self.annotators)
+        return WeightsTable(tuple(rows), self.constant)
+
+
+def learn_reliability(documents: Iterable[Patterns]) -> Reliability:
+    """Learn the reliability of all annotators of a corpus from the patterns of its documents.
+
+    Refuse with `InputError` where there is too little to learn from.
+    """
+    counts: Patterns = Counter()
+    for patterns in documents:
+        counts.update(patterns)
+    known = sorted(pattern for pattern in counts if len(pattern.viewers) >= ANNOTATORS)
+    names = sorted({name for pattern in known for name in pattern.viewers})
+    _refuse_too_little(names, sum(counts[pattern] for pattern in known if pattern.is_disputed))
+    data = _Data(
+        np.array([counts[pattern] for pattern in known], dtype=float),
+        _members(names, (pattern.viewers for pattern in known)),
+        _members(names, (pattern.givers for pattern in known)),
+    )
+    return _table(names, data, _estimate(data))
+
+
+def _members(names: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+    """Return 1 where a name is in a row, and 0 elsewhere."""
+    return np.array([[name in row for name in names] for row in rows], dtype=float)
+
+
+def _refuse_too_little(names: Sequence[str], disputed: int) -> None:
+    if len(names) < ANNOTATORS:
+        raise InputError(
+            f"learning weights: found no mentions that {ANNOTATORS} annotators saw and one of them linked, "
+            f"expected documents of {ANNOTATORS} annotators or more: with two, nothing shows who is right"
+        )
+    if disputed < DISPUTED_PAIRS * len(names):
+        raise InputError(
+            f"learning weights: found {times(disputed, 'pair')} of mentions on which {len(names)} annotators "
+            f"disagree, expected {DISPUTED_PAIRS} for each annotator: give more documents, or no weights"
+        )
+
+
+class _Data(NamedTuple):
+    """Patterns as arrays: a row for each pattern, a column for each annotator."""
+
+    counts: NDArray[np.float64]
+    saw: NDArray[np.float64]
+    gave: NDArray[np.float64]
+
+
+class _Estimate(NamedTuple):
+    """The parameters of the model, with an entry for each annotator."""
+
+    prior: float
+    sensitivity: NDArray[np.float64]
+    specificity: NDArray[np.float64]
+
+    @property
+    def speaks_for(self) -> NDArray[np.float64]:
+        """What a link of each annotator says, as a logarithm of odds."""
+        return np.asarray(np.log(self.sensitivity / (1 - self.specificity)))
+
+    @property
+    def speaks_against(self) -> NDArray[np.float64]:
+        """What a missing link of each annotator says."""
+        return np.asarray(np.log(self.specificity / (1 - self.sensitivity)))
+
+
+def _estimate(data: _Data) -> _Estimate:
+    """Run expectation maximisation from the share of those who linked each pair."""
+    coreferent = data.gave.sum(axis=1) / data.saw.sum(axis=1)
+    for _ in range(STEPS):
+        following = _probabilities(data, _annotators(data, coreferent))
+        change = np.abs(following - coreferent).max()
+        coreferent = following
+        if change <= STILL:
+            break
+    return _annotators(data, coreferent)
+
+
+def _annotators(data: _Data, coreferent: NDArray[np.float64]) -> _Estimate:
+    """Estimate annotators from the probability that each pair is coreferent."""
+    yes, no = data.counts * coreferent, data.counts * (1 - coreferent)
+    return _Estimate(
+        float((yes.sum() + 1) / (data.counts.sum() + 2)),
+        _shares(yes @ data.gave, yes @ data.saw),
+        _shares(no @ (data.saw - data.gave), no @ data.saw),
+    )
+
+
+def _shares(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, counting some errors of an average annotator with those of everybody; never 0 nor 1."""
+    errors = whole - part
+    average = (errors.sum() + 1) / (whole.sum() + 2)
+    return np.asarray(1 - (errors + AVERAGE_ERRORS) / (whole + AVERAGE_ERRORS / average))
+
+
+def _probabilities(data: _Data, estimate: _Estimate) -> NDArray[np.float64]:
+    """Estimate the probability that each pair is coreferent from the annotators."""
+    prior = np.log(estimate.prior / (1 - estimate.prior))
+    votes = data.gave @ estimate.speaks_for - (data.saw - data.gave) @ estimate.speaks_against
+    return np.asarray(1 / (1 + np.exp(-np.clip(prior + votes, -500, 500))))
+
+
+def _table(names: Sequence[str], data: _Data, estimate: _Estimate) -> Reliability:
+    omit, use = _whole(estimate.speaks_for), _whole(estimate.speaks_against)
+    links, pairs = data.counts @ data.gave, data.counts @ data.saw
+    annotators = tuple(
+        AnnotatorReliability(
+            name,
+            int(links[number]),
+            int(pairs[number]),
+            float(estimate.sensitivity[number]),
+            float(estimate.specificity[number]),
+            max(0, omit[number]),
+            max(0, use[number]),
+        )
+        for number, name in enumerate(names)
+    )
+    [constant] = _whole(np.log([(1 - estimate.prior) / estimate.prior]))
+    findings = (*_negative(names, omit, use), *_likely_coreferent(constant))
+    return Reliability(annotators, estimate.prior, max(0, constant), findings)
+
+
+def _whole(logarithms: NDArray[np.float64]) -> list[int]:
+    return [round(SCALE * float(value)) for value in logarithms]
+
+
+def _negative(names: Sequence[str], omit: Sequence[int], use: Sequence[int]) -> Iterator[Finding]:
+    for name, gave, lacked in zip(names, omit, use, strict=True):
+        for value, what in ((gave, "links speak against"), (lacked, "missing links speak for")):
+            if value < 0:
+                message = (
+                    f"the annotator's {what} coreference, as far as others show; they count 0, not {value}"
+                )
+                yield warning("negative-weight", message, where=name)
+
+
+def _likely_coreferent(constant: int) -> Iterator[Finding]:
+    if constant < 0:
+        message = f"more than half of all pairs of mentions are coreferent; the constant is 0, not {constant}"
+        yield warning("negative-weight", message, where=CONSTANT)
+
+
+__all__ = [
+    "AnnotatorReliability",
+    "Pattern",
+    "Patterns",
+    "Reliability",
+    "learn_reliability",
+]

@@ -1,0 +1,137 @@
+"""What different settings make of the same documents: how large golds are, what they keep, how they differ.
+
+Distances are CoNLL F1 without chains of one, pooled over documents: settings differ in whether they keep
+chains of one, and most annotators do not mark them. All numbers are exact; an undefined one is `None`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from caspr.measures.comparison import Matrix
+from caspr.measures.scores import CONLL, SCORES, score
+from caspr.measures.scores.alignment import align
+from caspr.measures.scores.counts import Counts
+from caspr.result import Result
+from caspr.task.solution import Costs, Status
+from caspr.text.document import Annotation, Chain, Span
+from caspr.text.links import count_links
+
+
+@dataclass(frozen=True)
+class SettingsRow:
+    """What some settings make of all documents."""
+
+    settings: str
+    """The settings, as options."""
+    proven: int
+    """How many documents are proven optimal."""
+    chains: int
+    """Chains of two mentions or more."""
+    singletons: int
+    """Chains of one."""
+    mentions: int
+    """Mentions in chains of two or more."""
+    given: int
+    """The links that annotators gave, each counted as often as it was given."""
+    kept: int
+    """Those of them that the gold has."""
+    costs: Costs
+    """The value by kind, in the coefficients of these settings."""
+    annotators: Mapping[str, Fraction | None]
+    """How close each annotator is to the gold."""
+    scores: tuple[Fraction | None, Fraction | None] | None = None
+    """How close the gold is to a given gold standard, without chains of one and with them."""
+
+
+@dataclass(frozen=True)
+class SettingsComparison:
+    """What several settings make of the same documents."""
+
+    documents: int
+    """How many there are."""
+    rows: tuple[SettingsRow, ...]
+    """One for each of the settings, in the order given."""
+    matrix: Matrix
+    """How close the golds of each two are to each other."""
+
+
+def compare_settings(
+    results: Mapping[str, Sequence[Result]], key: Sequence[Annotation] = ()
+) -> SettingsComparison:
+    """Compare the results of several settings, given by name, for the same documents; also with a key."""
+    rows = tuple(_row(name, some, key) for name, some in results.items())
+    golds = [[result.gold for result in some] for some in results.values()]
+    above = {
+        (one, other): _distance(golds[one], golds[other])
+        for other in range(len(golds))
+        for one in range(other)
+    }
+    matrix = tuple(
+        tuple(
+            Fraction(1) if one == other else above[min(one, other), max(one, other)]
+            for other in range(len(golds))
+        )
+        for one in range(len(golds))
+    )
+    return SettingsComparison(len(golds[0]) if golds else 0, rows, matrix)
+
+
+def _row(settings: str, results: Sequence[Result], key: Sequence[Annotation]) -> SettingsRow:
+    golds = [result.gold for result in results]
+    annotations = [annotation for result in results for annotation in result.instance.annotations]
+    return SettingsRow(
+        settings,
+        proven=sum(result.status is Status.OPTIMAL for result in results),
+        chains=sum(len(gold.chains) for gold in golds),
+        singletons=sum(len(gold.singletons) for gold in golds),
+        mentions=sum(len(chain.mentions) for gold in golds for chain in gold.chains),
+        given=sum(count_links(annotation.chains) for annotation in annotations),
+        kept=sum(_kept(result.gold, one) for result in results for one in result.instance.annotations),
+        costs=sum((result.costs for result in results), Costs()),
+        annotators=_closeness(results),
+        scores=_scores(golds, key) if key else None,
+    )
+
+
+def _kept(gold: Annotation, annotation: Annotation) -> int:
+    """Count the links of an annotator that are in the gold."""
+    holder = {span: number for number, chain in enumerate(gold.chains) for span in chain.mentions}
+    shared: dict[int, dict[int, list[Span]]] = defaultdict(lambda: defaultdict(list))
+    for number, chain in enumerate(annotation.chains):
+        for span in chain.mentions:
+            if span in holder:
+                shared[holder[span]][number].append(span)
+    return sum(count_links(Chain.of("", spans) for spans in chains.values()) for chains in shared.values())
+
+
+def _closeness(results: Sequence[Result]) -> dict[str, Fraction | None]:
+    """Return how close each annotator is to the gold, over the documents that the annotator has."""
+    pairs: dict[str, list[tuple[Annotation, Annotation]]] = {}
+    for result in results:
+        for annotation in result.instance.annotations:
+            pairs.setdefault(annotation.annotator, []).append((result.gold, annotation))
+    return {
+        name: _distance([gold for gold, _ in some], [annotation for _, annotation in some])
+        for name, some in sorted(pairs.items())
+    }
+
+
+def _distance(keys: Iterable[Annotation], responses: Iterable[Annotation]) -> Fraction | None:
+    """Return CoNLL F1 without chains of one, pooled over documents."""
+    pooled: dict[str, Counts] = {}
+    for key, response in zip(keys, responses, strict=True):
+        aligned = align(key, response, singletons=False)
+        for measure in CONLL:
+            counts = SCORES[measure](aligned)
+            pooled[measure] = pooled[measure] + counts if measure in pooled else counts
+    known = [f1 for counts in pooled.values() if (f1 := counts.f1) is not None]
+    return sum(known, Fraction(0)) / len(CONLL) if len(known) == len(CONLL) else None
+
+
+def _scores(
+    golds: Sequence[Annotation], key: Sequence[Annotation]
+) -> tuple[Fraction | None, Fraction | None]:
+    without, both = (score(key, golds, singletons=singletons).conll for singletons in (False, True))
+    return without, both

@@ -1,0 +1,207 @@
+"""Coverage: which part of a document each annotator saw.
+
+    tokens   1 ........ 240 ........ 500
+    Anna     =============                      nobody asked Anna about token 300: that she did not
+    Ben             ==================          link it says nothing
+
+A span was seen by an annotator if it lies wholly inside what the annotator saw. Intervals add up: those
+that overlap or meet are one. Who is not mentioned saw everything; so nothing changes for those
+who give no coverage.
+
+Coverage comes from a table (`CoverageTable`), or from the marks themselves (`coverage_by_marks`): from the
+first to the last token that an annotator marked.
+
+**Does coverage look partial?** A stretch of text in which an annotator marked nothing, while others marked
+much, was probably not seen. It is reported where others have at least `MISSED_MARKS` marks in it, and at
+least one in `MISSED_SHARE` of all their marks. Among 590 complete annotations of German plays, Hebrew and
+Norwegian news with all mentions, the longest such stretch has 18 marks, but 0.8 % of them; the largest
+share is 2.3 %, but one mark. With chains of one left out, one of 589 annotations would be reported. One who
+saw 90 % of a text of 100 marks is found.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from caspr.errors import FormatError
+from caspr.text.csv_table import TableRow, read_table
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import Finding, times, warning
+
+COLUMNS = ("annotator", "document", "from", "to")
+"""The columns of a table of coverage."""
+MISSED_MARKS = 10
+"""A stretch with fewer marks of others is not reported."""
+MISSED_SHARE = 10
+"""A stretch with less than one in so many marks of others is not reported."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What annotators saw of one document."""
+
+    seen: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    """The intervals of tokens that an annotator saw, in text order; who is missing saw everything."""
+
+    @classmethod
+    def of(cls, intervals: Mapping[str, Iterable[tuple[int, int]]]) -> "Coverage":
+        """Make a coverage from intervals of tokens in any order, which may overlap.
+
+        >>> Coverage.of({"anna": [(11, 20), (1, 10), (30, 40)]}).seen
+        {'anna': (Span(start=1, end=20), Span(start=30, end=40))}
+        """
+        return cls({annotator: _joined(intervals[annotator]) for annotator in sorted(intervals)})
+
+    def __bool__(self) -> bool:
+        """Return whether anybody may have seen less than everything."""
+        return bool(self.seen)
+
+    def sees(self, annotator: str, span: Span) -> bool:
+        """Return whether an annotator saw all tokens of a span."""
+        if annotator not in self.seen:
+            return True
+        intervals = self.seen[annotator]
+        place = bisect_right(intervals, span.start, key=lambda one: one.start) - 1
+        return place >= 0 and span.end <= intervals[place].end
+
+    def viewers(self, annotators: Sequence[str], span: Span) -> frozenset[int]:
+        """Return the positions of those annotators who saw a span."""
+        return frozenset(number for number, name in enumerate(annotators) if self.sees(name, span))
+
+
+def _joined(intervals: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
+    joined: list[Span] = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1].end + 1:
+            joined[-1] = Span(joined[-1].start, max(end, joined[-1].end))
+        else:
+            joined.append(Span(start, end))
+    return tuple(joined)
+
+
+def coverage_by_marks(annotations: Iterable[Annotation]) -> Coverage:
+    """Take what lies between the first and the last mark of each annotator; one without marks saw nothing."""
+    intervals: dict[str, list[tuple[int, int]]] = {}
+    for annotation in annotations:
+        spans = annotation.mentions
+        ends = [(min(span.start for span in spans), max(span.end for span in spans))] if spans else []
+        intervals[annotation.annotator] = ends
+    return Coverage.of(intervals)
+
+
+@dataclass(frozen=True)
+class CoverageRow:
+    """One row of a table of coverage."""
+
+    annotator: str
+    document: str
+    """The document's title."""
+    span: Span | None
+    """The tokens that were seen; `None` for none of them."""
+    line: int
+    """Where the row is, for messages."""
+
+
+@dataclass(frozen=True)
+class CoverageTable:
+    """What annotators saw of many documents."""
+
+    source: str
+    """The file, for messages."""
+    rows: tuple[CoverageRow, ...]
+    """In the order of the file."""
+
+    def of(self, document: Document) -> Coverage:
+        """Return what annotators saw of a document; refuse tokens that it does not have."""
+        intervals: dict[str, list[Span]] = {}
+        for row in self.rows:
+            if row.document == document.title:
+                self._refuse_outside(row, document)
+                intervals.setdefault(row.annotator, []).extend([row.span] if row.span else [])
+        return Coverage.of(intervals)
+
+    def _refuse_outside(self, row: CoverageRow, document: Document) -> None:
+        if row.span and row.span.end > len(document.tokens):
+            raise FormatError(
+                self.source,
+                row.line,
+                f"token {row.span.end} of document '{document.title}'",
+                f"a token from 1 to {len(document.tokens)}, counted in words, not in characters",
+            )
+
+    def unknown(self, documents: Iterable[str], annotators: Iterable[str]) -> tuple[Finding, ...]:
+        """Report rows about documents, by their titles, or annotators that are not there."""
+        titles, names = set(documents), set(annotators)
+        lost = [row for row in self.rows if row.document not in titles or row.annotator not in names]
+        if not lost:
+            return ()
+        first = lost[0]
+        known = first.document in titles
+        found = f"annotator '{first.annotator}'" if known else f"document '{first.document}'"
+        expected = ", ".join(f"'{name}'" for name in sorted(names if known else titles)[:5])
+        message = f"{times(len(lost), 'row')} without use: the first has {found}, there are {expected}"
+        return (warning("unused-coverage", message, count=len(lost), where=f"{self.source}:{first.line}"),)
+
+
+def read_coverage(text: str, source: str) -> CoverageTable:
+    """Read a table with the columns annotator, document, from token and to token, from the text of a file.
+
+    Tokens are counted from 1, both ends included. Empty cells for both mean that nothing of it was seen.
+    """
+    return CoverageTable(source, tuple(_part(row, source) for row in read_table(text, source, COLUMNS)))
+
+
+def _part(row: TableRow, source: str) -> CoverageRow:
+    annotator, document, start, end = row.cells
+    if not annotator or not document:
+        raise FormatError(source, row.line, "no name", "an annotator and a document")
+    if not start and not end:
+        return CoverageRow(annotator, document, None, row.line)
+    numbers = [int(cell) for cell in (start, end) if cell.isascii() and cell.isdigit() and len(cell) < 10]
+    if len(numbers) < 2 or not 1 <= numbers[0] <= numbers[1]:
+        found = f"tokens '{start}' to '{end}'"
+        raise FormatError(
+            source,
+            row.line,
+            found,
+            "two whole numbers, the first from 1 and not above the second, or two empty cells",
+        )
+    return CoverageRow(annotator, document, Span(*numbers), row.line)
+
+
+def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
+    """Warn about annotators who marked nothing in a long stretch of text in which others marked much.
+
+    One who marked nothing at all is left to the finding `empty-annotation`.
+    """
+    found = []
+    for annotation in annotations:
+        if not annotation.mentions:
+            continue
+        others = {span for one in annotations if one is not annotation for span in one.mentions}
+        missed = max(_missed(annotation, sorted(others)), default=[], key=len)
+        if len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= len(others):
+            found.append(_partial(annotation, missed))
+    return tuple(found)
+
+
+def _missed(annotation: Annotation, others: Sequence[Span]) -> Iterator[list[Span]]:
+    """Yield the marks of others in each stretch between marks of an annotator, and before and after them."""
+    own = _joined(annotation.mentions)
+    end = max((span.end for span in others), default=0) + 1
+    for one, other in pairwise((Span(0, 0), *own, Span(end, end))):
+        first = bisect_right(others, one.end, key=lambda span: span.start)
+        last = bisect_right(others, other.start - 1, key=lambda span: span.start)
+        yield [span for span in others[first:last] if span.end < other.start]
+
+
+def _partial(annotation: Annotation, missed: Sequence[Span]) -> Finding:
+    start, end = missed[0].start, max(span.end for span in missed)
+    return warning(
+        "partial-coverage",
+        f"marked nothing from token {start} to {end}, where others marked {times(len(missed), 'mention')}; "
+        "it counts as a vote against all links there unless --coverage says that it was not annotated",
+        count=len(missed),
+        where=annotation.annotator,
+    )

@@ -1,0 +1,51 @@
+"""`caspr settings` from files to tables."""
+
+import json
+from pathlib import Path
+
+from caspr.cli.settings import TRIED
+from tests.cli.caller import EXAMPLES, SONG, Caller
+
+TALES = EXAMPLES / "tales"
+GOLD = EXAMPLES / "tales-gold"
+
+
+def test_a_selection_of_settings_is_shown(caspr: Caller) -> None:
+    outcome = caspr("settings", *SONG)
+    assert outcome.code == 0
+    assert f"1 document, {len(TRIED)} settings" in outcome.out
+    assert outcome.out.count("\n 1  (defaults)") == 4
+    assert "to yours" not in outcome.out
+
+
+def test_golds_are_those_of_adjudicate_and_scores_those_of_score(caspr: Caller, tmp_path: Path) -> None:
+    words = "--objective ua --use-cost 1"
+    values = json.loads(caspr("settings", *SONG, "--try", words, "--gold", SONG[0], "--json").out)
+    summary = tmp_path / "s.json"
+    caspr("adjudicate", *SONG, "-o", tmp_path / "gold.conll", *words.split(), "--json", summary)
+    [document] = json.loads(summary.read_text(encoding="utf-8"))["documents"]
+    [row] = values["settings"]
+    assert row["settings"] == words
+    assert sum(row["cost"].values()) == document["value"]
+    scored = json.loads(caspr("score", SONG[0], tmp_path / "gold.conll", "--no-singletons", "--json").out)
+    assert row["gold"]["conll"] == scored["conll"]["f1"]
+
+
+def test_a_folder_of_documents_and_one_of_golds(caspr: Caller) -> None:
+    outcome = caspr("settings", TALES, "--gold", GOLD, "--try", "", "--try", "--objective u")
+    assert "3 documents, 2 settings" in outcome.out
+    assert "how close the gold is to yours" in outcome.out
+    assert " 2  --objective u " in outcome.out
+
+
+def test_wrong_options_are_refused_before_anything_is_solved(caspr: Caller) -> None:
+    for words in ("--objective x", "--nosuch 1", '--objective "v', "file.conll"):
+        outcome = caspr("settings", "nosuch.conll", "--try", words)
+        assert outcome.code == 2
+        assert f"--try: found '{words}', expected options of adjudicate" in outcome.err
+
+
+def test_json_does_not_overwrite_an_input(caspr: Caller) -> None:
+    before = Path(SONG[0]).read_bytes()
+    assert caspr("settings", *SONG[1:], "--json", SONG[0]).code == 0
+    assert Path(SONG[0]).read_bytes() == before

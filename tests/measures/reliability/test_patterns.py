@@ -1,0 +1,72 @@
+"""Patterns are counted as if all pairs were listed."""
+
+from collections import Counter
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from caspr.measures.reliability.patterns import Pattern, count_patterns
+from caspr.text.coverage import Coverage
+from caspr.text.document import Annotation, Chain, Document, Span
+from tests.formats.documents import relaxed
+
+TEXT = Document("d", tuple("abcdefgh"))
+SPANS = st.tuples(st.integers(1, 7), st.integers(0, 1)).map(lambda pair: Span(pair[0], pair[0] + pair[1]))
+NAMES = ("anna", "ben", "carla", "dora")
+
+
+@st.composite
+def annotations(draw: st.DrawFn) -> list[Annotation]:
+    chains = st.lists(st.sets(SPANS, min_size=1, max_size=5), max_size=3)
+    return [
+        Annotation.of(name, TEXT, [Chain.of(str(number), spans) for number, spans in enumerate(draw(chains))])
+        for name in NAMES[: draw(st.integers(1, 4))]
+    ]
+
+
+@st.composite
+def coverages(draw: st.DrawFn) -> Coverage:
+    intervals = st.lists(st.tuples(st.integers(1, 4), st.integers(4, 8)), max_size=1)
+    return Coverage.of(draw(st.dictionaries(st.sampled_from(NAMES), intervals, max_size=3)))
+
+
+def listed(given: list[Annotation], coverage: Coverage) -> Counter[Pattern]:
+    linked = sorted({span for one in given for chain in one.chains for span in chain.mentions})
+
+    def sees(one: Annotation, span: Span) -> bool:
+        return coverage.sees(one.annotator, span) or span in one.mentions
+
+    return Counter(
+        Pattern(
+            tuple(sorted(one.annotator for one in given if all(sees(one, span) for span in pair))),
+            tuple(
+                sorted(
+                    one.annotator
+                    for one in given
+                    if any(set(pair) <= set(chain.mentions) for chain in one.chains)
+                )
+            ),
+        )
+        for pair in combinations(linked, 2)
+    )
+
+
+@settings(relaxed, max_examples=200)
+@given(annotations(), coverages())
+def test_patterns_are_counted_as_if_listed(given: list[Annotation], coverage: Coverage) -> None:
+    assert count_patterns(given, coverage) == listed(given, coverage)
+    assert count_patterns(given[::-1], coverage) == listed(given, coverage)
+
+
+def test_a_chain_of_many_mentions_costs_as_much_as_one_kind() -> None:
+    text = Document("d", ("x",) * 3000)
+    chain = Chain.of("1", [(number, number) for number in range(1, 3001)])
+    three = [Annotation.of(name, text, [chain]) for name in NAMES[:3]]
+    assert count_patterns(three) == {Pattern(NAMES[:3], NAMES[:3]): 3000 * 2999 // 2}
+
+
+def test_only_mentions_that_somebody_linked_make_pairs() -> None:
+    anna = Annotation.of("anna", TEXT, [Chain.of("1", [(1, 1), (2, 2)]), Chain.of("2", [(5, 5)])])
+    ben = Annotation.of("ben", TEXT, [Chain.of("1", [(3, 3)])])
+    assert count_patterns([anna, ben]) == {Pattern(("anna", "ben"), ("anna",)): 1}
