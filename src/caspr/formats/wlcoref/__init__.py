@@ -10,6 +10,7 @@
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,9 +118,10 @@ def _line(annotation: Annotation) -> str:
         fields = _recut(fields, document)
     fields["document_id"] = document.name
     if document.part is not None:
-        number = document.part.isascii() and document.part.isdecimal()
+        # `045` is kept as a text, since a number would lose its zero.
+        plain = document.part == "0" or re.fullmatch(r"[1-9][0-9]{0,8}", document.part)
         same = str(fields.get("part_id")) == document.part
-        fields["part_id"] = fields["part_id"] if same else int(document.part) if number else document.part
+        fields["part_id"] = fields["part_id"] if same else int(document.part) if plain else document.part
     key = layout.key if isinstance(layout, WlcorefLayout) else "clusters"
     fields[key] = [[[span.start - 1, span.end] for span in chain.mentions] for chain in annotation.all_chains]
     return json.dumps(with_gold(fields, annotation), ensure_ascii=False)
