@@ -233,10 +233,11 @@ class TestRefusals:
 
 def test_nothing_but_words_without_links(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / f"{name}.conll", "-", "(1)", "*") for name in "ab"]
-    outcome = caspr("adjudicate", *files)
+    outcome = caspr("adjudicate", *files, "--singletons", "drop")
     assert outcome.code == 0
     assert column(outcome.out) == ["-", "-", "-"]
     assert "nobody linked any mentions" in outcome.err
+    assert column(caspr("adjudicate", *files).out) == ["-", "(1)", "-"]
 
 
 def test_files_in_which_nobody_marked_anything_are_refused(caspr: Caller, tmp_path: Path) -> None:
