@@ -54,7 +54,7 @@ def measure(
 ) -> Measure:
     """Run one adjudication in a child process on one thread and return what it took."""
     command = [sys.executable, "-m", "bench.measure", *map(str, files)]
-    options = ["--preset", "paper", "--engine", engine, "--objective", objective]
+    options = ["--engine", engine, "--objective", objective]
     limits = ["--time-limit", str(seconds), "--memory-limit", str(megabytes)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(

@@ -81,7 +81,7 @@ def run(task: Task) -> Record:
     how = task.configuration
     command = [
         *(sys.executable, "-m", "bench.measure", *map(str, task.documents.files)),
-        *("--preset", "paper", "--engine", how.system, "--objective", how.objective),
+        *("--engine", how.system, "--objective", how.objective),
         *(("--encoding", how.encoding) if how.encoding != NO_ENCODING else ()),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
