@@ -35,6 +35,32 @@ def test_worked_numbers_in_json(caspr: Caller, tmp_path: Path) -> None:
     assert other["alpha"]["passonneau"] != values["alpha"]["passonneau"]
 
 
+def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) -> None:
+    files = [
+        make(tmp_path / "a", "(1)", "(1)", "(2)", "(2)", "-", "-"),
+        make(tmp_path / "b", "-", "-", "(2)", "(2)", "(3)", "(3)"),
+    ]
+    table = tmp_path / "seen.csv"
+    table.write_text("annotator,document,from,to\na,d,1,4\nb,d,3,6\nc,d,1,1\n", encoding="utf-8")
+    blind = json.loads(caspr("agreement", *files, "--json").out)
+    for coverage in (table, "marks"):
+        outcome = caspr("agreement", *files, "--coverage", coverage, "--json")
+        values = json.loads(outcome.out)
+        assert ("1 row without use" in outcome.err) is (coverage == table)
+        assert values["mentions"] == [
+            {"marked_by": 1, "of": 1, "mentions": 4},
+            {"marked_by": 2, "of": 2, "mentions": 2},
+        ]
+        assert values["disagreement"]["disputed"] == 0
+        assert values["alpha"]["passonneau"] is None
+        assert values["matrices"]["conll"] == blind["matrices"]["conll"]
+    assert blind["mentions"][0] == {"marked_by": 1, "of": 2, "mentions": 4}
+    assert "--strict: found 1 warning" in caspr("agreement", *files, "--coverage", table, "--strict").err
+    table.write_text("annotator,document,from,to\na,d,1,7\n", encoding="utf-8")
+    assert "token 7 of document 'd'" in caspr.fails("agreement", *files, "--coverage", table)
+    assert "nowhere.csv" in caspr.fails("agreement", *files, "--coverage", tmp_path / "nowhere.csv")
+
+
 def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / name, "-", "-") for name in "ab"]
     assert json.loads(caspr("agreement", *files, "--json").out)["alpha"]["links"] is None
