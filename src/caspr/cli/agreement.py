@@ -80,7 +80,7 @@ def command(
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()
-    documents, findings = by_document(read_given(files, {})[0])
+    documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
     documents = [align(annotations) for annotations in documents]
     settings = change(Settings(), {"coverage": coverage})
     findings = (*findings, *settings.unused_coverage(documents))

@@ -27,6 +27,7 @@ from caspr.task.settings import Settings
 from caspr.task.settings.boundaries import decided_groups
 from caspr.task.solution import Costs, Partition, Solution, found
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.entities import name_entities
 from caspr.text.findings import Finding
 from caspr.text.grouping import match_one_to_one
 
@@ -200,7 +201,8 @@ class Solver:
 
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
-        return Annotation.of(GOLD, self.document, snapshot.chains, marks=self._all_marks)
+        named = name_entities(snapshot.chains, self.annotations)
+        return Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
 
     def result(self, snapshot: Snapshot) -> Result:
         """Return the result as reports want it."""
