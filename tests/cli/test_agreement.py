@@ -61,6 +61,25 @@ def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) 
     assert "nowhere.csv" in caspr.fails("agreement", *files, "--coverage", tmp_path / "nowhere.csv")
 
 
+def test_coverage_holds_for_each_document_and_its_intervals(caspr: Caller, tmp_path: Path) -> None:
+    files = []
+    for annotator, cells in (("a", "(1) (1) (2) (2) - -"), ("b", "- (1) (1) (2) (2) (2)")):
+        texts = [make(tmp_path / "one", *cells.split(), name=name).read_text() for name in "xyz"]
+        files.append(tmp_path / annotator)
+        files[-1].write_text("".join(texts))
+    table = tmp_path / "seen.csv"
+    table.write_text("annotator,document,from,to\na,x,1,4\nb,x,2,6\n", encoding="utf-8")
+    blind = json.loads(caspr("agreement", *files, "--json").out)
+    values = json.loads(caspr("agreement", *files, "--coverage", table, "--json").out)
+    assert values["documents"][0]["alpha"]["passonneau"]["exact"] == [1, 31]
+    assert values["documents"][1:] == blind["documents"][1:]
+    assert blind["documents"][0]["alpha"] == blind["documents"][1]["alpha"]
+    low, high = values["intervals"]["alpha"]["passonneau"]
+    assert low < values["alpha"]["passonneau"]["value"] < high
+    assert [low, high] != blind["intervals"]["alpha"]["passonneau"]
+    assert "x: 2 annotators" in caspr("agreement", *files, "--coverage", table, "--per-document").out
+
+
 def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / name, "-", "-") for name in "ab"]
     assert json.loads(caspr("agreement", *files, "--json").out)["alpha"]["links"] is None
