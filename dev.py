@@ -87,6 +87,15 @@ def install_browser() -> None:
         install_packages("chromium")
 
 
+def install_uima() -> None:
+    """Install Debian's Apache UIMA and a Java compiler, by which the tests read what we write, where we may.
+
+    Without them these tests are skipped, unless CASPR_JAVA=required.
+    """
+    if not shutil.which("javac") or not Path("/usr/share/java/uimaj-core.jar").exists():
+        install_packages("default-jdk-headless", "libuima-core-java")
+
+
 def install_packages(*names: str) -> None:
     """Install packages of the system where that is Debian and we are root; otherwise do nothing."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Windows has no such function
@@ -145,6 +154,7 @@ def test(*arguments: str) -> None:
     everything = "--all" in arguments
     arguments = tuple(word for word in arguments if word != "--all")
     install_browser()
+    install_uima()
     run("-m", "ruff", "check", ".")
     run("-m", "ruff", "format", "--check", ".")
     run("-m", "mypy")

@@ -25,7 +25,7 @@ from caspr.formats import read_all
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 from caspr.text.alignment import align
 
 ENCODINGS = ("mm", "cm")
@@ -159,12 +159,12 @@ def _read(files: Sequence[Path], name: str | None, objective: str) -> Instance:
     if len(chosen) != 1:
         names = ", ".join(one[0].document.name for one in documents)
         raise SystemExit(f"--document: found {len(chosen)} documents, expected to choose one of {names}")
-    return Settings(OBJECTIVES[objective]).instance(align(chosen[0]), Decisions())
+    return replace(PRESETS["paper"], objective=OBJECTIVES[objective]).instance(align(chosen[0]), Decisions())
 
 
 def _tiny(objective: str) -> Instance:
     shape = replace(novel(tokens=60, mentions=12, longest=5, annotators=3), chains=3, noise=DS2.noise)
-    return Settings(OBJECTIVES[objective]).instance(
+    return replace(PRESETS["paper"], objective=OBJECTIVES[objective]).instance(
         make_document(shape, random.Random(1)).annotations, Decisions()
     )
 

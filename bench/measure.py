@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from caspr.task.limits import Limits
@@ -68,13 +68,14 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
     from caspr.adjudication import adjudicate_document, by_document
     from caspr.formats import read_all
     from caspr.task.objectives import OBJECTIVES
-    from caspr.task.settings import Settings
+    from caspr.task.settings.values import PRESETS
 
     documents, _ = by_document(read_all(files))
     if len(documents) != 1:
         raise SystemExit(f"{files[0]}: found {len(documents)} documents, expected one in each file")
     [annotations] = documents
-    settings = Settings(OBJECTIVES[objective], engine=engine, encoding=encoding, limits=limits)
+    paper = replace(PRESETS["paper"], objective=OBJECTIVES[objective])
+    settings = replace(paper, engine=engine, encoding=encoding, limits=limits)
     _start_up(engine)
     started = _processor_time()
     result = adjudicate_document(annotations, settings=settings)

@@ -58,7 +58,11 @@ TESTS: Mapping[str, Sequence[str]] = {
     "proof/verify/reading.py": ("src/caspr/proof/verify/reading.py", f"{PROOF}/verify/test_tree.py"),
     "proof/verify/tree.py": (f"{PROOF}/verify/test_tree.py", f"{PROOF}/verify/test_needs.py"),
     "proof/verify/needs.py": (f"{PROOF}/verify/test_needs.py",),
-    "proof/verify/facts.py": (f"{PROOF}/verify/test_cases.py", f"{PROOF}/verify/test_parts.py"),
+    "proof/verify/facts.py": (
+        f"{PROOF}/verify/test_cases.py",
+        f"{PROOF}/verify/test_parts.py",
+        f"{PROOF}/verify/test_needs.py",
+    ),
     "proof/verify/parts.py": (
         f"{PROOF}/verify/test_parts.py",
         f"{PROOF}/verify/test_cases.py",

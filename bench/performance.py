@@ -27,7 +27,7 @@ from bench.machine import describe_machine
 from bench.measure import Measure, measure
 from caspr.adjudication import by_document
 from caspr.formats import read_all
-from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 
 OBJECTIVES = ("v", "va", "u", "ua")
 
@@ -282,7 +282,7 @@ def _decide(files: Sequence[Path], rounds: int) -> list[float]:
 
     [annotations], _ = by_document(read_all(files))
     rng = random.Random(1)
-    solver = IncrementalSolver(Settings().instance(annotations, Decisions()))
+    solver = IncrementalSolver(PRESETS["paper"].instance(annotations, Decisions()))
     solver.solve()
     chains: list[Chain] = []
     seconds = []

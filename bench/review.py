@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.settings import Settings
+from caspr.task.settings.values import PRESETS
 
 Click = Callable[[dict[str, Any]], bool]
 
@@ -119,7 +119,7 @@ def through_session(
     files: list[Path], folder: Path, objective: str, clicks: int
 ) -> tuple[ReviewSession, Times]:
     """Time clicks on a session in this process, with nothing in the background."""
-    settings = Settings(OBJECTIVES[objective])
+    settings = replace(PRESETS["paper"], objective=OBJECTIVES[objective])
     session, _ = open_annotations(files, read_all(files), folder / "session.conll", lambda _: settings)
     history = session.history(0)
 

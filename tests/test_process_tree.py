@@ -91,28 +91,3 @@ def test_an_adjudication_with_the_native_engine_does_not_load_psutil(tmp_path: P
         "sys.exit('psutil' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-POOL = """
-import os, sys, time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from caspr.process_tree import end_with_parent
-
-if __name__ == "__main__":
-    with ProcessPoolExecutor(2, get_context("spawn"), initializer=end_with_parent) as pool:
-        list(pool.map(time.sleep, [0.5, 0.5]))
-        print(*pool._processes, flush=True)
-        time.sleep(99)
-"""
-
-
-def test_the_processes_of_a_pool_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
-    script = tmp_path / "pool.py"
-    script.write_text(POOL, encoding="utf-8")
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        children = [int(pid) for pid in process.stdout.readline().split()]
-        assert len(children) == 2
-        process.kill()
-    assert all(map(gone, children))

@@ -30,9 +30,10 @@ from caspr.task.settings.boundaries import decided_groups
 from caspr.task.settings.values import SettingValues, change
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
-from caspr.text.checks import check
+from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
 from caspr.text.coverage import partial_coverage
 from caspr.text.document import Annotation, Document
+from caspr.text.entities import entity_findings
 from caspr.text.findings import Finding, Severity, condensed, warning
 from caspr.text.variants import find_variants, variant_findings
 
@@ -44,20 +45,21 @@ def adjudicate(
     files: Sequence[Iterable[Annotation]],
     *,
     decisions: Decisions | Mapping[str, Decisions] | None = None,
+    allow_gold: bool = False,
     **settings: Unpack[SettingValues],
 ) -> list[Result]:
     """Merge what several annotators' files say about each document they share.
 
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
-    document, or those about each document by its name. All other keywords are settings, named like the
-    options of `caspr adjudicate`: preset, objective, omit_cost, use_cost, invent_cost, nested, allow_nested,
-    singletons, weight, weights, coverage, variants, forced_votes, encoding, engine, time_limit,
-    memory_limit, certainty, max_solutions.
+    document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
+    among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
+    preset, objective, omit_cost, use_cost, invent_cost, nested, allow_nested, singletons, weight, weights,
+    coverage, variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
     """
-    documents, findings = by_document(files)
+    documents, findings = by_document(files, allow_gold=allow_gold)
     chosen, odd = change(Settings(), settings).for_run(documents)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
     odd = tuple(finding for finding in odd if finding.severity is Severity.WARNING)
@@ -91,6 +93,7 @@ def adjudicate_document(
         findings=(*findings, *odd, *check_task(instance), *certified.findings),
         given=given,
     )
+    result = replace(result, findings=(*result.findings, *entity_findings(result.chains, annotations)))
     if settings.certainty <= 0:
         return result
     from caspr.disputes.certainty import with_certainty
@@ -167,12 +170,13 @@ def solve_and_certify(
 
 
 def by_document(
-    files: Sequence[Iterable[Annotation]],
+    files: Sequence[Iterable[Annotation]], *, allow_gold: bool = False, allow_empty: bool = False
 ) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
     """Sort the annotations of several files by document, in order of first appearance.
 
     A document that only some annotators have is adjudicated among them; one that a single annotator has
-    is left out. Both are reported as findings.
+    is left out. Both are reported as findings. Golds beside annotators are refused unless `allow_gold`,
+    and files in which nobody marked anything unless `allow_empty`.
     """
     groups: dict[tuple[str, str | None], list[Annotation]] = {}
     for annotations in files:
@@ -197,7 +201,11 @@ def by_document(
             "found no document that two annotators have, expected the same document names in their files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
         )
-    return shared, tuple(findings)
+    for given in shared if not allow_gold else ():
+        refuse_golds(given)
+    if not allow_empty:
+        refuse_nothing_marked(shared)
+    return shared, (*findings, *(finding for given in shared for finding in adjudicated_before(given)))
 
 
 def _decisions_by_document(

@@ -21,12 +21,10 @@ tree is ended, so that a run which ends no processes does not load it.
 
 import contextlib
 import ctypes
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
@@ -154,22 +152,6 @@ def death_with_parent() -> Callable[[], object] | None:
     if sys.platform != "linux":
         return None
     return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def end_with_parent() -> None:
-    """Have this process, which `multiprocessing` started, end when its parent has ended in whatever way.
-
-    Without this, a process of a pool waits for ever for work when its parent was killed.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def own_session() -> dict[str, Any]:

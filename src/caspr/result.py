@@ -5,7 +5,7 @@ under, and those ids are not given to others.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -16,6 +16,7 @@ from caspr.task.instance import Instance
 from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.entities import name_entities
 from caspr.text.findings import Finding, times
 from caspr.text.variants import Variants
 from caspr.upward import above
@@ -149,24 +150,46 @@ class Result:
         in_chains = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
         chains = number_chains((*partition, *alone), self.instance.decisions)
-        marks = merge_marks(self.instance.annotations)
-        return Annotation.of(GOLD, self.document, chains, marks=marks)
+        instance = self.instance
+        return make_gold(self.document, chains, instance.annotations, instance.label_weights)
 
 
-def merge_marks(annotations: Sequence[Annotation]) -> dict[Span, Mark]:
-    """Give every marked mention the label and the pieces that most annotators gave it, the first on a tie."""
-    given: dict[Span, list[Mark]] = defaultdict(list)
+def make_gold(
+    document: Document,
+    chains: Iterable[Chain],
+    annotations: Sequence[Annotation],
+    weights: Sequence[int] = (),
+) -> Annotation:
+    """Make the annotation of a result: names and types of entities, labels and gaps of mentions are voted."""
+    named = name_entities(chains, annotations, weights)
+    marks = merge_marks(annotations, weights)
+    return Annotation.of(GOLD, document, named, marks=marks, adjudicated=True)
+
+
+def merge_marks(annotations: Sequence[Annotation], weights: Sequence[int] = ()) -> dict[Span, Mark]:
+    """Give every marked mention the label and the pieces that most annotators gave it.
+
+    Each annotator counts as much as its weight; on a tie the first by alphabet wins, and a mention without
+    gaps before one with gaps, so that the order of files never matters.
+    """
+    counted = weights or (1,) * len(annotations)
+    given: dict[Span, list[tuple[Mark, int]]] = defaultdict(list)
     marked = {span for annotation in annotations for span in annotation.marks}
-    for annotation in annotations:
+    for annotation, weight in zip(annotations, counted, strict=True):
         for span in annotation.mentions & marked:
-            given[span].append(annotation.marks.get(span, Mark()))
+            given[span].append((annotation.marks.get(span, Mark()), weight))
     return {span: _majority(given[span]) for span in sorted(given)}
 
 
-def _majority(marks: Sequence[Mark]) -> Mark:
-    labels = Counter(mark.label for mark in marks if mark.label)
-    pieces = Counter(mark.pieces for mark in marks)
-    return Mark(labels.most_common(1)[0][0] if labels else "", pieces.most_common(1)[0][0])
+def _majority(marks: Sequence[tuple[Mark, int]]) -> Mark:
+    labels: Counter[str] = Counter()
+    pieces: Counter[tuple[Span, ...]] = Counter()
+    for mark, weight in marks:
+        pieces[mark.pieces] += weight
+        if mark.label:
+            labels[mark.label] += weight
+    label = min(labels, key=lambda one: (-labels[one], one), default="")
+    return Mark(label, min(pieces, key=lambda one: (-pieces[one], one)))
 
 
 def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:

@@ -188,7 +188,9 @@ class TestRefusals:
     def test_different_lengths(self, caspr: Caller, tmp_path: Path) -> None:
         one = make(tmp_path / "a.conll", "(1)", "(1)")
         other = make(tmp_path / "b.conll", "(1)", "(1)", "-")
-        assert f"{other}:4: found 3 tokens" in caspr.fails("adjudicate", one, other)
+        assert f"{other}:4: found token 'w3', expected the end of document 'd'" in caspr.fails(
+            "adjudicate", one, other
+        )
 
     def test_a_review_file_as_input(self, caspr: Caller, tmp_path: Path) -> None:
         marked = make(tmp_path / "a.conll", "=(1)", "(1)")
@@ -230,11 +232,22 @@ class TestRefusals:
 
 
 def test_nothing_but_words_without_links(caspr: Caller, tmp_path: Path) -> None:
-    files = [make(tmp_path / f"{name}.conll", "-", "_", "*") for name in "ab"]
-    outcome = caspr("adjudicate", *files)
+    files = [make(tmp_path / f"{name}.conll", "-", "(1)", "*") for name in "ab"]
+    outcome = caspr("adjudicate", *files, "--singletons", "drop")
     assert outcome.code == 0
     assert column(outcome.out) == ["-", "-", "-"]
     assert "nobody linked any mentions" in outcome.err
+    assert column(caspr("adjudicate", *files).out) == ["-", "(1)", "-"]
+
+
+def test_files_in_which_nobody_marked_anything_are_refused(caspr: Caller, tmp_path: Path) -> None:
+    files = [make(tmp_path / f"{name}.conll", "-", "_", "*") for name in "ab"]
+    for command in ("adjudicate", "check"):
+        message = caspr.fails(command, *files)
+        assert "a.conll, " in message
+        assert "found no chain of any annotator" in message
+    some = make(tmp_path / "c.conll", "(1)", "-", "(1)")
+    assert caspr("adjudicate", *files, some).code == 0
 
 
 def test_hostile_names_are_only_names(caspr: Caller, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_different_tokens_go_through(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("adjudicate", one, two, "-o", gold)
     assert outcome.code == 0, outcome.err
     assert "1 word cut" in outcome.err
-    assert gold.read_text() == one.read_text()
+    assert gold.read_text() == f"# caspr gold: the result of an adjudication\n{one.read_text()}"
     two.write_text("#begin document (d);\nNew -\n- -\nYork (1)\nis -\nit (1)\n#end document\n")
     assert caspr("adjudicate", one, two, "-o", gold, "--objective", "u").code == 0
     assert "York\tNNP\t" in gold.read_text()

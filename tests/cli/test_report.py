@@ -127,7 +127,7 @@ class TestRefusals:
 
 
 def test_nothing_to_disagree_about(caspr: Caller, tmp_path: Path) -> None:
-    files = [make(tmp_path / f"{name}.conll", "-", "-") for name in "ab"]
+    files = [make(tmp_path / f"{name}.conll", "(1)", "(1)") for name in "ab"]
     for format in ("html", "text", "md", "json"):
         outcome = caspr("report", *files, "--format", format, "-q")
         assert outcome.code == 0, outcome.err

@@ -57,7 +57,7 @@ def test_redo_keeps_statements_and_notes(caspr: Caller, folder: Path) -> None:
     path.write_text(path.read_text().replace("#begin", f"{ours}#begin"))
     assert "cost 8" in caspr("redo", "review.conll", "--gold", "gold.conll").err
     assert ours in path.read_text()
-    assert "caspr" not in (folder / "gold.conll").read_text()
+    assert (folder / "gold.conll").read_text().count("# caspr") == 1
     path.write_text(path.read_text().replace("together", "apart"))
     assert "cost 6" in caspr("redo", "review.conll").err
 

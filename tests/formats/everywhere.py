@@ -21,12 +21,32 @@ SUFFIX = {
     "mmax": ".mmax",
     "webanno": ".tsv",
     "cas": ".xmi",
+    "corefannotator": ".xmi.gz",
+    "wlcoref": ".wlcoref.jsonlines",
+    "fastcoref": ".fastcoref.jsonl",
+    "preco": ".preco.jsonl",
+    "rucoco": ".rucoco.json",
+    "labelstudio": ".labelstudio.json",
+    "sacr": ".sacr",
 }
 """The formats that write any annotation, with a file name for each."""
-LABELLED = {"brat", "gate", "webanno", "cas", "corefud"}
+LABELLED = {"brat", "gate", "webanno", "cas", "corefud", "labelstudio", "sacr"}
 """Those that carry labels."""
-GAPPED = {"brat", "corefud", "mmax"}
+GAPPED = {"brat", "corefud", "mmax", "corefannotator"}
 """Those that carry mentions with gaps."""
+
+CHARACTERS = {
+    "brat",
+    "gate",
+    "webanno",
+    "cas",
+    "corefannotator",
+    "fastcoref",
+    "rucoco",
+    "labelstudio",
+    "sacr",
+}
+"""Those that count characters, in which an empty word has no place."""
 
 _SIGNS = "äößÉ\U0001f600\U0001f469\u200d\U0001f4bbאבgضe\u0301हिन्दी漢字()|[]_*\\<>&\"'%#=;:,.-x/{}$`~^!?@+"
 words = st.text(st.sampled_from(_SIGNS), min_size=1, max_size=5) | st.just("")

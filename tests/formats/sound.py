@@ -67,6 +67,18 @@ COREFUD = """# newdoc id = d
 JSONL = '{"doc_key": "d", "sentences": [["Anna", "is"], ["here"]], "clusters": [[[0, 0], [2, 2]]]}\n'
 ANN = "T1\tPER 0 4\tAnna\nT2\tPER 5 7\tis\nR1\tCoref Arg1:T1 Arg2:T2\n"
 TEXT = "Anna is \U0001f600 here"
+WLCOREF = """{"document_id": "d", "cased_words": ["Anna", "is", "here"], "sent_id": [0, 0, 1],
+"clusters": [[[0, 1], [2, 3]]]}
+""".replace('\n"', ' "')
+FASTCOREF = '{"doc_key": "d", "text": "Anna is here", "clusters": [[[0, 4], [8, 12]]]}\n'
+PRECO = '{"id": "d", "sentences": [["Anna", "is"], ["here"]], "mention_clusters": [[[0, 0, 1], [1, 0, 1]]]}\n'
+RUCOCO = '{"entities": [[[0, 4], [8, 12]]], "includes": [[]], "text": "Anna is here"}'
+LABELSTUDIO = """[{"id": 7, "data": {"text": "Anna is here"}, "annotations": [{"completed_by": 2, "result": [
+{"id": "a", "type": "labels", "value": {"start": 0, "end": 4, "text": "Anna", "labels": ["P"]}},
+{"id": "b", "type": "labels", "value": {"start": 8, "end": 12, "text": "here", "labels": ["P"]}},
+{"type": "relation", "from_id": "b", "to_id": "a", "labels": ["Coref"]}]}]}]
+"""
+SACR = '{A:EN="p" Anna} is {A:EN="p" here}\n\n#COLOR:A=red\n'
 FILES = {
     "x.xmi": XMI,
     "x.json": JSON,
@@ -76,6 +88,12 @@ FILES = {
     "x.conllu": COREFUD,
     "x.jsonl": JSONL,
     "x.ann": ANN,
+    "x.jsonlines": WLCOREF,
+    "f.jsonl": FASTCOREF,
+    "p.jsonl": PRECO,
+    "r.json": RUCOCO,
+    "l.json": LABELSTUDIO,
+    "x.sacr": SACR,
 }
 """A sound file of each format."""
 

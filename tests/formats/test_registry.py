@@ -38,17 +38,22 @@ def test_suffixes(name: str) -> None:
     format = FORMATS[name]
     assert format.suffixes
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in format.suffixes)
-    assert set(format.vague_suffixes) <= set(format.suffixes)
+    every = (*format.suffixes, *format.shared_suffixes)
+    assert set(format.vague_suffixes) <= set(every)
     if format.forms is not None:
-        assert tuple(format.forms.by_suffix) == format.suffixes
-        assert set(format.forms.by_suffix.values()) <= set(format.suffixes)
+        assert set(format.forms.by_suffix) == set(every)
+        assert set(format.forms.by_suffix.values()) <= set(every)
 
 
 def test_no_two_formats_share_a_suffix() -> None:
     for one, two in combinations(FORMATS.values(), 2):
-        for suffix in one.suffixes:
-            assert not suffix.endswith(two.suffixes), (one.name, two.name)
-            assert not any(other.endswith(suffix) for other in two.suffixes), (one.name, two.name)
+        assert not set(one.suffixes) & set(two.suffixes), (one.name, two.name)
+
+
+def test_the_longest_suffix_counts() -> None:
+    suffixes = {suffix: format.name for format in FORMATS.values() for suffix in format.suffixes}
+    for suffix, name in suffixes.items():
+        assert by_suffix(Path(f"a.b{suffix}")) == name
 
 
 @every

@@ -1,6 +1,5 @@
 """What a linguist does with CaspR, done on some machine; results must have the bytes they have here."""
 
-import random
 import re
 import shutil
 import subprocess
@@ -135,29 +134,6 @@ def limits(machine: Machine, folder: Path) -> None:
     assert not workers(folder)
 
 
-def noisy_text(seed: int, mentions: int = 60) -> str:
-    """Return one annotator's part of a document of two halves, both hard, which no link connects."""
-    rng = random.Random(seed)
-    chains = [
-        half * 10 + (rng.randrange(6) if rng.random() < 0.45 else number % 6)
-        for half in range(2)
-        for number in range(mentions)
-    ]
-    rows = "".join(f"{number}\tx\t({chain})\n" for number, chain in enumerate(chains, 1))
-    return f"#begin document (noisy);\n{rows}#end document\n"
-
-
-def shares_work(machine: Machine, folder: Path) -> None:
-    """Let the native engine solve parts in two processes, and find what one process finds."""
-    names = [f"a{seed}.conll" for seed in range(4)]
-    for seed, name in enumerate(names):
-        (folder / name).write_bytes(noisy_text(seed).encode())
-    words = ("adjudicate", *names, "--objective", "ua", "--jobs")
-    assert "proven optimal" in machine.succeed(*words, 2, "-o", "two.conll", cwd=folder)
-    HERE.succeed(*words, 1, "-o", "one.conll", cwd=folder)
-    assert (folder / "two.conll").read_bytes() == (folder / "one.conll").read_bytes()
-
-
 def workers(folder: Path) -> list[int]:
     """Return the processes that work in a folder, or for one that does."""
     found = []
@@ -249,7 +225,7 @@ def reviews(machine: Machine, folder: Path) -> None:
     assert page.do(do="exists", mentions=["23-23"]).status_code == 200
     refused = machine.run("review", "review.conll", "--no-browser", cwd=place)
     assert refused.code == 2
-    assert re.search(r"open in another `caspr review` \(process \d+\)", refused.err), refused.err
+    assert re.search(r"open in another `caspr` \(process \d+\)", refused.err), refused.err
     first.kill()
     first.communicate()
     until(lambda: not workers(place), 20)
@@ -271,4 +247,4 @@ def _address(process: "subprocess.Popen[bytes]") -> str:
     return found[0]
 
 
-SCENARIOS = (adjudicates, reports, converts, shares_work, limits, stops, resumes_a_corpus, reviews)
+SCENARIOS = (adjudicates, reports, converts, limits, stops, resumes_a_corpus, reviews)

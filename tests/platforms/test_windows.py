@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.platforms.machine import Machine
-from tests.platforms.scenarios import SCENARIOS, shares_work
+from tests.platforms.scenarios import SCENARIOS
 from tests.platforms.windows import available, windows
 
 WANTED = os.environ.get("CASPR_WINDOWS", "")
@@ -30,10 +30,6 @@ def machine() -> Machine:
     return windows()
 
 
-UNDER_WINE = [scenario for scenario in SCENARIOS if scenario is not shares_work]
-"""Wine 8 never ends the standard library's `ProcessPoolExecutor`; `test_here` tries it on a real Windows."""
-
-
-@pytest.mark.parametrize("scenario", UNDER_WINE, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_on_windows(scenario: Scenario, machine: Machine, tmp_path: Path) -> None:
     scenario(machine, tmp_path)

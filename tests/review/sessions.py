@@ -41,6 +41,8 @@ def reopened(path: Path) -> ReviewSession:
 def random_session(rng: random.Random, path: Path) -> ReviewSession:
     """Open a review of a small random document."""
     instance = random_instance(rng, mentions=6, odd=True)
+    if not any(one.mentions for one in instance.annotations):
+        return random_session(rng, path)  # a review of nothing is refused
     settings = Settings(
         instance.objective,
         nested=instance.nested,

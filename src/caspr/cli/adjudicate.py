@@ -16,6 +16,7 @@ from caspr.cli.terminal.options import (
     adjudication_options,
     changed,
     format_options,
+    gold_option,
     reading,
     wants_all,
 )
@@ -54,6 +55,7 @@ from caspr.text.document import Annotation
     help="The format to write. Default: what the output is called, else that of the first annotator's file.",
 )
 @format_options
+@gold_option
 @adjudication_options
 def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **given: Any) -> None:
     """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
@@ -62,7 +64,7 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     alone holds the work of all annotators: a file or folder for each, or a folder for each document.
     """
     reporting = Reporting.of(given)
-    documents, findings = by_document(read_given(files, reading(given))[0])
+    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
     settings, odd = changed(Settings(), given, reported=reporting.report is not None).for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)

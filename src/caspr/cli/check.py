@@ -9,7 +9,7 @@ import click
 from caspr.adjudication import by_document, made_concrete, prepare
 from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
-from caspr.cli.terminal.options import FILES, format_options, reading
+from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
@@ -26,12 +26,13 @@ TOKENS_IN_LINE = 10
 @click.option("--tokens", is_flag=True, help="Also print the tokens with their numbers, for --coverage.")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
 @format_options
+@gold_option
 def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -> None:
     """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
 
     FILES may also be one folder that holds the work of all annotators.
     """
-    documents, findings = by_document(read_given(files, reading(given))[0])
+    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
     found = condensed(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)

@@ -17,6 +17,7 @@ from caspr.cli.terminal.options import (
     Function,
     changed,
     format_options,
+    gold_option,
     reading,
     search_options,
     settings_options,
@@ -77,6 +78,7 @@ def _for_a_corpus(function: Function) -> Function:
     help="The format to write. Default: that of each document's first annotator.",
 )
 @format_options
+@gold_option
 @settings_options
 @_for_a_corpus
 @search_options

@@ -7,7 +7,7 @@ import click
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
+from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
@@ -20,12 +20,13 @@ from caspr.text.alignment import align
 @click.option("--document", help="Which document, where the files have several.")
 @settings_options
 @format_options
+@gold_option
 def command(files: tuple[Path, ...], document: str | None, **given: Any) -> None:
     """Print facts and encoding for the annotations in FILES, for instance to pipe into clingo.
 
     In clingo, use --opt-strategy=usc,oll,disjoint,stratify: branch and bound is hopeless here.
     """
-    documents, _ = by_document(read_given(files, reading(given))[0])
+    documents, _ = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
     chosen = [one for one in documents if document in (None, one[0].document.name, one[0].document.title)]
     if len(chosen) != 1:
         names = ", ".join(one[0].document.title for one in documents)

@@ -11,7 +11,7 @@ from caspr.cli.delivery.outputs import Output, Outputs
 from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, methods_paragraph, report_text
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
-from caspr.cli.terminal.options import FILES, changed, search_options, settings_options
+from caspr.cli.terminal.options import FILES, changed, gold_option, search_options, settings_options
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
@@ -36,6 +36,7 @@ from caspr.text.findings import Finding
     help="Write a paragraph for the methods section of a paper instead of a report.",
 )
 @click.option("--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there.")
+@gold_option
 @settings_options
 @search_options
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap.")
@@ -68,6 +69,6 @@ def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], 
     """Take one file as a review file, several or a folder as those of annotators."""
     if len(files) == 1 and not is_one_folder(files):
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
-    documents, findings = by_document(read_given(files, {})[0])
+    documents, findings = by_document(read_given(files, {})[0], allow_gold=given["allow_gold"])
     settings, odd = changed(Settings(), given, reported=True).for_run(documents)
     return [Task(annotations, settings) for annotations in documents], (*findings, *odd)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from caspr.cli.delivery.messages import print_findings, print_lines
-from caspr.cli.terminal.options import FILES, changed, format_options, reading, settings_options
+from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
 from caspr.errors import InputError
 from caspr.task.settings import Settings
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
 @click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per re-optimisation.")
 @format_options
+@gold_option
 @settings_options
 def command(
     files: tuple[Path, ...],
@@ -111,7 +112,9 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: di
         from caspr.cli.delivery.inputs import read_given
 
         given_files, inputs = read_given(files, reading(given))
-        session, findings = open_annotations(inputs, given_files, output or DEFAULT, chosen)
+        session, findings = open_annotations(
+            inputs, given_files, output or DEFAULT, chosen, allow_gold=given["allow_gold"]
+        )
         print_findings(findings)
     session.who = who
     return SingleFile(session)
@@ -133,7 +136,7 @@ def _merged(
     if output is not None and is_project(files[0]):
         print_findings(merge_projects(given, output, chosen))
         return Project.opened(output, chosen, who)
-    session, findings = open_annotations(list(files), given, output or DEFAULT, chosen)
+    session, findings = open_annotations(list(files), given, output or DEFAULT, chosen, allow_gold=True)
     print_findings(findings)
     session.who = who
     return SingleFile(session)

@@ -51,7 +51,8 @@ def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Deci
     """Read annotations, with decisions where the file has them."""
     if len(files) == 1 and not is_one_folder(files):
         return [(one.annotations, one.decisions) for one in review_file.read(files[0])]
-    return [(annotations, None) for annotations in by_document(read_given(files, {})[0])[0]]
+    read, _ = read_given(files, {})
+    return [(annotations, None) for annotations in by_document(read, allow_gold=True, allow_empty=True)[0]]
 
 
 def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:

@@ -21,12 +21,22 @@ def plain_ids(annotation: Annotation) -> Annotation:
     """
     used = {chain.id for chain in annotation.all_chains if _PLAIN.fullmatch(chain.id)}
     fresh = (str(number) for number in count(1) if str(number) not in used)
-    chains = [
-        chain if chain.id in used else Chain(next(fresh), chain.mentions) for chain in annotation.all_chains
+    chains = [chain if chain.id in used else chain.called(next(fresh)) for chain in annotation.all_chains]
+    return annotation.with_chains(chains)
+
+
+def numbered(chains: Sequence[Chain], writable: Callable[[str], bool]) -> list[Chain]:
+    """Number the chains whose ids cannot be written, and keep those ids as names where there is no other.
+
+    >>> numbered([Chain.of("1", [(1, 1)]), Chain.of("T1", [(2, 2)])], str.isdecimal)[1].id
+    '2'
+    """
+    used = {chain.id for chain in chains if writable(chain.id)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    return [
+        chain if chain.id in used else Chain(next(fresh), chain.mentions, chain.name or chain.id, chain.type)
+        for chain in chains
     ]
-    return Annotation.of(
-        annotation.annotator, annotation.document, chains, annotation.findings, marks=annotation.marks
-    )
 
 
 def keep_ids(
@@ -54,4 +64,4 @@ def keep_ids(
             own = writable(chain.id) and chain.id not in taken
             names[place] = chain.id if own else next(id for id in fresh if id not in taken)
             taken.add(names[place])
-    return [Chain(names[place], chain.mentions) for place, chain in enumerate(chains)]
+    return [chain.called(names[place]) for place, chain in enumerate(chains)]

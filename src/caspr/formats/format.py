@@ -82,8 +82,8 @@ def _alone(path: Path) -> list[Path]:  # noqa: ARG001
     return []
 
 
-def _accept(folder: Path) -> None:
-    pass
+def _never(path: Path) -> bool:  # noqa: ARG001
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +115,11 @@ class Format:
     vague_suffixes: tuple[str, ...] = ()
     """Those of `suffixes` that other kinds of files have, too: in a folder, such a file has this format
     only if `detect` says so."""
+    shared_suffixes: tuple[str, ...] = ()
+    """Other suffixes that its files may have, which belong to another format: they are written under such a
+    name if they were read from this format, or if the user names it."""
+    read_only: bool = False
+    """Whether nothing is written in this format: golds are written as CoNLL unless another is named."""
     forms: Forms | None = None
     """The forms of file, if there are several."""
 
@@ -128,9 +133,10 @@ class Format:
     of its own."""
     settings_files: tuple[str, ...] = ()
     """Names, in lower case, of files that tools for the format put beside documents."""
-    refuse_folder: Callable[[Path], None] = _accept
-    """Raise `InputError` for a folder that should have been given as a file, such as an unpacked
-    archive."""
+    detect_folder: Callable[[Path], bool] = _never
+    """Return whether a folder is one file of this format that was unpacked, such as an archive."""
+    is_no_annotator: Callable[[Path], bool] = _never
+    """Return whether a file belongs to such a folder and is nobody's work."""
 
     read_each: Callable[[Path, str | None, ReadOptions | None], Iterator[Each]] | None = None
     """Read a file of many documents one by one, so that a malformed one does not affect the others;

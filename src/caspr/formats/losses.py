@@ -25,6 +25,19 @@ def lost_marks(annotation: Annotation, *, labels: bool, gaps: bool) -> Iterator[
         yield warning("covered-gaps", message, count=len(broken), where=where)
 
 
+def lost_entities(annotation: Annotation, *, names: bool = False, types: bool = False) -> Iterator[Finding]:
+    """Count names and types of entities, unless the format can express them."""
+    where = annotation.annotator
+    named = sum(bool(chain.name) for chain in annotation.all_chains)
+    if named and not names:
+        message = f"{times(named, 'name')} of entities not written"
+        yield note("lost-names", message, count=named, where=where)
+    typed = sum(bool(chain.type) for chain in annotation.all_chains)
+    if typed and not types:
+        message = f"{times(typed, 'type')} of entities not written"
+        yield note("lost-types", message, count=typed, where=where)
+
+
 def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
     """Count the mentions of a file that are removed because they are in no chain, with their attributes."""
     if count:

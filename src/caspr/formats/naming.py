@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from caspr.errors import InputError, OutputError
 from caspr.files import portable_name
@@ -28,12 +28,21 @@ def annotator_names(paths: Sequence[Path]) -> list[str]:
     >>> annotator_names([Path("ann.conll"), Path("ann.txt")])
     ['ann.conll', 'ann.txt']
     """
-    parts = [(*path.parts[:-1], path.stem) for path in paths]
-    names = [path.stem for path in paths]
+    parts = [(*path.parts[:-1], bare_name(path)) for path in paths]
+    names = [bare_name(path) for path in paths]
     for length in range(2, max(map(len, parts), default=0) + 1):
         longer = ["/".join(part[-length:]) for part in parts]
         names = _distinguished(names, longer)
     return _distinguished(names, [path.as_posix() for path in paths])
+
+
+def bare_name(path: PurePath) -> str:
+    """Return a file's name without its suffixes, of which packed files have two.
+
+    >>> bare_name(Path("x/Cato-JA.xmi.gz")), bare_name(Path("wsj.0001.conll"))
+    ('Cato-JA', 'wsj.0001')
+    """
+    return PurePath(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def refuse_twice(path: Path, others: Iterable[Path]) -> None:
@@ -63,7 +72,7 @@ def stem(document: Document) -> str:
 def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotation]:
     """Give the only document the name of the file it is written to."""
     return [
-        replace(annotation, document=replace(annotation.document, name=path.stem, part=None))
+        replace(annotation, document=replace(annotation.document, name=bare_name(path), part=None))
         for annotation in annotations
     ]
 

@@ -13,3 +13,5 @@ class ReadOptions:
     """The relation types that mean coreference; empty for all whose name says so."""
     unfinished: bool = False
     """Whether annotators of a project archive who have not finished are read, too."""
+    allow_gold: bool = False
+    """Whether golds of earlier adjudications may vote beside annotators."""

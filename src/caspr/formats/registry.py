@@ -16,6 +16,7 @@ from pathlib import Path
 
 from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
+from caspr.formats.containers.gzip import beginning, is_gzip
 from caspr.formats.foreign import refuse_foreign
 from caspr.formats.format import Content, Each, Format, Forms
 from caspr.formats.naming import named_after
@@ -55,12 +56,19 @@ FORMATS: Mapping[str, Format] = _Packages(
     "conll",
     "corefud",
     "jsonlines",
+    "wlcoref",
+    "fastcoref",
+    "preco",
     "brat",
     "gate",
     "mmax",
     "webanno",
     "inception",
+    "corefannotator",
     "cas",
+    "rucoco",
+    "labelstudio",
+    "sacr",
 )
 """All formats by name, in the order in which they are tried."""
 
@@ -85,9 +93,13 @@ def recognise(path: Path) -> str | None:
 
     A pipe is not examined: it can be read only once.
     """
+    if path.is_dir():
+        return folder_format(path) or by_suffix(path)
     if path.exists() and not path.is_file():
         return by_suffix(path)
     data = read_bytes(path, _HEAD)
+    if is_gzip(data):
+        data = beginning(data, _HEAD)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
     found = next((name for name, format in FORMATS.items() if format.detect(path, head)), None)
@@ -101,7 +113,20 @@ def by_suffix(path: Path) -> str | None:
     name = path.name.lower()
     if "." not in name:
         return None
-    return next((format.name for format in FORMATS.values() if name.endswith(format.suffixes)), None)
+    for number, format in enumerate(FORMATS.values()):
+        if name.endswith(format.suffixes):
+            longer = _longer(name, format.name) if number else None
+            return longer or format.name
+    return None
+
+
+def _longer(name: str, found: str) -> str | None:
+    """Return the format of a longer suffix that a name has, such as `.fastcoref.jsonl`."""
+    if name.count(".") < 2:
+        return None
+    every = ((suffix, one.name) for one in FORMATS.values() for suffix in one.suffixes)
+    best = max((pair for pair in every if name.endswith(pair[0])), key=lambda pair: len(pair[0]))[1]
+    return best if best != found else None
 
 
 def is_named_after_file(document: Document) -> bool:
@@ -112,7 +137,15 @@ def is_named_after_file(document: Document) -> bool:
 def output_format(annotations: Sequence[Annotation], path: Path) -> str:
     """Choose the format to write."""
     own = annotations[0].document.format if annotations else ""
-    return by_suffix(path) or (own if own in FORMATS else next(iter(FORMATS)))
+    known = FORMATS[own] if own in FORMATS and not FORMATS[own].read_only else None
+    if known is not None and _has_suffix(path, known):
+        return known.name
+    return by_suffix(path) or (known.name if known is not None else next(iter(FORMATS)))
+
+
+def _has_suffix(path: Path, format: Format) -> bool:
+    """Return whether files of a format may have the name of a file."""
+    return path.name.lower().endswith((*format.suffixes, *format.shared_suffixes))
 
 
 def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dict[Path, str | bytes]:
@@ -121,7 +154,7 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
     A format with one document in a file needs a folder for several documents.
     """
     chosen = choose(format)
-    suffixed = path.name.lower().endswith(chosen.suffixes)
+    suffixed = _has_suffix(path, chosen)
     lone = len(annotations) == 1 and suffixed
     given = named_after(annotations, path) if lone and not chosen.many_documents else annotations
     content = _in_form(given, chosen, chosen.forms, path) if lone and chosen.forms else chosen.write(given)
@@ -154,21 +187,31 @@ def gold_files(
     if chosen.write_apart is not None:
         apart = chosen.write_apart(golds)
         return {f"{name}{Path(file).suffix}": content for file, content in apart.items()}
-    own = Path(golds[0].document.source).suffix.lower() if golds else ""
-    kept = own in chosen.suffixes and golds[0].document.format == chosen.name
-    suffix = own if kept else chosen.suffixes[0]
+    suffix = _own_suffix(golds, chosen) or chosen.suffixes[0]
     whole = len(golds) == 1 or chosen.many_documents
     place = Path(name, Path(name).name) if chosen.project_suffixes and whole else Path(name)
     files = render(golds, place.with_name(f"{place.name}{suffix}") if whole else place, format=chosen.name)
     return {path.as_posix(): content for path, content in files.items()}
 
 
+def _own_suffix(golds: Sequence[Annotation], format: Format) -> str:
+    """Return the suffix of the first gold's own file, if it is one of the format."""
+    if not golds or golds[0].document.format != format.name:
+        return ""
+    name = Path(golds[0].document.source).name.lower()
+    shared = (suffix for suffix in format.shared_suffixes if suffix not in format.vague_suffixes)
+    every = sorted((*format.suffixes, *shared), key=len, reverse=True)
+    return next((suffix for suffix in every if name.endswith(suffix)), "")
+
+
 def _in_form(annotations: Sequence[Annotation], format: Format, forms: Forms, path: Path) -> Content:
     """Write a file in the form that its name asks for, or refuse a name that asks for another."""
-    form = forms.by_suffix[path.suffix.lower()]
+    name = path.name.lower()
+    form = next(form for suffix, form in forms.by_suffix.items() if name.endswith(suffix))
     content = forms.write(annotations, form)
-    written = Path(next(iter(content))).suffix
-    if written != form:
+    first = next(iter(content))
+    if not first.endswith(form):
+        written = Path(first).suffix
         expected = f"{path.stem}{written}, the form of what the chains go into"
         raise InputError(f"{path}: found a name for another form of {format.name}, expected {expected}")
     return content
@@ -180,10 +223,17 @@ def companions(path: Path) -> list[Path]:
     return FORMATS[name].companions(path) if name else []
 
 
-def refuse_folder(folder: Path) -> None:
-    """Raise `InputError` for a folder that should have been given as a file."""
-    for format in FORMATS.values():
-        format.refuse_folder(folder)
+def folder_format(folder: Path) -> str | None:
+    """Return the format of a folder that is one unpacked file, if it is any."""
+    return next((name for name, format in FORMATS.items() if format.detect_folder(folder)), None)
+
+
+def is_no_annotator(path: Path) -> bool:
+    """Return whether a file was unpacked from an archive and is nobody's work."""
+    named = by_suffix(path)
+    if named == next(iter(FORMATS)):
+        return False
+    return any(format.is_no_annotator(path) for format in FORMATS.values())
 
 
 def project_suffixes() -> tuple[str, ...]:

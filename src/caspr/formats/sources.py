@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import InputError
-from caspr.formats.naming import annotator_names, refuse_twice
+from caspr.formats.naming import annotator_names, bare_name, refuse_twice
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import (
     FORMATS,
@@ -22,7 +22,9 @@ from caspr.formats.registry import (
     choose,
     companions,
     detect,
+    folder_format,
     is_named_after_file,
+    is_no_annotator,
     recognise,
     with_format,
 )
@@ -34,9 +36,10 @@ def read_one(
     path: Path, annotator: str | None = None, *, format: str | None = None, options: ReadOptions | None = None
 ) -> list[Annotation]:
     """Read a file or folder: an annotation for each document and annotator in it."""
-    if path.is_dir():
+    unpacked = folder_format(path) if path.is_dir() else None
+    if path.is_dir() and unpacked is None:
         return _read_folder(path, annotator or path.name, format, options)
-    name = format or detect(path)
+    name = unpacked or format or detect(path)
     return [with_format(one, name) for one in choose(name).read(path, annotator, options)]
 
 
@@ -46,10 +49,14 @@ def read_all(
     """Read the files or folders of all annotators, and return the annotations of each annotator."""
     for number, path in enumerate(paths):
         refuse_twice(path, paths[:number])
-    names = annotator_names(paths)
+    # Patterns such as `annotation/text/*` match what is nobody's work, too.
+    chosen = [path for path in paths if len(paths) == 1 or not is_no_annotator(path)]
+    names = annotator_names(chosen)
     given = [
-        read_one(path, name, format=format, options=options) for path, name in zip(paths, names, strict=True)
+        read_one(path, name, format=format, options=options) for path, name in zip(chosen, names, strict=True)
     ]
+    if len(chosen) < len(paths) and given and given[0]:
+        given[0] = _with_left_out(given[0], [path for path in paths if path not in chosen])
     return by_annotator(given, names)
 
 
@@ -109,13 +116,20 @@ def _read_folder(
         for annotation in choose(name).read(path, annotator, options):
             one = with_format(annotation, name)
             if is_named_after_file(one.document):
-                renamed = path.relative_to(folder).with_suffix("").as_posix()
+                renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
                 one = replace(one, document=replace(one.document, name=renamed))
             found.append(one)
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
         raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")
     return _with_unread(found, folder, unread)
+
+
+def _with_left_out(found: list[Annotation], paths: Sequence[Path]) -> list[Annotation]:
+    """Add a finding about files that are nobody's work."""
+    message = f"{times(len(paths), 'file')} that are nobody's work left out: {', '.join(map(str, paths))}"
+    finding = note("no-annotator", message, count=len(paths))
+    return [replace(found[0], findings=(*found[0].findings, finding)), *found[1:]]
 
 
 def _with_unread(found: list[Annotation], folder: Path, unread: Sequence[Path]) -> list[Annotation]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from caspr.errors import InputError
-from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.document import Annotation, Document, Mark, Span
 from caspr.text.findings import note, times
 
 
@@ -58,9 +58,7 @@ def transfer(annotation: Annotation, template: Annotation) -> Annotation:
     """Return the chains of an annotation over the document of another, whose file will be written."""
     bare = replace(template, chains=(), singletons=(), marks={})
     own, moved = align([bare, annotation])
-    return Annotation.of(
-        annotation.annotator, own.document, moved.all_chains, annotation.findings, marks=moved.marks
-    )
+    return annotation.with_chains(moved.all_chains, document=own.document, marks=moved.marks)
 
 
 def refuse_different_characters(first: Document, other: Document) -> None:
@@ -86,8 +84,9 @@ def _refuse_longer(first: Document, other: Document) -> None:
     longer, shorter = sorted((first, other), key=lambda document: -len(_solid(document)))
     token = _token_at(longer, len(_solid(shorter)))
     raise InputError(
-        f"{longer.place(token)}: found {times(len(longer.tokens), 'token')} in document '{first.title}', "
-        f"expected {len(shorter.tokens):,} as in {shorter.source or 'the other annotation'}"
+        f"{longer.place(token)}: found token {longer.tokens[token - 1]!r}, expected the end of document "
+        f"'{first.title}' as in {shorter.source or 'the other annotation'}, which has "
+        f"{times(len(shorter.tokens), 'token')}: all annotators must have the same text"
     )
 
 
@@ -148,7 +147,7 @@ def _move(
     def moved(span: Span) -> Span:
         return Span(runs[span.start - 1][0], runs[span.end - 1][1])
 
-    chains = [Chain.of(chain.id, map(moved, chain.mentions)) for chain in annotation.all_chains]
+    chains = [chain.over(map(moved, chain.mentions)) for chain in annotation.all_chains]
     marks = {
         moved(span): Mark(mark.label, tuple(map(moved, mark.pieces)))
         for span, mark in annotation.marks.items()
@@ -159,7 +158,7 @@ def _move(
         message = f"{times(cut, 'word')} cut to align it with the words of the others"
         findings.append(note("words-cut", message, count=cut, where=annotation.annotator))
     document = _recut(annotation.document, runs, grid, words)
-    return Annotation.of(annotation.annotator, document, chains, findings, marks=marks)
+    return replace(annotation.with_chains(chains, document=document, marks=marks), findings=tuple(findings))
 
 
 def _recut(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
 
@@ -22,6 +23,43 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     if not any(annotation.chains for annotation in annotations):
         found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
     return tuple(found)
+
+
+def refuse_golds(annotations: Sequence[Annotation]) -> None:
+    """Refuse golds of earlier adjudications beside the work of annotators, who would be counted twice."""
+    golds = [annotation for annotation in annotations if annotation.adjudicated]
+    if golds and len(golds) < len(annotations):
+        gold = golds[0].document
+        raise InputError(
+            f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "
+            f"'{gold.title}' beside the files of annotators, expected annotators only: leave it out, or use "
+            "--allow-gold if it is to vote like an annotator"
+        )
+
+
+def adjudicated_before(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    """Note golds of earlier adjudications among what is adjudicated."""
+    golds = [annotation.annotator for annotation in annotations if annotation.adjudicated]
+    if golds:
+        message = f"{times(len(golds), 'gold')} of earlier adjudications counted as votes: {', '.join(golds)}"
+        yield note("gold-votes", message, count=len(golds), where=annotations[0].document.title)
+
+
+def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
+    """Refuse files in which no annotator marked anything: a layer was missed, or the wrong files given.
+
+    A single annotator may mark nothing, and so may all in one of several documents.
+    """
+    given = [annotation for annotations in documents for annotation in annotations]
+    if not given or any(annotation.chains or annotation.singletons for annotation in given):
+        return
+    layers = sorted({layer for annotation in given for layer in annotation.document.layers})
+    shown = ", ".join(dict.fromkeys(one.document.source or one.annotator for one in given[:5]))
+    found = f"; they hold: {', '.join(layers)}" if layers else ""
+    raise InputError(
+        f"{shown}: found no chain of any annotator{found}, expected the chains of at least one: choose what "
+        "to read with --layer, --relation or --format"
+    )
 
 
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
@@ -69,12 +107,12 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
     first = annotations[0].document
     for annotation in annotations[1:]:
         other = annotation.document
-        if len(first.rows) != len(other.rows):
+        if len(first.rows) != len(other.rows) or first.rows == other.rows:
             continue
         tokens = [
             token
-            for token, pair in enumerate(zip(first.rows, other.rows, strict=True), 1)
-            if pair[0] != pair[1]
+            for token, (one, two) in enumerate(zip(first.rows, other.rows, strict=True), 1)
+            if one != two and one.split() != two.split()
         ]
         if tokens:
             yield warning(

@@ -11,7 +11,7 @@ pieces where it has gaps, is a *mark*.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
@@ -58,6 +58,10 @@ class Chain:
     """The chain's name in its file; only equality within one annotation means anything."""
     mentions: tuple[Span, ...]
     """Distinct spans in text order."""
+    name: str = field(default="", compare=False, repr=False)
+    """What the entity is called, such as `Sir William`; empty where the file does not say."""
+    type: str = field(default="", compare=False, repr=False)
+    """What kind of entity it is, such as `person`; empty where the file does not say."""
 
     @classmethod
     def of(cls, id: str, mentions: Iterable[tuple[int, int]]) -> "Chain":
@@ -67,6 +71,14 @@ class Chain:
         (Span(start=1, end=3), Span(start=6, end=6))
         """
         return cls(id, tuple(sorted({Span(*mention) for mention in mentions})))
+
+    def over(self, mentions: Iterable[tuple[int, int]]) -> "Chain":
+        """Return the chain of the same entity with other mentions."""
+        return replace(self, mentions=tuple(sorted({Span(*mention) for mention in mentions})))
+
+    def called(self, id: str) -> "Chain":
+        """Return the same chain under another id."""
+        return replace(self, id=id)
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,9 @@ class Document:
     Empty unless words were cut to align the annotators' texts.
     """
     rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """All columns of each token but coreference, by which annotators' files are compared."""
+    """All columns of each token but coreference, by which files are compared; blanks may differ."""
+    layers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What the file has beside the chains that were read: names of layers or types, for messages."""
 
     def __repr__(self) -> str:
         """Summarise the document in one line, whatever its size."""
@@ -107,8 +121,9 @@ class Document:
 
     @property
     def key(self) -> tuple[str, str | None]:
-        """What makes this the same document in another annotator's file."""
-        return self.name, self.part
+        """What makes this the same document in another annotator's file: `part 0` is `part 000`."""
+        part = self.part
+        return self.name, part.lstrip("0") or "0" if part and part.isdecimal() else part
 
     @property
     def title(self) -> str:
@@ -154,6 +169,8 @@ class Annotation:
     """Where a span was given more than once, all chains in the order of the file, repetitions included."""
     marks: Mapping[Span, Mark] = field(default_factory=dict, compare=False, repr=False)
     """Labels and pieces of mentions that have them."""
+    adjudicated: bool = field(default=False, compare=False, repr=False)
+    """Whether this is the gold of an adjudication, and not the work of an annotator."""
 
     def __repr__(self) -> str:
         """Summarise the annotation in one line, whatever its size."""
@@ -171,6 +188,7 @@ class Annotation:
         findings: Iterable[Finding] = (),
         *,
         marks: Mapping[Span, Mark] | None = None,
+        adjudicated: bool = False,
     ) -> "Annotation":
         """Make an annotation from chains of any size, setting those of one mention aside."""
         ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))
@@ -181,6 +199,24 @@ class Annotation:
             tuple(chain for chain in ordered if len(chain.mentions) == 1),
             tuple(findings),
             marks=dict(marks or {}),
+            adjudicated=adjudicated,
+        )
+
+    def with_chains(
+        self,
+        chains: Iterable[Chain],
+        *,
+        document: Document | None = None,
+        marks: Mapping[Span, Mark] | None = None,
+    ) -> "Annotation":
+        """Return the annotation with other chains of any size, and perhaps another document and marks."""
+        return Annotation.of(
+            self.annotator,
+            document or self.document,
+            chains,
+            self.findings,
+            marks=self.marks if marks is None else marks,
+            adjudicated=self.adjudicated,
         )
 
     def to_frame(self) -> "DataFrame":

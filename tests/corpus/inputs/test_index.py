@@ -9,8 +9,7 @@ from caspr.corpus.inputs.folders import walk
 from caspr.corpus.inputs.index import Found, index
 from caspr.corpus.inputs.layouts import are_in_folders, as_file
 from caspr.corpus.job import DocumentPiece, Reading
-from caspr.errors import InputError
-from caspr.formats.registry import refuse_folder
+from caspr.formats.registry import folder_format
 from tests.corpus.corpora import document_text, write_project
 from tests.formats.sound import FILES, put
 
@@ -83,8 +82,7 @@ def test_only_projects_may_be_folders() -> None:
     assert as_file("d1/ann/x.ann") == "d1/ann/x.ann"
 
 
-def test_an_unpacked_project_is_refused(tmp_path: Path) -> None:
-    refuse_folder(tmp_path)
+def test_an_unpacked_project_is_recognised(tmp_path: Path) -> None:
+    assert folder_format(tmp_path) is None
     (tmp_path / "exportedproject.json").touch()
-    with pytest.raises(InputError, match="an INCEpTION project that was unpacked"):
-        refuse_folder(tmp_path)
+    assert folder_format(tmp_path) == "inception"

@@ -197,9 +197,28 @@ def test_other_forms_are_refused_by_name(tmp_path: Path) -> None:
             read_one(path)
 
 
-def test_a_name_for_another_form_is_refused(tmp_path: Path, caspr: Caller) -> None:
-    path = tmp_path / "d.bdocjs"
-    path.write_text(json.dumps(bdoc(ann=[row(1, 0, 4, [1])])), encoding="utf-8")
-    message = caspr.fails("convert", path, tmp_path / "x.xml")
-    assert "x.xml: found a name for another form of gate, expected x.bdocjs" in message
-    assert not (tmp_path / "x.xml").exists()
+def test_one_form_becomes_the_other_with_everything_in_it(tmp_path: Path, caspr: Caller) -> None:
+    """Issue 16, point 9: GATE XML to bdoc of the same file was refused."""
+    path, xml, back = tmp_path / "d.bdocjs", tmp_path / "x.xml", tmp_path / "y.bdocjs"
+    content = bdoc(ann=[row(1, 0, 4, [1, 2]), row(2, 5, 7, [1, 2]), {**row(3, 0, 7, []), "type": "Other"}])
+    content["annotation_sets"]["ann"]["annotations"][2]["features"] = {
+        "a": 3,
+        "b": True,
+        "c": "x;y",
+        "d": [1.5],
+    }
+    content["features"] = {"source": "x", "n": 2}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert caspr("convert", "-q", path, xml).code == 0
+    assert caspr("convert", "-q", xml, back).code == 0
+    once, twice = json.loads(path.read_text()), json.loads(back.read_text())
+    assert twice["text"] == once["text"]
+    assert twice["features"] == once["features"]
+    before, after = (
+        {one["id"]: one for one in each["annotation_sets"]["ann"]["annotations"]} for each in (once, twice)
+    )
+    assert before.keys() == after.keys()
+    for id, one in before.items():
+        assert {**one, "features": one["features"]} == {**after[id], "features": after[id]["features"]}
+    [first], [second] = read_one(path), read_one(back)
+    assert (first.chains, first.marks) == (second.chains, second.marks)

@@ -23,7 +23,7 @@ def test_with_subtokens(tmp_path: Path) -> None:
     }
     [annotation] = read_one(put(tmp_path, "x.jsonl", json.dumps(line)))
     assert annotation.document.tokens == ("Anna", "is", "she")
-    assert annotation.document.key == ("d", "003")
+    assert (annotation.document.name, annotation.document.part) == ("d", "003")
     assert chain_texts(annotation) == [["Anna", "she"]]
     assert json.loads(write([annotation])) == {**line, "clusters": [[[1, 2], [6, 6]]]}
 

@@ -151,7 +151,11 @@ MALFORMED = [
     (stated("enforced: 1-1 in"), 2, "the id of their chain"),
     (stated("enforced: 1-1 in (2"), 2, "the id of their chain"),
     (stated("enforced: in 2"), 2, "the id of their chain"),
-    (stated("abscent: 1-1"), 2, "expected one of review, same-chain, enforced"),
+    (
+        stated("abscent: 1-1"),
+        2,
+        "expected one of review, same-chain, enforced, together, exists, absent",
+    ),
     (stated("note: x"), 2, 'expected `# caspr note: {"mention"'),
     (stated('note: {"mention": 3, "text": "x"}'), 2, "a note on '3'"),
     (stated('note: {"mention": "2-2", "text": "x"}'), 2, "inside the tokens 1 to 1"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file, recognise
+from caspr.formats.registry import STANDARD_OUTPUT, folder_format, is_named_after_file, recognise
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation
 
@@ -44,8 +44,8 @@ def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, l
 
 
 def is_one_folder(paths: Sequence[Path]) -> bool:
-    """Return whether one folder was given, which holds the files of all annotators."""
-    return len(paths) == 1 and paths[0].is_dir()
+    """Return whether one folder was given, which holds the files of all annotators and is no project."""
+    return len(paths) == 1 and paths[0].is_dir() and not folder_format(paths[0])
 
 
 def refuse_inside(output: Path, paths: Sequence[Path]) -> None:

@@ -202,6 +202,12 @@ _FORMATS = (
 )
 
 
+gold_option = click.option(
+    "--allow-gold", is_flag=True, help="Let golds of earlier adjudications vote beside annotators."
+)
+"""`--allow-gold` for commands that merge annotations."""
+
+
 def format_options(function: Function) -> Function:
     """Add the options that say how files are read."""
     for option in reversed(_FORMATS):
@@ -211,7 +217,8 @@ def format_options(function: Function) -> Function:
 
 def reading(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the options say about reading, as the arguments of `formats.read_all`."""
-    options = ReadOptions(given["layer"], tuple(given["relations"]), given["in_progress"])
+    allow_gold = given.get("allow_gold", False)
+    options = ReadOptions(given["layer"], tuple(given["relations"]), given["in_progress"], allow_gold)
     return {"format": given["format_name"], "options": options}
 
 

@@ -27,7 +27,7 @@ from caspr.corpus.job import DocumentPiece, Job, Options, Reading, Source
 from caspr.corpus.run.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
-from caspr.formats.registry import companions, refuse_folder
+from caspr.formats.registry import companions, folder_format
 
 _TABLE = """
 CREATE TABLE source (
@@ -69,9 +69,11 @@ class Plan:
 
     def _fill(self, inputs: Sequence[Path], by: str | None, files: str) -> None:
         self._database.executescript(_TABLE)
-        if self._walked:
+        if self._walked and folder_format(inputs[0]):
+            self.by, self._walked = "file", False
+            self.root, paths = _rooted(inputs)
+        elif self._walked:
             self.root = inputs[0].resolve()
-            refuse_folder(inputs[0])
             self.by = by or detect(inputs[0], files, self._reading)
             paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:

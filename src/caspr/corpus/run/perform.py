@@ -60,7 +60,10 @@ def _outcome(job: Job) -> JobOutcome:
     files = annotations(job)
     if len(files) < 2:
         return _left_out(job, files)
-    documents, findings = by_document(files)
+    # A document of a corpus may be without chains, unless its files hold something that was not read.
+    unread = any(one.document.layers for given in files for one in given)
+    allow_gold = job.options.reading.options.allow_gold
+    documents, findings = by_document(files, allow_gold=allow_gold, allow_empty=not unread)
     results = [_result(job, one) for one in documents]
     proofs, unproven = _proofs(job, results)
     findings = (*findings, *_missing(job, files), *_twice(job), *unproven)

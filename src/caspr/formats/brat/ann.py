@@ -87,6 +87,40 @@ def parse(text: str, source: str, length: int) -> Lines:
     return found
 
 
+def joined_lines(content: str, text: str) -> str:
+    """Join the lines of mentions whose text holds line ends, which some programs copy into the .ann file.
+
+    >>> joined_lines("T1\\tPER 0 8\\tSir\\nWill\\nT2\\tPER 0 3\\tSir\\n", "Sir\\nWill")
+    'T1\\tPER 0 8\\tSir Will\\nT2\\tPER 0 3\\tSir\\n'
+    """
+    given = content.replace("\r\n", "\n").split("\n")
+    if len(given) == 1 or "\n" not in text:
+        return content
+    joined: list[str] = []
+    place = 0
+    while place < len(given):
+        more = _continued(given, place, text)
+        joined.append(" ".join(given[place : place + 1 + more]))
+        place += 1 + more
+    return "\n".join(joined) if len(joined) < len(given) else content
+
+
+def _continued(given: list[str], place: int, text: str) -> int:
+    """Count the lines behind a mention that go on with its text."""
+    id, _, rest = given[place].partition("\t")
+    head, _, said = rest.partition("\t")
+    parts = _MENTION.fullmatch(head.rstrip(" ")) if id.startswith("T") else None
+    if parts is None:
+        return 0
+    pairs = [tuple(map(int, pair.split(" "))) for pair in parts[2].split(";")]
+    words = " ".join(text[start:end] for start, end in pairs).replace("\r\n", "\n").split("\n")
+    more = len(words) - 1
+    same = [one.split() for one in (said, *given[place + 1 : place + 1 + more])] == [
+        one.split() for one in words
+    ]
+    return more if same else 0
+
+
 def new_id(kind: str, taken: set[str]) -> Iterator[str]:
     """Count ids of a kind that are not taken."""
     numbers = (int(id[1:]) for id in taken if id[:1] == kind and id[1:].isascii() and id[1:].isdecimal())

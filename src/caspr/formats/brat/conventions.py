@@ -13,6 +13,8 @@ from caspr.text.grouping import Groups
 
 _COREFERENCE = re.compile(r"coref|identi|ident$|equiv|same|anaph", re.IGNORECASE)
 ENTITY = re.compile(r".+-[0-9]+")
+GOLD_NOTE = re.compile(r"^#[0-9]+\tCasprGold [A-Z][0-9]+\t.*$", re.MULTILINE)
+"""The note on the first mention of a file that is the result of an adjudication."""
 _LINK_EVENT = re.compile(r"coref\w*link", re.IGNORECASE)
 
 
@@ -58,6 +60,14 @@ def find_chains(text: str, lines: Lines, options: ReadOptions, source: str) -> B
     convention = kinds[first.id[0]] if first else "relations"
     name = first.type if first else next(iter(options.relations), "Coreference")
     return BratLayout(text, lines, convention, name, links, tuple(marked))
+
+
+def entity_names(layout: BratLayout) -> dict[str, str]:
+    """Return the names of entities where types express chains: `Anna-12` is called Anna."""
+    if layout.convention != "types":
+        return {}
+    named = (one.chain for one in layout.marked if one.key != one.chain)
+    return {chain: chain.rpartition("-")[0].replace("_", " ") for chain in named}
 
 
 def _expresses_chains(link: Link, relations: Sequence[str]) -> bool:

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import InputError
 from caspr.files import decode, read_bytes
-from caspr.formats.brat.ann import Lines, parse
-from caspr.formats.brat.conventions import find_chains
+from caspr.formats.brat.ann import Lines, joined_lines, parse
+from caspr.formats.brat.conventions import GOLD_NOTE, entity_names, find_chains
 from caspr.formats.options import ReadOptions
-from caspr.formats.text_layer.standoff import Text, annotate
+from caspr.formats.text_layer.standoff import EntityFacts, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
 
@@ -22,13 +23,16 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     data = read_bytes(_text_path(path))
     mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
     text = mark + decode(data, str(_text_path(path)))
+    content = joined_lines(content, text)
     lines = parse(content, str(path), len(text))
     layout = find_chains(content, lines, options or ReadOptions(), str(path))
     document = Document(path.stem, (), source=str(path), layout=layout)
     ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator
     odd = _strange_texts(lines, text, str(path))
-    return [annotate(document, who, Text(text, None, ends), layout.marked, odd)]
+    facts = EntityFacts(entity_names(layout), labels_are_types=True)
+    annotation = annotate(document, who, Text(text, None, ends), layout.marked, odd, facts=facts)
+    return [replace(annotation, adjudicated=GOLD_NOTE.search(content) is not None)]
 
 
 def companions(path: Path) -> list[Path]:

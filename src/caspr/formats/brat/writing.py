@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 
 from caspr.formats.brat.ann import Lines, Link, new_id
-from caspr.formats.brat.conventions import ENTITY, BratLayout, components
-from caspr.formats.losses import lost_edges, lost_empty, removed_mentions
+from caspr.formats.brat.conventions import ENTITY, GOLD_NOTE, BratLayout, components
+from caspr.formats.losses import lost_edges, lost_empty, lost_entities, removed_mentions
 from caspr.formats.naming import collect, stem
 from caspr.formats.text_layer.characters import Extent, spell
 from caspr.formats.text_layer.standoff import Marked, count_unused, plan
@@ -23,7 +23,9 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     gone = count_unused(annotation, layout.marked) if isinstance(layout, BratLayout) else 0
-    return (*lost_empty(annotation, "brat"), *lost_edges(annotation), *removed_mentions(annotation, gone))
+    lost = (*lost_empty(annotation, "brat"), *lost_edges(annotation), *removed_mentions(annotation, gone))
+    types = isinstance(layout, BratLayout) and layout.convention == "types"
+    return (*lost, *lost_entities(annotation, names=types, types=True))
 
 
 def _files(annotation: Annotation) -> Iterator[tuple[str, str | bytes]]:
@@ -43,7 +45,7 @@ def _write_ann(annotation: Annotation, text: str) -> str:
     written: list[str] = []
     chains: list[list[str]] = []
     used: set[str] = set()
-    for chain, mentions in plan(annotation, layout.marked):
+    for chain, mentions in plan(annotation, layout.marked, types=True):
         ids = []
         for mention in mentions:
             used |= {mention.key, layout.twins.get(mention.key, mention.key)}
@@ -59,7 +61,17 @@ def _write_ann(annotation: Annotation, text: str) -> str:
     kept, links = _links(layout, chains, set(taken))
     gone = _gone(layout, used | {id for ids in chains for id in ids}, kept)
     old = [line for line in layout.text.replace("\r\n", "\n").split("\n") if line and not _refers(line, gone)]
-    return "".join(f"{line}\n" for line in (*old, *written, *links))
+    kept_lines = [line for line in old if not GOLD_NOTE.fullmatch(line)]
+    gold = list(_gold_note(chains, kept_lines)) if annotation.adjudicated else []
+    return "".join(f"{line}\n" for line in (*kept_lines, *written, *links, *gold))
+
+
+def _gold_note(chains: Sequence[Sequence[str]], lines: Iterable[str]) -> Iterator[str]:
+    """Say on the first mention that this is a gold: brat has no other place for it."""
+    taken = {line.partition("\t")[0] for line in lines}
+    number = next(number for number in count(1) if f"#{number}" not in taken)
+    for id in (id for ids in chains[:1] for id in ids[:1]):
+        yield f"#{number}\tCasprGold {id}\tthe result of an adjudication"
 
 
 def _type(chain: Chain, mention: Marked, layout: BratLayout) -> str:

@@ -2,7 +2,8 @@
 
 `cas.chains` describes how chains are stored, `cas.xmi` and `cas.json_cas` how objects are. All other layers
 are kept as they are; no type system is needed. A zip holds one .xmi and its type system, as INCEpTION exports
-a document; it is written back as .xmi, which is what INCEpTION imports.
+a document; it is written back as .xmi, which is what INCEpTION imports, unless a .zip is asked for.
+`cas.conversion` changes one form into another.
 """
 
 from collections.abc import Iterable
@@ -21,14 +22,16 @@ from caspr.formats.cas.chains import (
     extents,
     layers,
     mentions,
+    other_layers,
 )
-from caspr.formats.cas.conversion import xmi_of_json
+from caspr.formats.cas.conversion import bundled_types, json_of_xmi, types_of_json, xmi_of_json
 from caspr.formats.cas.json_cas import fresh_json, read_json, write_json
 from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
-from caspr.formats.containers.zip import Archive, is_archive, open_archive
+from caspr.formats.containers.gzip import is_gzip, unpack
+from caspr.formats.containers.zip import Archive, is_archive, make_archive, open_archive
 from caspr.formats.format import Format, Forms
-from caspr.formats.losses import lost_edges, lost_marks
-from caspr.formats.naming import collect, stem
+from caspr.formats.losses import lost_edges, lost_entities, lost_marks
+from caspr.formats.naming import bare_name, collect, stem
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Text, annotate
@@ -44,6 +47,8 @@ class CasLayout:
     """The file."""
     layer: str
     """The chain layer."""
+    types: bytes | None = None
+    """The type system that came with it."""
 
 
 def detect(path: Path, head: str) -> bool:
@@ -55,10 +60,14 @@ def detect(path: Path, head: str) -> bool:
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
-    cas = read_cas(read_bytes(path), str(path))
+    data = read_bytes(path)
+    cas = read_cas(data, str(path))
     wanted = options.layer if options else None
     layer = choose_layer(cas, wanted)
-    annotation = annotation_of(cas, layer, path.stem, path.stem if annotator is None else annotator)
+    name = bare_name(path)
+    annotation = annotation_of(cas, layer, name, name if annotator is None else annotator)
+    layout = CasLayout(cas, layer, _type_system(path, data))
+    annotation = replace(annotation, document=replace(annotation.document, layout=layout))
     if wanted is not None or layers(cas):
         return [annotation]
     message = "no chains in any layer; results go into the built-in one (see --layer)"
@@ -66,8 +75,20 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     return [replace(annotation, findings=(*annotation.findings, guessed))]
 
 
+def _type_system(path: Path, data: bytes) -> bytes | None:
+    """Return the type system in the same zip, or beside the file."""
+    if data.startswith(b"PK\x03\x04"):
+        archive = open_archive(data, str(path))
+        inside = [name for name in archive.names if name.rpartition("/")[2].lower() == "typesystem.xml"]
+        return archive.read(inside[0]) if len(inside) == 1 else None
+    beside = path.with_name("TypeSystem.xml")
+    return read_bytes(beside) if path.is_file() and beside.is_file() else None
+
+
 def read_cas(data: bytes, source: str, *, around: Archive | None = None) -> Cas:
     """Read a CAS in any of its forms, perhaps out of an archive."""
+    if is_gzip(data):
+        data = unpack(data, source)
     if data.startswith(b"PK\x03\x04"):
         archive = open_archive(data, source, around=around)
         inside = [name for name in archive.names if name.endswith(".xmi")]
@@ -84,8 +105,8 @@ def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | N
     marked, findings = mentions(cas, layer)
     ends = [end for _, end in extents(cas, SENTENCE)]
     text = Text(cas.text, extents(cas, TOKEN) or None, ends)
-    document = Document(name, (), part, cas.source, layout=CasLayout(cas, layer))
-    return annotate(document, annotator, text, marked, findings)
+    document = Document(name, (), part, cas.source, layout=CasLayout(cas, layer), layers=other_layers(cas))
+    return replace(annotate(document, annotator, text, marked, findings), adjudicated=cas.gold)
 
 
 def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
@@ -95,7 +116,8 @@ def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
-    return (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
+    lost = (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
+    return (*lost, *lost_entities(annotation))
 
 
 def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
@@ -106,14 +128,20 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
 
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout, name = annotation.document.layout, stem(annotation.document)
-    if not isinstance(layout, CasLayout):
-        layout = CasLayout(_fresh(annotation, form), BUILT_IN)
-    data = with_chains(layout.cas, layout.layer, annotation)
-    if not isinstance(layout.cas.file, dict):
-        return f"{name}.xmi", data
-    if form == ".xmi":
-        return f"{name}.xmi", xmi_of_json(data, layout.cas.source)
-    return f"{name}.json", data
+    made = layout if isinstance(layout, CasLayout) else CasLayout(_fresh(annotation, form), BUILT_IN)
+    data = with_chains(made.cas, made.layer, annotation)
+    source = made.cas.source
+    is_json = isinstance(made.cas.file, dict)
+    if form == ".zip":
+        xmi = xmi_of_json(data, source) if is_json else data
+        types = types_of_json(data, source) if is_json else made.types
+        types = types or bundled_types(made.layer, source)
+        return f"{name}.zip", make_archive([(f"{Path(name).name}.xmi", xmi), ("TypeSystem.xml", types)])
+    if is_json:
+        return (f"{name}.xmi", xmi_of_json(data, source)) if form == ".xmi" else (f"{name}.json", data)
+    if form == ".json":
+        return f"{name}.json", json_of_xmi(data, made.types, made.layer, source)
+    return f"{name}.xmi", data
 
 
 def _fresh(annotation: Annotation, form: str) -> Cas:
@@ -130,7 +158,8 @@ FORMAT = Format(
     read=read,
     write=write,
     losses=losses,
-    vague_suffixes=(".json",),
-    forms=Forms({".xmi": ".xmi", ".json": ".json"}, write),
+    vague_suffixes=(".json", ".zip"),
+    forms=Forms({".xmi": ".xmi", ".json": ".json", ".zip": ".zip"}, write),
+    shared_suffixes=(".zip",),
     settings_files=("typesystem.xml",),
 )

@@ -69,6 +69,10 @@ class Cas:
     """The largest number of any object in the file."""
     file: object = field(compare=False, repr=False)
     """The parsed file, for the module that reads and writes it."""
+    members: frozenset[str] | None = None
+    """The numbers of the objects that are indexed; `None` if the file has no index."""
+    gold: bool = False
+    """Whether it says that it holds the result of an adjudication."""
 
 
 Arc = tuple[str, str, str, str]
@@ -87,6 +91,10 @@ class Changes:
     """New objects."""
     layer: str = BUILT_IN
     """The chain layer they belong to."""
+    indexed: frozenset[str] = frozenset()
+    """Numbers of all objects that must be in the index."""
+    gold: bool = False
+    """Whether the file holds the result of an adjudication then."""
 
 
 def refuse(cas: Cas, structure: Structure, found: str, expected: str) -> FormatError:
@@ -156,10 +164,21 @@ def mentions(cas: Cas, layer: str) -> tuple[list[Marked], list[Finding]]:
                 found.append(Marked(head.id, (extent(cas, units, link),), label, link.id))
     reached = {one.key for one in found}
     lost = [one for one in cas.structures.values() if one.type == f"{layer}Link" and one.id not in reached]
-    if not lost:
-        return found, []
-    message = f"{times(len(lost), 'link')} that no chain reaches, not read (first: {lost[0].id})"
-    return found, [warning("unreachable-link", message, count=len(lost), where=cas.source)]
+    odd = []
+    if lost:
+        message = f"{times(len(lost), 'link')} that no chain reaches, not read (first: {lost[0].id})"
+        odd.append(warning("unreachable-link", message, count=len(lost), where=cas.source))
+    hidden = sorted(reached - cas.members) if cas.members is not None else []
+    if hidden:
+        message = f"{times(len(hidden), 'link')} missing from the index, read all the same"
+        odd.append(warning("unindexed-link", message, count=len(hidden), where=cas.source))
+    return found, odd
+
+
+def other_layers(cas: Cas) -> tuple[str, ...]:
+    """Name the types of a file that say something of its text, for messages."""
+    plain = ("uima.", TOKEN, SENTENCE, META)
+    return tuple(sorted({one.type for one in cas.structures.values() if not one.type.startswith(plain)}))
 
 
 def arc_labels(cas: Cas, layer: str) -> Iterator[tuple[Arc, str]]:
@@ -217,8 +236,9 @@ def change(
     old = {one.id for one in cas.structures.values() if one.type in (f"{layer}Chain", f"{layer}Link")}
     new = {one.id for one in made}
     replaced = [one for one in made if one.id in old and one.values != cas.structures[one.id].values]
+    added = tuple(one for one in made if one.id not in old)
     return Changes(
-        frozenset(old - new), tuple(replaced), tuple(one for one in made if one.id not in old), layer
+        frozenset(old - new), tuple(replaced), added, layer, frozenset(new), annotation.adjudicated
     )
 
 

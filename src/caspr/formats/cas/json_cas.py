@@ -19,6 +19,8 @@ from caspr.formats.text_layer.characters import Extent, Units, sentences
 from caspr.text.document import Document
 
 _STRUCTURES = "%FEATURE_STRUCTURES"
+_GOLD = "caspr gold"
+"""Stands in place of the annotator in what is said of the document."""
 
 
 def read_json(data: bytes, source: str) -> Cas:
@@ -47,7 +49,21 @@ def read_json(data: bytes, source: str) -> Cas:
     if not isinstance(text, str):
         raise FormatError(source, None, "a sofaString that is no text", "the text")
     largest = max(one["%ID"] for one in given if isinstance(one.get("%ID"), int))
-    return Cas(source, text, str(sofa["%ID"]), structures, frozenset(types), largest, whole)
+    gold = any(one.type == META and one.values.get("documentId") == _GOLD for one in structures.values())
+    members = _members(whole, str(sofa["%ID"]))
+    return Cas(source, text, str(sofa["%ID"]), structures, frozenset(types), largest, whole, members, gold)
+
+
+def _members(whole: dict[str, Any], sofa: str) -> frozenset[str] | None:
+    """Return the numbers of the objects in the index of the text."""
+    views = whole.get("%VIEWS")
+    found = [
+        view.get("%MEMBERS")
+        for view in (views.values() if isinstance(views, dict) else ())
+        if isinstance(view, dict) and str(view.get("%SOFA")) == sofa
+    ]
+    lists = [members for members in found if isinstance(members, list)]
+    return frozenset(str(id) for members in lists for id in members) if lists else None
 
 
 def write_json(cas: Cas, changes: Changes) -> bytes:
@@ -60,7 +76,8 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
         id = str(one.get("%ID"))
         if id in changes.removed:
             continue
-        kept.append(_object(replaced[id], one) if id in replaced else one)
+        one = _object(replaced[id], one) if id in replaced else one
+        kept.append(_with_gold(one, changes.gold) if one.get("%TYPE") == META else one)
     kept += [_object(one, {}) for one in changes.added]
     result = {**whole, _STRUCTURES: kept}
     if changes.added:
@@ -72,6 +89,13 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     if views:
         result["%VIEWS"] = {name: _view(view, cas, changes) for name, view in views.items()}
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def _with_gold(one: dict[str, Any], wanted: bool) -> dict[str, Any]:
+    """Say in what is said of the document, in the place of its annotator, that it is a gold."""
+    if wanted:
+        return {**one, "documentId": _GOLD}
+    return {name: value for name, value in one.items() if (name, value) != ("documentId", _GOLD)}
 
 
 def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
@@ -87,11 +111,12 @@ def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> byte
     objects[1] |= {"documentTitle": document.title, "isLastSegment": False}
     title = {"%NAME": "documentTitle", "%RANGE": "uima.cas.String"}
     last = {"%NAME": "isLastSegment", "%RANGE": "uima.cas.Boolean"}
+    who = {"%NAME": "documentId", "%RANGE": "uima.cas.String"}
     types: dict[str, Any] = {
         name: {"%NAME": name, "%SUPER_TYPE": "uima.tcas.Annotation"} for name in (SENTENCE, TOKEN)
     }
     types[META] = {"%NAME": META, "%SUPER_TYPE": "uima.tcas.DocumentAnnotation"}
-    types[META] |= {"documentTitle": title, "isLastSegment": last}
+    types[META] |= {"documentTitle": title, "documentId": who, "isLastSegment": last}
     view = {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in objects[1:]]}
     whole = {"%TYPES": types, _STRUCTURES: objects, "%VIEWS": {"_InitialView": view}}
     return json.dumps(whole, ensure_ascii=False).encode("utf-8")
@@ -141,8 +166,10 @@ def _view(view: Any, cas: Cas, changes: Changes) -> Any:
     if not isinstance(members, list):
         raise FormatError(cas.source, None, f"%MEMBERS {quoted(str(members))}", "a list of numbers")
     kept = [id for id in members if str(id) not in changes.removed]
-    new = [int(one.id) for one in (*changes.added, *changes.replaced) if int(one.id) not in kept]
-    return {**view, "%MEMBERS": kept + new}
+    known = set(map(str, kept))
+    new = [int(one.id) for one in changes.added if one.id not in known]
+    known |= {one.id for one in changes.added}
+    return {**view, "%MEMBERS": kept + new + sorted(map(int, changes.indexed - known))}
 
 
 def _layer_types(layer: str, types: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,15 @@
 import re
 from collections.abc import Iterator
 
-from caspr.formats.cas.chains import META, TOKEN, Cas, Changes, Structure
+from caspr.formats.cas.chains import TOKEN, Cas, Changes, Structure
 from caspr.formats.containers.xml import (
     Edit,
     Element,
     Markup,
     attributes,
     edited,
+    gold_edits,
+    is_gold,
     parse,
     removal,
     with_attribute,
@@ -54,9 +56,16 @@ def read_xmi(data: bytes, source: str) -> Cas:
         structures[id] = Structure(id, _type(one, packages), values, one.line)
     numbers = (one.attributes.get("xmi:id", "") for one in markup.root.children)
     largest = max((int(id) for id in numbers if id.isascii() and id.isdecimal()), default=0)
-    return Cas(
-        source, sofa.attributes.get("sofaString", ""), number, structures, frozenset(types), largest, markup
-    )
+    text = sofa.attributes.get("sofaString", "")
+    views = [one for one in markup.root.children if one.name.endswith(":View")]
+    members = [set(one.attributes.get("members", "").split()) for one in views if _is_of(one, number)]
+    indexed = frozenset(set().union(*members)) if members else None
+    gold = is_gold(markup)
+    return Cas(source, text, number, structures, frozenset(types), largest, markup, indexed, gold)
+
+
+def _is_of(view: Element, sofa: str) -> bool:
+    return view.attributes.get("sofa") == sofa
 
 
 def write_xmi(cas: Cas, changes: Changes) -> bytes:
@@ -85,7 +94,7 @@ def write_xmi(cas: Cas, changes: Changes) -> bytes:
     )
     place = last.end if last else markup.root.inner
     edits.append((place, place, new))
-    edits += _view_edits(markup, cas, changes)
+    edits += [*_view_edits(markup, cas, changes), *gold_edits(markup, changes.gold)]
     return edited(markup, [edit for edit in edits if edit[0] != edit[1] or edit[2]])
 
 
@@ -96,12 +105,12 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
         ("xmi", "http://www.omg.org/XMI"),
         ("cas", _uri("uima.cas")),
         ("coref", _uri(layer.rpartition(".")[0])),
-        ("meta", _uri(META.rpartition(".")[0])),
+        ("tcas", _uri("uima.tcas")),
         ("segmentation", _uri(TOKEN.rpartition(".")[0])),
     ]
     lines = [
         '<cas:NULL xmi:id="0"/>',
-        _numbered("meta:DocumentMetaData", 2, units, (0, len(text)), document.title),
+        _numbered("tcas:DocumentAnnotation", 2, units, (0, len(text))),
     ]
     for number, (name, one) in enumerate(
         [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
@@ -124,15 +133,15 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
     return f"{start}{body}</xmi:XMI>\n".encode()
 
 
-def _numbered(name: str, number: int, units: Units, extent: Extent, title: str = "") -> str:
+def _numbered(name: str, number: int, units: Units, extent: Extent) -> str:
     given = [
         ("xmi:id", str(number)),
         ("sofa", "1"),
         ("begin", str(units.of(extent[0]))),
         ("end", str(units.of(extent[1]))),
     ]
-    if name == "meta:DocumentMetaData":
-        given += [("documentTitle", title), ("isLastSegment", "false")]
+    if name == "tcas:DocumentAnnotation":
+        given.append(("language", "x-unspecified"))
     return f"<{name}{attributes(given)}/>"
 
 
@@ -170,16 +179,13 @@ def _element(one: Structure, name: str) -> str:
 
 def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
     """Add new objects to the index, and remove those that are gone."""
-    views = [
-        one
-        for one in markup.root.children
-        if one.name.endswith(":View") and one.attributes.get("sofa") == cas.sofa
-    ]
+    views = [one for one in markup.root.children if one.name.endswith(":View") and _is_of(one, cas.sofa)]
     for one in views:
         old = one.attributes.get("members", "").split()
         members = [id for id in old if id not in changes.removed]
         members += [new.id for new in changes.added]
-        members += [changed.id for changed in changes.replaced if changed.id not in old]
+        known = {*old, *(new.id for new in changes.added)}
+        members += sorted(changes.indexed - known, key=int)
         if members != old:
             yield with_attribute(markup, one, "members", " ".join(members))
     made = [*changes.replaced, *changes.added]

@@ -10,7 +10,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -47,10 +47,20 @@ class Block:
     """Where it begins."""
     before: tuple[Line, ...] = ()
     """Comments before it, ours included."""
-    body: tuple[Line, ...] = ()
-    """All lines between its markers."""
+    text: str = field(default="", repr=False)
+    """All that stands between its markers; every line is ended by a line feed."""
     after: tuple[Line, ...] = ()
     """Comments at the end of the file, if this is the last document."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines between its markers, without their line ends."""
+        return self.text[:-1].split("\n") if self.text else []
+
+    @property
+    def body(self) -> list[Line]:
+        """The same with the number of each."""
+        return [Line(number, text) for number, text in enumerate(self.lines, self.line + 1)]
 
     @property
     def comments(self) -> tuple[str, ...]:
@@ -64,28 +74,32 @@ def foreign(lines: tuple[Line, ...]) -> tuple[str, ...]:
 
 
 def split_documents(text: str, source: str) -> list[Block]:
-    """Cut a file into documents; there is at least one, and no two have the same name and part."""
+    """Cut a file into documents; there is at least one, and no two have the same name and part.
+
+    Only lines that start with `#` are looked at one by one: what lies between two markers is one stretch.
+    """
+    text = text.replace("\r\n", "\n").removesuffix("\r").removesuffix("\n") + "\n"
     blocks: list[Block] = []
     current: Block | None = None
     comments: list[Line] = []
-    body: list[Line] = []
-    for line in _lines(text):
-        if not line.text.startswith("#"):
+    begun = done = 0
+    for line, start, end in _marked_lines(text):
+        if current is None:
+            _refuse_stray(text, done, start, line.number, source)
+            done = end
+        if (marker := _MARKER.fullmatch(line.text)) is None:
             if current is None:
-                _refuse_stray(line, source)
-            else:
-                body.append(line)
-        elif (marker := _MARKER.fullmatch(line.text)) is None:
-            (comments if current is None else body).append(line)
+                comments.append(line)
         elif marker[1].lower() == "begin":
-            current = _begin(marker[2], line, current, source)
+            current, begun = _begin(marker[2], line, current, source), end
         elif current is None:
             raise FormatError(source, line.number, "#end document", "#begin document before it")
         else:
-            blocks.append(replace(current, before=tuple(comments), body=tuple(body)))
-            current, comments, body = None, [], []
+            blocks.append(replace(current, before=tuple(comments), text=text[begun:start]))
+            current, comments, done = None, [], end
     if current is not None:
         raise FormatError(source, current.line, "#begin document without an end", "#end document after it")
+    _refuse_stray(text, done, len(text), text.count("\n") + 1, source)
     if not blocks:
         raise FormatError(source, None, "no document", "at least one line `#begin document (name);`")
     _refuse_repeated(blocks, source)
@@ -100,7 +114,7 @@ def block_texts(text: str, blocks: Sequence[Block]) -> list[str]:
     '# b\\n#begin document (b);\\n#end document\\n'
     """
     lines = text.removesuffix("\n").split("\n")
-    ends = [block.line + len(block.body) + 1 for block in blocks[:-1]]
+    ends = [block.line + block.text.count("\n") + 1 for block in blocks[:-1]]
     return ["".join(f"{line}\n" for line in lines[a:b]) for a, b in pairwise([0, *ends, len(lines)])]
 
 
@@ -119,15 +133,31 @@ def begin_line(document: Document) -> str:
     return f"#begin document ({document.name}); part {document.part}"
 
 
-def _lines(text: str) -> Iterator[Line]:
-    lines = text.replace("\r\n", "\n").removesuffix("\r").removesuffix("\n").split("\n")
-    return map(Line, range(1, len(lines) + 1), lines)
+def _marked_lines(text: str) -> Iterator[tuple[Line, int, int]]:
+    """Yield the lines that start with `#`, each with its first place and the place behind it."""
+    start = 0 if text.startswith("#") else text.find("\n#") + 1
+    number, counted = 1, 0
+    while start or text.startswith("#", 0, 1):
+        end = text.index("\n", start)
+        number += text.count("\n", counted, start)
+        counted = start
+        yield Line(number, text[start:end]), start, end + 1
+        start = text.find("\n#", end) + 1
+        if not start:
+            return
 
 
-def _refuse_stray(line: Line, source: str) -> None:
-    if line.text.strip(" \t"):
-        expected = "#begin document before the first token, or a comment starting with `#`"
-        raise FormatError(source, line.number, f"{quoted(line.text)} outside a document", expected)
+def _refuse_stray(text: str, start: int, end: int, line: int, source: str) -> None:
+    """Refuse anything but blanks between documents; `line` is that of the end."""
+    between = text[start:end]
+    if not between.strip(" \t\n"):
+        return
+    lines = between.split("\n")[:-1]
+    place = next(number for number, one in enumerate(lines) if one.strip(" \t"))
+    expected = "#begin document before the first token, or a comment starting with `#`"
+    raise FormatError(
+        source, line - len(lines) + place, f"{quoted(lines[place])} outside a document", expected
+    )
 
 
 def _begin(rest: str, line: Line, current: Block | None, source: str) -> Block:
@@ -148,8 +178,8 @@ def _begin(rest: str, line: Line, current: Block | None, source: str) -> Block:
 def _refuse_repeated(blocks: list[Block], source: str) -> None:
     first: dict[tuple[str, str | None], int] = {}
     for block in blocks:
-        line = first.setdefault((block.name, block.part), block.line)
+        document = Document(block.name, (), block.part)
+        line = first.setdefault(document.key, block.line)
         if line != block.line:
-            title = Document(block.name, (), block.part).title
-            found = f"document {quoted(title)} for the second time"
+            found = f"document {quoted(document.title)} for the second time"
             raise FormatError(source, block.line, found, f"each document once; the first is in line {line}")

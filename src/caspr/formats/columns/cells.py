@@ -5,7 +5,8 @@
     (7)     this token is a mention of chain 7
     - _ *   none of these; an empty cell says the same
 
-1. A cell holds any number of items, with or without `|` between them: `(6(0)`, `1)|(2`.
+1. A cell holds any number of items, with or without `|` between them: `(6(0)`, `1)|(2`. A bar without an item
+   beside it means nothing: `(1)||2)`.
 2. An id is one or more characters other than `(`, `)`, `|` and whitespace, and does not start with `=`,
    which marks enforced cells in the review layout.
 3. Items are read from left to right with one stack for each id, so that mentions of different chains may
@@ -28,6 +29,7 @@ NOTHING = frozenset(("", "-", "_", "*"))
 
 # Possessive, so that a malformed cell of a million characters is refused in linear time.
 _ITEM = re.compile(r"(\(?+)((?!=)[^()|\s]++)(\)?+)")
+_BARS = re.compile(r"\|*+")
 
 
 class Bracketing(NamedTuple):
@@ -72,16 +74,15 @@ def parse(cell: str) -> list[Bracketing]:
     text = cell.strip(" ")
     if text in NOTHING:
         return []
-    items, position = [], 0
+    items, position = [], _BARS.match(text).end()  # type: ignore[union-attr]
     while item := _ITEM.match(text, position):
         opening, id, closing = item.groups()
         if not (opening or closing):
             break
         items.append(Bracketing(id, bool(opening), bool(closing)))
-        position = item.end()
+        position = _BARS.match(text, item.end()).end()  # type: ignore[union-attr]
         if position == len(text):
             return items
-        position += text[position] == "|"
     raise ValueError(f"malformed cell {quoted(cell)}")
 
 
@@ -99,13 +100,18 @@ def match(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
     for token, cell in cells:
         if cell in NOTHING:
             continue
-        for id, opens, closes in _items(token, cell):
-            if opens:
-                opened[id].append(token)
-            if closes:
-                if not opened[id]:
-                    raise UnbalancedError(token, f"{id})", "closes nothing", f"{quoted('(' + id)} before it")
-                found[id].append(Span(opened[id].pop(), token))
+        opens, closes = cell[0] == "(", cell[-1] == ")"
+        id = cell[opens : len(cell) - closes]
+        if not id.isalnum() or not (opens or closes):
+            for item in _items(token, cell):
+                _count(item, token, opened, found)
+        elif opens and closes:
+            # Nearly all cells hold one bracket, or both, and an id of letters and digits.
+            found[id].append(Span(token, token))
+        elif opens:
+            opened[id].append(token)
+        else:
+            _close(id, token, opened, found)
     unclosed = [(starts[0], id) for id, starts in opened.items() if starts]
     if unclosed:
         token, id = min(unclosed)
@@ -118,7 +124,7 @@ def chains(spans: Mapping[str, Iterable[Span]], aliases: Mapping[str, str]) -> t
     joined: dict[str, list[Span]] = defaultdict(list)
     for id, mentions in spans.items():
         joined[aliases.get(id, id)].extend(mentions)
-    made = [Chain.of(id, mentions) for id, mentions in joined.items()]
+    made = [Chain(id, tuple(sorted(set(mentions)))) for id, mentions in joined.items()]
     return made, sum(map(len, joined.values())) - sum(len(chain.mentions) for chain in made)
 
 
@@ -199,9 +205,9 @@ def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]
     aliases: dict[str, str] = {}
     for chain in given:
         first, *rest = _layers(chain.mentions)
-        kept.append(Chain.of(chain.id, first))
+        kept.append(chain.over(first))
         for layer, id in zip(rest, fresh, strict=False):
-            moved.append(Chain.of(id, layer))
+            moved.append(chain.over(layer).called(id))
             aliases[id] = chain.id
     return kept + moved, aliases
 
@@ -229,6 +235,20 @@ def _layers(mentions: Iterable[Span]) -> Iterator[list[Span]]:
         if not crossing:
             return
         rest = crossing
+
+
+def _count(item: Bracketing, token: int, opened: dict[str, list[int]], found: dict[str, list[Span]]) -> None:
+    if item.opens:
+        opened[item.id].append(token)
+    if item.closes:
+        _close(item.id, token, opened, found)
+
+
+def _close(id: str, token: int, opened: dict[str, list[int]], found: dict[str, list[Span]]) -> None:
+    """End the mention of a chain that was opened last."""
+    if not opened[id]:
+        raise UnbalancedError(token, f"{id})", "closes nothing", f"{quoted('(' + id)} before it")
+    found[id].append(Span(opened[id].pop(), token))
 
 
 def _items(token: int, cell: str) -> list[Bracketing]:

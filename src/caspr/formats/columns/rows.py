@@ -1,11 +1,7 @@
 """Rows: the token lines of a column file, and what travels beside the text so that nothing is lost.
 
-A row with a tab is split at tabs, so that tokens may hold blanks and cells may be empty; any other row is
-split at blanks. Other characters that Unicode calls space, such as the no-break space, belong to the
-token. The last column is coreference; all before it is a *prefix* that is copied to the byte.
-
-The word column is the fourth in CoNLL-2012 (constant document, any part, whole number), otherwise the
-first that does not consist of whole numbers, otherwise the first.
+The last column is coreference; all before it is a *prefix* that is copied to the byte. `columns.table` says
+how rows are split, and which column holds the words.
 """
 
 import re
@@ -16,7 +12,15 @@ from functools import partial
 
 from caspr.errors import FormatError, OutputError
 from caspr.formats.columns.blocks import Block, Line, begin_line, foreign
-from caspr.formats.columns.cells import CellError, chains, match, render, split_crossing
+from caspr.formats.columns.cells import NOTHING, CellError, chains, match, render, split_crossing
+from caspr.formats.columns.table import (
+    ColumnTable,
+    by_row,
+    find_words,
+    prefix_columns,
+    tabulate_prefixes,
+    word_column,
+)
 from caspr.formats.messages import quoted
 from caspr.text.document import Chain, Document
 from caspr.text.findings import Finding, times, warning
@@ -49,46 +53,6 @@ class Column:
     """New ids for mentions that cross others of their chain, with the id of that chain."""
 
 
-def split_row(text: str) -> tuple[str, str]:
-    """Split a row into its prefix and its coreference cell.
-
-    >>> split_row("1\\tNew York\\t"), split_row("wsj 0  the (1 ")
-    (('1\\tNew York\\t', ''), ('wsj 0  the ', '(1'))
-    """
-    separator = "\t" if "\t" in text else " "
-    head, found, cell = (text if separator == "\t" else text.rstrip(" ")).rpartition(separator)
-    return head + found, cell
-
-
-def split_columns(text: str) -> list[str]:
-    """Split a row into all its columns."""
-    return text.split("\t") if "\t" in text else [column for column in text.split(" ") if column]
-
-
-def prefix_columns(prefix: str) -> list[str]:
-    """Split a prefix into its columns.
-
-    >>> prefix_columns("1\\tNew York\\t"), prefix_columns("wsj 0  the "), prefix_columns("")
-    (['1', 'New York'], ['wsj', '0', 'the'], [])
-    """
-    return prefix[:-1].split("\t") if "\t" in prefix else [column for column in prefix.split(" ") if column]
-
-
-def find_words(rows: Sequence[Sequence[str]], lines: Sequence[int], source: str) -> tuple[str, ...]:
-    """Take the word column out of the columns before coreference."""
-    width = max(map(len, rows), default=0)
-    if width == 0:
-        return ("",) * len(rows)
-    column = _word_column(rows, width)
-    try:
-        return tuple([row[column] for row in rows])
-    except IndexError:
-        short = next(number for number, row in enumerate(rows) if len(row) <= column)
-        found = f"a row of {len(rows[short]) + 1} columns"
-        expected = f"at least {column + 2} columns: the word is in column {column + 1}"
-        raise FormatError(source, lines[short], found, expected) from None
-
-
 def make_document(
     block: Block,
     source: str,
@@ -96,14 +60,14 @@ def make_document(
     lines: tuple[int, ...],
     prefixes: Iterable[str],
     gaps: Iterable[tuple[int, str]],
+    table: ColumnTable | None = None,
 ) -> Document:
-    """Make the document of a block, with its layout beside it."""
+    """Make the document of a block, with its layout beside it; the prefixes may have been split already."""
     kept = tuple(prefixes)
-    words = find_words([prefix_columns(prefix) for prefix in kept], lines, source)
+    words = find_words(tabulate_prefixes(kept) if table is None else table, lines, source)
     layout = Layout(kept, tuple(gaps), block.comments, foreign(block.after))
     ends = tuple(sorted({tokens for tokens, text in layout.gaps if tokens and not text}))
-    rows = tuple([" ".join(prefix.split()) for prefix in kept])
-    return Document(block.name, words, block.part, source, lines, layout, rows=rows, sentence_ends=ends)
+    return Document(block.name, words, block.part, source, lines, layout, rows=kept, sentence_ends=ends)
 
 
 def layout_of(document: Document) -> Layout:
@@ -130,7 +94,7 @@ def layout_of(document: Document) -> Layout:
 def _cut_rows(document: Document, layout: Layout) -> Layout:
     """Repeat the row of each word that was cut, with the pieces in its word column."""
     columns = [prefix_columns(prefix) for prefix in layout.prefixes]
-    word = _word_column(columns, max(map(len, columns), default=0)) if any(columns) else 0
+    word = word_column(by_row(columns).columns) if any(columns) else 0
     counts = Counter(document.origin)
     prefixes: list[str] = []
     last: dict[int, int] = {0: 0}
@@ -169,7 +133,10 @@ def read_column(
 ) -> tuple[list[Chain], list[Finding]]:
     """Read the chains in the cells of a document, and report mentions that a chain repeats."""
     try:
-        found, repeated = chains(match(enumerate(cells, 1)), aliases)
+        given = tuple(cells)
+        tokens = [token for token, cell in enumerate(given, 1) if cell not in NOTHING]
+        marked = zip(tokens, [given[token - 1] for token in tokens], strict=True)
+        found, repeated = chains(match(marked), aliases)
     except CellError as error:
         line = document.lines[error.token - 1]
         raise FormatError(document.source, line, error.found + owner, error.expected) from None
@@ -215,26 +182,6 @@ def read_aliases(lines: Iterable[Line], source: str) -> dict[int | None, dict[st
                 raise FormatError(source, line.number, quoted(line.text), expected)
             aliases.setdefault(int(found[1]) if found[1] else None, {})[found[2]] = found[3]
     return aliases
-
-
-def _word_column(rows: Sequence[Sequence[str]], width: int) -> int:
-    def whole(column: int) -> bool:
-        return all(row[column].isdecimal() for row in rows if len(row) > column)
-
-    first = next(row[0] for row in rows if row)
-    if width >= 4 and whole(2) and all(row[0] == first for row in rows if row):
-        return 3
-    words = [column for column in range(width) if not whole(column)]
-    likely = (column for column in words if not _is_label([row[column] for row in rows if len(row) > column]))
-    return next(likely, words[0] if words else 0)
-
-
-def _is_label(cells: Sequence[str]) -> bool:
-    """Return whether a column holds one name for all rows, or a numbered name for each, rather than words."""
-    if len(set(cells)) == 1:
-        return True
-    stems = {cell.rstrip("0123456789") for cell in cells}
-    return len(set(cells)) == len(cells) and len(stems) == 1 and all(cell[-1:].isdecimal() for cell in cells)
 
 
 def _refuse(task: str, reason: str) -> None:

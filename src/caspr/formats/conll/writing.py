@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
+from caspr.formats.chain_ids import numbered
 from caspr.formats.columns.cells import split_crossing
+from caspr.formats.columns.entity_lines import GOLD_LINE, entity_lines
 from caspr.formats.columns.rows import (
+    Layout,
     alias_lines,
     write_column,
     write_document,
@@ -48,5 +51,16 @@ def crossing_findings(annotation: Annotation) -> tuple[Finding, ...]:
 def _write_one(annotation: Annotation) -> str:
     annotation = mend(annotation)
     document = annotation.document
-    column = write_column(document, annotation.all_chains, annotation.annotator)
-    return write_document(document, alias_lines(column.aliases), column.cells, notes=False)
+    chains = annotation.all_chains
+    if not isinstance(document.layout, Layout):
+        # The reference scorer needs numbers; the ids of a CoNLL file are its owner's choice.
+        chains = tuple(numbered(chains, is_number))
+    column = write_column(document, chains, annotation.annotator)
+    gold = [GOLD_LINE] if annotation.adjudicated else []
+    header = [*gold, *entity_lines(chains), *alias_lines(column.aliases)]
+    return write_document(document, header, column.cells, notes=False)
+
+
+def is_number(id: str) -> bool:
+    """Return whether the reference scorer reads an id as one."""
+    return id.isascii() and id.isdecimal()

@@ -27,6 +27,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ASIDE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[^#\s;]{1,60};")
 _DEEPEST = 200
+_GOLD = "<!-- caspr gold: the result of an adjudication -->"
 
 
 @dataclass
@@ -127,6 +128,20 @@ def edited(markup: Markup, edits: Iterable[Edit]) -> bytes:
         place = end
     whole = b"".join([*pieces, markup.body[place:]]).decode("utf-8")
     return whole.encode(markup.encoding, "xmlcharrefreplace")
+
+
+def is_gold(markup: Markup) -> bool:
+    """Return whether a comment says that a file holds the result of an adjudication."""
+    return _GOLD.encode() in markup.body
+
+
+def gold_edits(markup: Markup, wanted: bool) -> Iterator[Edit]:
+    """Put that comment into a file, or take it out; other programs pass over it."""
+    place = markup.body.find(_GOLD.encode())
+    if wanted and place < 0 and markup.root.end > markup.root.outer:
+        yield markup.root.inner, markup.root.inner, f"\n{_GOLD}"
+    elif not wanted and place >= 0:
+        yield place - markup.body.startswith(b"\n", place - 1), place + len(_GOLD), ""
 
 
 def escaped(text: str) -> str:

@@ -5,8 +5,8 @@
     (e1-person-1)       a mention of one token
     (e1[2/3]  e1[2/3])  the second of three pieces of a mention with gaps
 
-1. Closings come before openings, longer mentions open first. Items follow each other without a sign
-   between them.
+1. Closings come before openings, longer mentions open first; where no longer mention opens, those of one
+   word come first. Items follow each other without a sign between them.
 2. The fields of an opening are those that `# global.Entity` declares, in its order; trailing empty ones
    may be missing. The id is the field `eid`, or `GRP` in GUM.
 3. The pieces of a mention come in order; each piece belongs to the mention of its chain that waits for
@@ -24,9 +24,19 @@ from caspr.text.document import Span
 
 _ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")
 _EID = re.compile(r"([^\[\]]+)(?:\[([0-9]{1,4})/([0-9]{1,4})\])?")
+_LATER = re.compile(r"(\[(?!1/)[0-9]+/[0-9]+\])(?:-[^()]*)")
 _WRITABLE = re.compile(r"[^()\[\]\-|<>,=\s]+")
+_SURE = re.compile(r"[A-Za-z]{0,3}[0-9]+(?:\[[0-9]+/[0-9]+\])?")
 IDS = ("eid", "GRP")
 """The names of the field that holds the chain's id."""
+
+
+TYPES = frozenset(
+    ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
+) | {"abstract", "event", "other"}
+"""The types of entities that CorefUD knows: validators refuse any other as `etype`."""
+LABEL = "label:"
+"""Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,16 @@ def is_eid(text: str) -> bool:
     (True, False, False)
     """
     return _WRITABLE.fullmatch(text) is not None
+
+
+def is_unmistakable(cell: str) -> bool:
+    """Return whether all items of a cell begin with an id, whatever the order of their fields.
+
+    >>> is_unmistakable("(e12-person-1)(e3"), is_unmistakable("(person"), is_unmistakable("person-1)")
+    (True, False, False)
+    """
+    items = [item.groups() for item in _ITEM.finditer(cell)]
+    return all(_SURE.fullmatch(content.split("-")[0] if opens else content) for opens, content, _ in items)
 
 
 def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity]:
@@ -142,8 +162,11 @@ def _refuse_open(
 
 
 def same_items(one: str, two: str) -> bool:
-    """Return whether two cells hold the same items in another order, each once."""
-    items = [sorted(item[0] for item in _ITEM.finditer(cell)) for cell in (one, two)]
+    """Return whether two cells hold the same items in another order, each once.
+
+    Whether later pieces of a mention repeat its fields does not matter: files differ in that.
+    """
+    items = [sorted(_LATER.sub(r"\1", item[0]) for item in _ITEM.finditer(cell)) for cell in (one, two)]
     return items[0] == items[1] and len(set(items[0])) == len(items[0])
 
 
@@ -152,16 +175,28 @@ def render(entities: Iterable[Entity], order: Sequence[str], length: int) -> lis
     column = next(order.index(name) for name in IDS if name in order)
     closings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     openings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    singles: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     for entity in entities:
         total = len(entity.pieces)
         for number, (start, end) in enumerate(entity.pieces, 1):
             id = entity.id if total == 1 else f"{entity.id}[{number}/{total}]"
-            fields = [*entity.fields[:column], id, *(entity.fields[column + 1 :] if number == 1 else ())]
+            fields = [*entity.fields[:column], id, *entity.fields[column + 1 :]]
             text = "-".join(fields).rstrip("-") if len(fields) > column + 1 else "-".join(fields)
-            openings[start].append((-end, id, f"({text})" if start == end else f"({text}"))
-            if start != end:
+            if start == end:
+                singles[start].append((-end, id, f"({text})"))
+            else:
+                openings[start].append((-end, id, f"({text}"))
                 closings[end].append((-start, id, f"{id})"))
     return [
-        "".join(text for _, _, text in (*sorted(closings.get(token, ())), *sorted(openings.get(token, ()))))
-        for token in range(1, length + 1)
+        _cell(closings.get(token), openings.get(token), singles.get(token)) for token in range(1, length + 1)
     ]
+
+
+_Items = list[tuple[int, str, str]] | None
+
+
+def _cell(closings: _Items, openings: _Items, singles: _Items) -> str:
+    """Put the items of a cell in order: those of one word come last, or first where no other opens."""
+    ended, begun, alone = (sorted(items or ()) for items in (closings, openings, singles))
+    ordered = [*ended, *begun, *alone] if begun else [*alone, *ended]
+    return "".join(text for _, _, text in ordered)

@@ -31,12 +31,31 @@ class CorefudLayout:
     """The mentions."""
 
 
-def layout_of(document: Document) -> CorefudLayout:
-    """Return the lines that a document was read from, or new ones."""
+def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "") -> CorefudLayout:
+    """Return the lines that a document was read from, or new ones.
+
+    New sentences are joined where a mention goes on in the next one, which CorefUD does not allow; their ids
+    begin with the prefix.
+    """
     known = document.layout
     if isinstance(known, CorefudLayout) and len(known.rows) == len(document.tokens):
         return known
-    return _new_layout(document)
+    return _new_layout(document, whole_sentences(document, mentions), prefix or sentence_prefix(document))
+
+
+def sentence_prefix(document: Document) -> str:
+    """Return what ids of new sentences begin with: the document's title, without blanks and slashes."""
+    return re.sub(r"[^\w.-]+", "_", document.title) or "d"
+
+
+def whole_sentences(document: Document, mentions: Iterable[Span]) -> list[int]:
+    """Return the last token of each sentence, leaving out those inside a mention.
+
+    >>> whole_sentences(Document("d", ("a", "b", "c"), sentence_ends=(1, 2, 3)), [Span(1, 2)])
+    [2, 3]
+    """
+    crossed = {end for start, last in mentions for end in document.sentence_ends if start <= end < last}
+    return sorted({*document.sentence_ends, len(document.tokens)} - crossed - {0})
 
 
 def newdoc_line(document: Document) -> str:
@@ -51,14 +70,13 @@ def global_line(order: Sequence[str]) -> str:
     return f"# global.Entity = {'-'.join(order)}"
 
 
-def _new_layout(document: Document) -> CorefudLayout:
+def _new_layout(document: Document, ends: Sequence[int], prefix: str) -> CorefudLayout:
     """Make lines for a document that has none."""
     lines = [newdoc_line(document), global_line(ORDER)]
     rows: list[int] = []
-    bounds = sorted({0, *document.sentence_ends, len(document.tokens)})
-    for number, (start, end) in enumerate(pairwise(bounds), 1):
+    for number, (start, end) in enumerate(pairwise([0, *ends]), 1):
         words = [_form(token, document) for token in document.tokens[start:end]]
-        lines += (f"# sent_id = {document.title}-s{number}", f"# text = {' '.join(words)}")
+        lines += (f"# sent_id = {prefix}-s{number}", f"# text = {' '.join(filter(None, words))}")
         for row in _new_rows(words):
             rows.append(len(lines))
             lines.append(row)

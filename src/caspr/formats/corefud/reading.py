@@ -1,20 +1,23 @@
 """Read CorefUD: the documents of a file, their rows, and the entities in the last column."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Line
 from caspr.formats.columns.cells import CellError
+from caspr.formats.columns.entity_lines import is_gold, read_entities, with_entities
 from caspr.formats.columns.rows import read_aliases
-from caspr.formats.corefud.entities import IDS, Entity, match
+from caspr.formats.corefud.entities import IDS, LABEL, Entity, is_unmistakable, match
 from caspr.formats.corefud.layout import GLOBAL, NEWDOC, ORDER, CorefudLayout
 from caspr.formats.format import Each, whole
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
-from caspr.formats.text_layer.standoff import Marked, assemble, join
+from caspr.formats.text_layer.standoff import EntityFacts, Marked, assemble, join
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import note, times, warning
 
@@ -32,7 +35,7 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     text = read_text(path).replace("\r\n", "\n")
-    order = ORDER
+    order: tuple[str, ...] = ()
     titles: set[str] = set()
     empty = True
     for name, lines in _documents(text, path.stem):
@@ -61,6 +64,7 @@ def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
     """Cut a file into documents; the comments of a sentence go with it."""
     lines: list[Line] = []
     begun = False
+    unnamed, own = 0, name
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         new = NEWDOC.fullmatch(line)
         if new is not None:
@@ -69,7 +73,8 @@ def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
                 start = max(ends, default=len(lines))
                 yield name, lines[:start]
                 lines = lines[start:]
-            name, begun = new[1] or name, True
+            unnamed += not new[1]
+            name, begun = new[1] or (own if unnamed == 1 else f"{own}-{unnamed}"), True
         lines.append(Line(number, line))
     yield name, lines
 
@@ -81,12 +86,29 @@ def _declared(lines: Sequence[Line], order: tuple[str, ...], source: str) -> tup
             order = tuple(declared[1].split("-"))
             if not set(IDS) & set(order):
                 raise FormatError(source, line.number, quoted(line.text), "a field eid or GRP among them")
+    if not order:
+        _refuse_undeclared(lines, source)
     return order
+
+
+def _refuse_undeclared(lines: Sequence[Line], source: str) -> None:
+    """Refuse entities whose fields nobody declared, unless all of them begin with something like `e12`."""
+    for line in lines:
+        columns = line.text.split("\t")
+        cell = _entity(columns[9]) if len(columns) == 10 and not line.text.startswith("#") else ""
+        if cell and not is_unmistakable(cell):
+            expected = (
+                "a line such as `# global.Entity = eid-etype-head-other` before the first sentence, which "
+                "says which field is the entity's id"
+            )
+            found = f"Entity={quoted(cell)} in a file that does not declare its fields"
+            raise FormatError(source, line.number, found, expected)
 
 
 def _annotation(
     name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str
 ) -> Annotation:
+    order = order or ORDER
     rows = [(place, line.text.split("\t")) for place, line in enumerate(lines) if _is_row(line, source)]
     words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
     numbers = tuple(lines[place].number for place, _ in rows)
@@ -101,13 +123,18 @@ def _annotation(
     called = (parted[1], parted[2]) if parted else (name, None)
     document = Document(called[0], words, called[1], source, numbers, layout, sentence_ends=ends)
     aliases = read_aliases(lines, source).get(None, {})
-    marked = [Marked(aliases.get(one.id, one.id), (), _field(one, order, "etype")) for one in entities]
+    marked = [Marked(aliases.get(one.id, one.id), (), _label(one, order)) for one in entities]
     zero = sum("." in columns[0] for _, columns in rows)
     odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []
     if rows and rows[-1][0] == len(lines) - 1:
         message = "the last sentence is not ended by a blank line: is the file cut off?"
         odd.append(warning("unended-sentence", message, where=f"{source}:{numbers[-1]}"))
-    return assemble(document, who, marked, [join(one.pieces) for one in entities], odd)
+    facts = _facts([(aliases.get(one.id, one.id), one) for one in entities], order)
+    annotation = assemble(document, who, marked, [join(one.pieces) for one in entities], odd, facts=facts)
+    said = read_entities(lines, source)
+    return replace(
+        annotation.with_chains(with_entities(annotation.all_chains, said)), adjudicated=is_gold(lines)
+    )
 
 
 def _is_row(line: Line, source: str) -> bool:
@@ -125,6 +152,25 @@ def _is_row(line: Line, source: str) -> bool:
 
 def _entity(misc: str) -> str:
     return next((item.removeprefix("Entity=") for item in misc.split("|") if item.startswith("Entity=")), "")
+
+
+def _label(entity: Entity, order: Sequence[str]) -> str:
+    """Return the label of a mention: an item of its field `other`, else its type."""
+    items = _field(entity, order, "other").split(",")
+    labels = (item.removeprefix(LABEL) for item in items if item.startswith(LABEL))
+    return next(labels, "") or _field(entity, order, "etype")
+
+
+def _facts(entities: Sequence[tuple[str, Entity]], order: Sequence[str]) -> EntityFacts:
+    """Return names and types of entities: of several types of one entity, that of most mentions."""
+    names = {id: name for id, one in entities if (name := _field(one, order, "identity"))}
+    types: dict[str, Counter[str]] = defaultdict(Counter)
+    for id, one in entities:
+        if given := _field(one, order, "etype"):
+            types[id][given] += 1
+    return EntityFacts(
+        names, {id: min(found, key=lambda one: (-found[one], one)) for id, found in types.items()}
+    )
 
 
 def _field(entity: Entity, order: Sequence[str], name: str) -> str:

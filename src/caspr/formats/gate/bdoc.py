@@ -16,6 +16,7 @@ from caspr.formats.gate.chains import (
     COPY,
     FEATURE,
     GOLD,
+    GOLD_FEATURE,
     Chains,
     Gate,
     GateAnnotation,
@@ -44,7 +45,21 @@ def read_bdoc(data: bytes, source: str) -> Gate:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise FormatError(source, None, f"annotation set {quoted(name)} without a list", "annotations")
         found[name] = [_item(row, len(text), units, source) for row in rows]
-    return Gate(source, text, found, _copy(whole, source), (), whole)
+    features = whole.get("features")
+    gold = features.get(GOLD_FEATURE) if isinstance(features, dict) else None
+    named = gold if isinstance(gold, str) else None
+    return Gate(source, text, found, _copy(whole, source), (), whole, named)
+
+
+def bdoc_with_gold(data: bytes, gold: str | None) -> bytes:
+    """Say in a file which annotation set is the result of an adjudication, or that none is."""
+    whole = json.loads(data)
+    features = whole.get("features") or {}
+    if gold is None and GOLD_FEATURE not in features:
+        return data
+    rest = {name: value for name, value in features.items() if name != GOLD_FEATURE}
+    whole["features"] = rest if gold is None else {**rest, GOLD_FEATURE: gold}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
 def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> bytes:

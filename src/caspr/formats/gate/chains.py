@@ -24,6 +24,8 @@ FEATURE = "matches"
 """The feature of mentions."""
 COPY = "MatchesAnnots"
 """The document feature that has all chains once more."""
+GOLD_FEATURE = "caspr.gold"
+"""The document feature that names the annotation set with the result of an adjudication."""
 GOLD = "gold"
 """The annotation set for the result, where several annotators share a file."""
 Chains = Mapping[str, Sequence[Sequence[str]]]
@@ -66,6 +68,8 @@ class Gate:
     """What was odd about it."""
     file: object = field(compare=False, repr=False)
     """The parsed file, for the module that reads and writes it."""
+    gold: str | None = None
+    """The annotation set that holds the result of an adjudication, as a document feature says."""
 
     @property
     def largest(self) -> int:

@@ -8,6 +8,7 @@ from caspr.formats.gate.chains import (
     COPY,
     FEATURE,
     GOLD,
+    GOLD_FEATURE,
     Chains,
     Gate,
     GateAnnotation,
@@ -38,7 +39,23 @@ def read_xml(data: bytes, source: str) -> Gate:
         items = sets.setdefault(_name(whole), [])
         items += [_item(markup, one, nodes) for one in whole.named("Annotation")]
     copy, odd = _copy(markup)
-    return Gate(source, text, sets, copy, odd, markup)
+    gold = _feature(markup.root.first("GateDocumentFeatures"), GOLD_FEATURE)
+    value = gold.first("Value") if gold else None
+    return Gate(source, text, sets, copy, odd, markup, value.text if value else None)
+
+
+def xml_with_gold(data: bytes, gold: str | None) -> bytes:
+    """Say in a file which annotation set is the result of an adjudication, or that none is."""
+    markup = parse(data, "a written file")
+    features = markup.root.first("GateDocumentFeatures")
+    old = _feature(features, GOLD_FEATURE)
+    edits = [removal(markup, old)] if old else []
+    if gold is not None and features is not None:
+        edits.append(_inside(markup, features, feature(GOLD_FEATURE, gold)))
+    elif gold is not None:
+        text = f"<GateDocumentFeatures>\n{feature(GOLD_FEATURE, gold)}</GateDocumentFeatures>\n"
+        edits.append((markup.root.inner, markup.root.inner, text))
+    return edited(markup, edits) if edits else data
 
 
 def xml_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> bytes:

@@ -36,7 +36,7 @@ def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent])
     """Write a document with tokens, sentences and mentions in the unnamed annotation set."""
     units = Units(text)
     whole = sentences(annotation.document.sentence_ends, offsets)
-    planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, ())]
+    planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, (), types=True)]
     extents = [*offsets, *whole, *(one.pieces[0] for chain in planned for one in chain)]
     places = {place: str(units.of(place)) for extent in extents for place in extent}
     number = 0

@@ -7,7 +7,8 @@
 2. `INITIAL_CAS`, `CURATION_USER` and `CORRECTION_USER` are no annotators. Of the others those who finished
    the document are taken; those in progress only if asked for, with a warning; the rest never.
 3. Each chain layer is a task by itself: with several, the layer is the part of the document.
-4. Written is (a) a new archive that INCEpTION imports as a new project, in which each merged document is an
+4. An archive that was unpacked is read like the archive: see `inception.folder`.
+5. Written is (a) a new archive that INCEpTION imports as a new project, in which each merged document is an
    XMI source document, so that the chains are there for everybody, with layers and tag sets as they were,
    and (b) a folder of `.xmi` files for upload or for the remote API. Both start from `INITIAL_CAS`, so that
    tokens and sentences are those of the project. Links have the label that most annotators gave; arcs too,
@@ -16,9 +17,9 @@
 
 from pathlib import Path
 
-from caspr.errors import InputError
 from caspr.formats.containers.zip import is_archive, open_archive
 from caspr.formats.format import Cutting, Format
+from caspr.formats.inception.folder import is_no_annotator, is_project_folder
 from caspr.formats.inception.reading import cut, read, read_extract
 from caspr.formats.inception.writing import losses, write, write_apart
 
@@ -29,15 +30,6 @@ def detect(path: Path, head: str) -> bool:
         return False
     names = open_archive(path).names
     return any(name.rpartition("/")[2].startswith("exportedproject") for name in names)
-
-
-def refuse_unpacked(folder: Path) -> None:
-    """Refuse the folder of an unpacked project, which does not show who finished what."""
-    for file in folder.glob("exportedproject*.json"):
-        raise InputError(
-            f"{file}: found an INCEpTION project that was unpacked, expected its archive: give the .zip file "
-            "as it was exported, or pack the content of this folder again"
-        )
 
 
 FORMAT = Format(
@@ -51,7 +43,8 @@ FORMAT = Format(
     many_annotators=True,
     writes_any=False,
     vague_suffixes=(".zip",),
-    refuse_folder=refuse_unpacked,
+    detect_folder=is_project_folder,
+    is_no_annotator=is_no_annotator,
     cutting=Cutting(cut, read_extract),
     write_apart=write_apart,
 )

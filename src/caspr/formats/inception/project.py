@@ -13,14 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from caspr.errors import FormatError
+from caspr.files import decode
+from caspr.formats.cas import read_cas
 from caspr.formats.cas.chains import BUILT_IN
+from caspr.formats.cas.chains import layers as chain_layers
 from caspr.formats.containers.json import load_object
 from caspr.formats.containers.zip import Archive, make_archive, open_archive
+from caspr.formats.inception.folder import (
+    PSEUDO_USERS,
+    STORED,
+    ProjectFiles,
+    ProjectFolder,
+    open_folder,
+)
 from caspr.formats.messages import quoted
+from caspr.formats.webanno.reading import layers as tsv_layers
 
-PSEUDO_USERS = ("INITIAL_CAS", "CURATION_USER", "CORRECTION_USER")
-"""Names in the place of an annotator's that are none."""
-_FORMATS = (".zip", ".json", ".tsv")
 _DROPPED = re.compile(r"learning.?records|user.?preferences", re.IGNORECASE)
 _HOW = (
     "export it again: Settings, Export, Backup archive, with the secondary format `UIMA CAS XMI (XML 1.0)` "
@@ -63,14 +71,14 @@ class InceptionProject:
 
     source: str
     """Its name, for messages."""
-    archive: Archive
-    """The archive."""
+    archive: ProjectFiles
+    """Its files, in the archive or in a folder."""
     prefix: str
     """The folder around everything, if there is one."""
     settings: dict[str, Any]
     """What exportedproject.json says."""
     settings_name: str
-    """The name of that file."""
+    """The name of that file; empty for a folder without one, of which nobody knows who finished what."""
     documents: tuple[str, ...]
     """The names of the documents."""
     layers: tuple[ProjectLayer, ...]
@@ -79,6 +87,11 @@ class InceptionProject:
     """The files of each document, those of pseudo users included."""
     states: Mapping[tuple[str, str], str]
     """How far each user is with each document, as the settings say."""
+
+    @property
+    def around(self) -> Archive | None:
+        """The archive around its files, which counts what is read."""
+        return self.archive if isinstance(self.archive, Archive) else None
 
     def annotators(self, document: str) -> list[Stored]:
         """Return the files of people, not of pseudo users."""
@@ -110,27 +123,64 @@ class InceptionProject:
 
 
 def open_project(path: Path, data: bytes | None = None) -> InceptionProject:
-    """Open an archive, or say what is wrong with it and what to do; its content may be given."""
-    archive = open_archive(path) if data is None else open_archive(data, str(path))
+    """Open an archive or an unpacked one, or say what is wrong and what to do; its content may be given."""
+    archive: ProjectFiles
+    if data is not None:
+        archive = open_archive(data, str(path))
+    else:
+        archive = open_folder(path) if path.is_dir() else open_archive(path)
     names = [name for name in archive.names if not name.startswith("__MACOSX/")]
     found = [name for name in names if re.fullmatch(r"(?:[^/]+/)?exportedproject[^/]*\.json", name)]
-    if len(found) != 1:
+    if len(found) > 1 or not (found or isinstance(archive, ProjectFolder)):
         raise FormatError(
             str(path),
             None,
             f"{len(found)} files exportedproject.json",
             "one: a backup archive of INCEpTION (not `curated documents`)",
         )
-    prefix = found[0].rpartition("/")[0]
+    settings_name = found[0] if found else ""
+    prefix = settings_name.rpartition("/")[0]
     prefix = f"{prefix}/" if prefix else ""
-    settings = _settings(archive.read(found[0]), f"{path}/{found[0]}")
+    if found:
+        settings = _settings(archive.read(settings_name), f"{path}/{settings_name}")
+    else:
+        settings = _guessed_settings(archive)
     documents = tuple(_texts(settings, "source_documents", "name", str(path)))
+    only = archive.only if isinstance(archive, ProjectFolder) else ""
+    documents = tuple(one for one in documents if not only or _normal(one) == _normal(only))
     states = _states(settings)
     stored = _stored(names, prefix, states, documents)
     if not any(one.user not in PSEUDO_USERS for ones in stored.values() for one in ones):
         _refuse_unreadable(names, prefix, str(path))
     layers = tuple(_layers(settings))
-    return InceptionProject(str(path), archive, prefix, settings, found[0], documents, layers, stored, states)
+    return InceptionProject(
+        str(path), archive, prefix, settings, settings_name, documents, layers, stored, states
+    )
+
+
+def _guessed_settings(archive: ProjectFiles) -> dict[str, Any]:
+    """Make the settings of a project that has none: everybody has finished, and layers are those in use."""
+    stored = [
+        (parts[1], parts[2].rpartition(".")[0], name)
+        for name in archive.names
+        if len(parts := name.split("/")) == 3 and parts[0] == "annotation" and name.endswith(STORED)
+    ]
+    work = [(document, user, name) for document, user, name in stored if user not in PSEUDO_USERS]
+    names = sorted({layer for _, _, name in work for layer in used_layers(archive.read(name), name)})
+    return {
+        "source_documents": [{"name": name} for name in dict.fromkeys(one[0] for one in stored)],
+        "annotation_documents": [
+            {"name": document, "user": user, "state": "FINISHED"} for document, user, _ in work
+        ],
+        "layers": [{"name": name, "type": "chain"} for name in names],
+    }
+
+
+def used_layers(data: bytes, source: str) -> list[str]:
+    """Return the chain layers that an annotator's file has."""
+    if source.endswith(".tsv"):
+        return [name.removesuffix("Link") for name in tsv_layers(decode(data, source), source)]
+    return chain_layers(read_cas(data, source))
 
 
 def renewed(project: InceptionProject, merged: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
@@ -226,7 +276,7 @@ def _stored(
     found: dict[str, list[Stored]] = {document: [] for document in documents}
     for name in names:
         parts = name.removeprefix(prefix).split("/")
-        if len(parts) != 3 or parts[0] != "annotation" or not parts[2].endswith(_FORMATS):
+        if len(parts) != 3 or parts[0] != "annotation" or not parts[2].endswith(STORED):
             continue
         document, user = known.get(_normal(parts[1])), parts[2].rpartition(".")[0]
         if document is not None:

@@ -72,6 +72,12 @@ def _read(project: InceptionProject, options: ReadOptions) -> list[Annotation]:
         findings += odd
         for stored in taken:
             found += _annotations(project, document, stored, taken, layers)
+    if not project.settings_name:
+        message = (
+            "no exportedproject.json, which says who finished what: everybody is taken; give the archive, or "
+            "its whole folder"
+        )
+        findings.append(warning("unknown-states", message, where=project.source))
     if not found:
         expected = "annotators who finished (use --in-progress to take those who have not)"
         raise FormatError(project.source, None, "no annotations to read", expected)
@@ -128,7 +134,7 @@ def _annotations(
     """Read one annotator's file, an annotation for each layer."""
     source = f"{project.source}/{stored.name}"
     data = project.archive.read(stored.name)
-    cas = None if stored.name.endswith(".tsv") else read_cas(data, source, around=project.archive)
+    cas = None if stored.name.endswith(".tsv") else read_cas(data, source, around=project.around)
     for layer in layers:
         part = layer.short if len(layers) > 1 else None
         if cas is not None:

@@ -14,7 +14,7 @@ from caspr.formats.inception.project import (
     renewed,
 )
 from caspr.formats.inception.reading import InceptionLayout
-from caspr.formats.losses import lost_edges, lost_marks
+from caspr.formats.losses import lost_edges, lost_entities, lost_marks
 from caspr.formats.naming import stem
 from caspr.formats.text_layer.characters import spell
 from caspr.text.document import Annotation
@@ -30,7 +30,9 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
         raise OutputError("cannot write an INCEpTION archive without documents")
     layout = first[0].document.layout
     assert isinstance(layout, InceptionLayout)
-    files: dict[str, str | bytes] = {"*.zip": make_archive(renewed(layout.project, merged))}
+    files: dict[str, str | bytes] = {}
+    if layout.project.settings_name:
+        files["*.zip"] = make_archive(renewed(layout.project, merged))
     for name, group in groups.items():
         files[f"*/{stem(replace(group[0].document, name=name, part=None))}.xmi"] = merged[name]
     return files
@@ -45,6 +47,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
     lost = [*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation)]
+    lost += lost_entities(annotation)
     if isinstance(layout, InceptionLayout) and layout.stored.name.endswith(".tsv"):
         message = "exported as TSV: only chains are in the merged files; export as XMI to keep other layers"
         lost.append(warning("lost-layers", message, where=annotation.document.title))
@@ -90,7 +93,7 @@ def _arcs(layout: InceptionLayout) -> dict[Arc, str]:
     for stored in layout.taken:
         if not stored.name.endswith(".tsv"):
             data = layout.project.archive.read(stored.name)
-            cas = read_cas(data, stored.name, around=layout.project.archive)
+            cas = read_cas(data, stored.name, around=layout.project.around)
             for arc, label in arc_labels(cas, layout.layer.name):
                 votes[arc][label] += 1
     return {arc: labels.most_common(1)[0][0] for arc, labels in votes.items()}
@@ -110,7 +113,7 @@ def _base(annotation: Annotation) -> tuple[bytes, str]:
         return fresh_xmi(document, text, offsets, layout.layer.name), source
     if stored.name.endswith(".json"):
         data = xmi_of_json(data, source)
-    cas = read_cas(data, source, around=layout.project.archive)
+    cas = read_cas(data, source, around=layout.project.around)
     if initial is not None:
         return write_xmi(cas, Changes()), source
     empty = replace(annotation, chains=(), singletons=())

@@ -21,7 +21,7 @@ from caspr.formats.jsonlines.writing import losses, write
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith("{") and '"sentences"' in head
+    return head.lstrip().startswith("{") and '"sentences"' in head and '"mention_clusters"' not in head
 
 
 FORMAT = Format(

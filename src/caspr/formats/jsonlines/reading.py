@@ -1,20 +1,21 @@
 """Read jsonlines: the object on each line, its words and its clusters."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from caspr.errors import FormatError
 from caspr.files import read_text
-from caspr.formats.containers.json import parse_kept
 from caspr.formats.format import Each, whole
+from caspr.formats.jsonlines.lines import GOLD_FIELD, LineFault, read_objects
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
-from caspr.text.findings import note, times
+from caspr.text.findings import note, times, warning
 
 _KEYS = ("clusters", "predicted_clusters")
 _PART = re.compile(r"\((.*)\); part ([^\s;()]+)", re.DOTALL)
@@ -38,10 +39,6 @@ class JsonlinesLayout:
         return self.fields.get("subtoken_map") is not None
 
 
-class _Fault(Exception):  # noqa: N818
-    """Something wrong with a line: what was found and what was expected."""
-
-
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file."""
     return whole(read_each(path, annotator, options))
@@ -51,38 +48,25 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
     """Yield each document's name with its annotation, or with what is wrong with it."""
     source, who = str(path), path.stem if annotator is None else annotator
     layer = options.layer if options else None
-    seen: dict[tuple[str, str | None], int] = {}
-    empty = True
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        empty = False
-        fields: dict[str, Any] = {}
-        try:
-            fields = parse_kept(line, source, "one JSON object on each line", line=number)
-            annotation = _annotation(fields, source, number, who, layer)
-        except (_Fault, FormatError) as error:
-            name = fields.get("doc_key")
-            called = name if isinstance(name, str) else f"{path.stem}, line {number}"
-            fault = error if isinstance(error, FormatError) else FormatError(source, number, *error.args)
-            yield called, fault
-            continue
-        first = seen.setdefault(annotation.document.key, number)
-        if first != number:
-            title = f"document {quoted(annotation.document.title)} for the second time"
-            expected = f"each document once; the first is in line {first}"
-            yield annotation.document.name, FormatError(source, number, title, expected)
-        else:
-            yield annotation.document.name, annotation
-    if empty:
-        expected = 'at least one line {"doc_key": ..., "sentences": ...}'
-        yield path.stem, FormatError(source, None, "no document", expected)
+    if layer is not None:
+        _refuse_unknown_layer(read_text(path), layer, source)
+
+    def make(fields: dict[str, Any], line: int) -> Annotation:
+        return _annotation(fields, source, line, who, layer)
+
+    return read_objects(path, make, name="doc_key", example='{"doc_key": ..., "sentences": ...}')
+
+
+def _refuse_unknown_layer(text: str, layer: str, source: str) -> None:
+    """Refuse a field that no document has; one that only some have is empty in the others."""
+    if json.dumps(layer) not in text and f'"{layer}"' not in text:
+        raise FormatError(source, None, f"no field {quoted(layer)}", "the field that --layer names")
 
 
 def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer: str | None) -> Annotation:
     sentences = fields.get("sentences")
     if not isinstance(sentences, list) or not all(map(_is_sentence, sentences)):
-        raise _Fault("no list of sentences", '"sentences": [["A", "girl"], ...]')
+        raise LineFault("no list of sentences", '"sentences": [["A", "girl"], ...]')
     name, part = name_and_part(fields.get("doc_key", Path(source).stem))
     flat = [token for sentence in sentences for token in sentence]
     tokens, index = _words(fields, flat)
@@ -99,7 +83,11 @@ def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer:
     marked = [(Marked(str(n), ()), (span,)) for n, spans in enumerate(clusters, 1) for span in spans]
     empty = sum(not spans for spans in clusters)
     odd = [note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty)] if empty else []
-    return assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+    if layer is not None and layer not in fields:
+        message = f"no field {quoted(layer)} in this document: it has no chains"
+        odd.append(warning("missing-field", message, where=f"{source}:{line}"))
+    annotation = assemble(document, who, [one for one, _ in marked], [runs for _, runs in marked], odd)
+    return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
 
 
 def _is_sentence(value: object) -> bool:
@@ -109,15 +97,13 @@ def _is_sentence(value: object) -> bool:
 def name_and_part(key: object) -> tuple[str, str | None]:
     """Split a `doc_key` into the name and the part of a document."""
     if not isinstance(key, str):
-        raise _Fault(f"doc_key {key!r}", "a text as doc_key")
+        raise LineFault(f"doc_key {key!r}", "a text as doc_key")
     parted = _PART.fullmatch(key)
     return (parted[1], parted[2]) if parted else (key, None)
 
 
 def _cluster_key(fields: dict[str, Any], layer: str | None) -> str:
     if layer is not None:
-        if layer not in fields:
-            raise _Fault(f"no field {quoted(layer)}", "the field that --layer names")
         return layer
     return next((key for key in _KEYS if fields.get(key)), "clusters")
 
@@ -128,7 +114,7 @@ def _words(fields: dict[str, Any], flat: Sequence[str]) -> tuple[tuple[str, ...]
     if mapped is None:
         return tuple(flat), {place: place + 1 for place in range(len(flat))}
     if not isinstance(mapped, list) or len(mapped) != len(flat):
-        raise _Fault("a subtoken_map of another length", f"one number for each of {len(flat)} sub-tokens")
+        raise LineFault("a subtoken_map of another length", f"one number for each of {len(flat)} sub-tokens")
     words: list[str] = []
     index: dict[int, int] = {}
     before: int | None = None
@@ -136,7 +122,7 @@ def _words(fields: dict[str, Any], flat: Sequence[str]) -> tuple[tuple[str, ...]
         if token in _SPECIAL:
             continue
         if type(word) is not int or (before is not None and word < before):
-            raise _Fault(f"{word!r} in subtoken_map", "whole numbers in rising order")
+            raise LineFault(f"{word!r} in subtoken_map", "whole numbers in rising order")
         if word == before:
             words[-1] += token.removeprefix("##")
         else:
@@ -148,18 +134,18 @@ def _words(fields: dict[str, Any], flat: Sequence[str]) -> tuple[tuple[str, ...]
 
 def _clusters(value: object, index: dict[int, int], key: str) -> list[list[Span]]:
     if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
-        raise _Fault(f"{key} that are no lists", "[[[0, 1], [5, 5]], ...]")
+        raise LineFault(f"{key} that are no lists", "[[[0, 1], [5, 5]], ...]")
     return [[_span(mention, index) for mention in cluster if mention != []] for cluster in value]
 
 
 def _span(mention: object, index: dict[int, int]) -> Span:
     good = isinstance(mention, list) and len(mention) >= 2 and all(type(end) is int for end in mention[:2])
     if not good:
-        raise _Fault(f"mention {quoted(str(mention))}", "[first, last]")
+        raise LineFault(f"mention {quoted(str(mention))}", "[first, last]")
     assert isinstance(mention, list)
     start, end = mention[:2]
     if start not in index or end not in index or start > end:
-        raise _Fault(f"mention {quoted(str(mention))}", f"two of {len(index)} tokens in order")
+        raise LineFault(f"mention {quoted(str(mention))}", f"two of {len(index)} tokens in order")
     return Span(index[start], index[end])
 
 

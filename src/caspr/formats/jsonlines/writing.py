@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from caspr.formats.jsonlines.lines import with_gold
 from caspr.formats.jsonlines.reading import JsonlinesLayout, name_and_part
-from caspr.formats.losses import lost_marks
+from caspr.formats.losses import lost_entities, lost_marks
 from caspr.formats.messages import quoted
 from caspr.formats.text_layer.cut_words import mend, whole_words, widened
 from caspr.text.document import Annotation, Chain, Document
@@ -21,7 +22,7 @@ def write(annotations: Iterable[Annotation]) -> str:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
-    marks = lost_marks(annotation, labels=False, gaps=False)
+    marks = [*lost_marks(annotation, labels=False, gaps=False), *lost_entities(annotation)]
     layout = annotation.document.layout
     if not isinstance(layout, JsonlinesLayout):
         return tuple(marks)
@@ -60,7 +61,7 @@ def _line(annotation: Annotation) -> str:
         key = layout.key if isinstance(layout, JsonlinesLayout) else "clusters"
         fields = {"doc_key": "", **fields, "sentences": _sentences(document.tokens, document)}
         words = tuple((place, place) for place in range(len(document.tokens)))
-    if name_and_part(fields.get("doc_key", "")) != document.key:
+    if name_and_part(fields.get("doc_key", "")) != (document.name, document.part):
         fields["doc_key"] = (
             document.name if document.part is None else f"({document.name}); part {document.part}"
         )
@@ -68,7 +69,7 @@ def _line(annotation: Annotation) -> str:
         [[words[span.start - 1][0], words[span.end - 1][1]] for span in chain.mentions]
         for chain in _ordered(annotation.all_chains)
     ]
-    return json.dumps(fields, ensure_ascii=False)
+    return json.dumps(with_gold(fields, annotation), ensure_ascii=False)
 
 
 def _recut(layout: JsonlinesLayout, document: Document) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Read MMAX2: the words of a project, and the markables of each level that holds chains."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caspr.errors import FormatError
-from caspr.formats.containers.xml import Element, Markup
+from caspr.formats.containers.xml import Element, Markup, is_gold
 from caspr.formats.messages import quoted
 from caspr.formats.mmax.project import Level, MmaxProject, open_project
 from caspr.formats.options import ReadOptions
@@ -40,15 +40,17 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     number = {id: place for place, id in enumerate(ids, 1)}
     levels = _levels(project, options.layer if options else None)
     ends = tuple(sorted({runs[-1].end for _, runs in _sentences(project, number)}))
+    names = tuple(level.name for level in project.levels)
     found = []
     for level, attribute in levels:
         marked = tuple(_mentions(level, attribute, number))
         layout = MmaxLayout(project, level, attribute, ids, len(levels) == 1, marked)
-        document = Document(path.stem, words, None, str(path), (), layout, sentence_ends=ends)
+        document = Document(path.stem, words, None, str(path), (), layout, sentence_ends=ends, layers=names)
         given = path.stem if annotator is None else annotator
         who = given if len(levels) == 1 else level.name
         chains = [Marked(chain, ()) for _, chain, _ in marked]
-        found.append(assemble(document, who, chains, [runs for _, _, runs in marked]))
+        annotation = assemble(document, who, chains, [runs for _, _, runs in marked])
+        found.append(replace(annotation, adjudicated=is_gold(level.markup)))
     return found
 
 

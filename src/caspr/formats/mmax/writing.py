@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from caspr.errors import InputError
 from caspr.formats.chain_ids import keep_ids
-from caspr.formats.containers.xml import Edit, attributes, edited, parse, with_attribute
-from caspr.formats.losses import lost_marks
+from caspr.formats.containers.xml import Edit, attributes, edited, gold_edits, parse, with_attribute
+from caspr.formats.losses import lost_entities, lost_marks
 from caspr.formats.mmax.project import fresh_project
 from caspr.formats.mmax.reading import NO_CHAIN, MmaxLayout
 from caspr.formats.naming import collect, stem
@@ -27,7 +27,8 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
-    return (*lost_marks(annotation, labels=False, gaps=True), *widened(annotation))
+    marks = lost_marks(annotation, labels=False, gaps=True)
+    return (*marks, *widened(annotation), *lost_entities(annotation))
 
 
 def _files(annotation: Annotation) -> Iterator[tuple[str, str | bytes]]:
@@ -92,7 +93,7 @@ def _level(annotation: Annotation, layout: MmaxLayout) -> bytes:
                 values[same[0][0]] = chain.id
             else:
                 new.append(_markable(next(fresh), pieces, chain.id, layout))
-    return edited(markup, _edits(layout, values, new))
+    return edited(markup, [*_edits(layout, values, new), *gold_edits(markup, annotation.adjudicated)])
 
 
 def _markable(id: str, pieces: Sequence[Span], chain: str, layout: MmaxLayout) -> str:

@@ -34,7 +34,8 @@ class Filler:
         authors: Authors = NOBODY,
     ) -> str:
         """Write the document."""
-        return assemble(self.prepared, self._column(shown(gold, decisions)), decisions, notes, authors)
+        chains = shown(gold, decisions)
+        return assemble(self.prepared, self._column(chains), decisions, notes, chains, authors)
 
     def _column(self, given: Iterable[Chain]) -> Column:
         chains = frozenset(given)

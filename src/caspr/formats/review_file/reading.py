@@ -7,12 +7,13 @@ from pathlib import Path
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Block, Line, block_texts, split_documents
+from caspr.formats.columns.entity_lines import read_entities, with_entities
 from caspr.formats.columns.rows import (
     make_document,
     read_aliases,
     read_column,
-    split_columns,
 )
+from caspr.formats.columns.table import split_columns
 from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.formats.review_file.enforced import enforced_decisions
@@ -70,13 +71,14 @@ def _review(block: Block, source: str) -> Review:
     lines = tuple([number for number, _ in rows])
     document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
     aliases = read_aliases(block.before, source)
+    said = read_entities(block.before, source)
     annotations = []
     for number, name in enumerate(header.annotators):
         cells = [row[number - header.added] for _, row in rows]
         given, findings = read_column(
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
-        annotations.append(Annotation.of(name, document, given, findings))
+        annotations.append(Annotation.of(name, document, with_entities(given, said, number + 1), findings))
     enforced = enforced_decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
     statements, notes = read_statements(block.before, source, len(rows))
     decisions = replace(enforced, statements=statements)

@@ -19,6 +19,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from caspr.errors import FormatError
 from caspr.formats.columns.blocks import Line
+from caspr.formats.columns.entity_lines import KEYWORDS
 from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.formats.review_file.authors import (
@@ -40,7 +41,7 @@ from caspr.text.printable import is_encodable
 
 _KEYWORD = re.compile(r"# caspr +([^\s:\[]+)(?:\[[0-9]+\])?:(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-_OTHERS = ("review", "same-chain", CELLS, EMPTY, DONE)
+_OTHERS = ("review", "same-chain", CELLS, EMPTY, DONE, *KEYWORDS)
 """Keywords that are read elsewhere."""
 _SHAPES = {
     StatementKind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",

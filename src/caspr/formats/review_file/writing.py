@@ -5,14 +5,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from caspr.formats.chain_ids import numbered
+from caspr.formats.columns.entity_lines import entity_lines
 from caspr.formats.columns.rows import (
     Column,
     alias_lines,
     layout_of,
-    prefix_columns,
     write_column,
     write_document,
 )
+from caspr.formats.columns.table import prefix_columns
 from caspr.formats.review_file.authors import NOBODY, Authors, author_lines
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
@@ -20,6 +22,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.task.settings.stored import VERSION
 from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.ids import is_id
 
 
 def write(reviews: Iterable[Review]) -> str:
@@ -49,7 +52,7 @@ class Prepared:
     header: str
     """The line that names annotators and settings."""
     aliases: tuple[str, ...]
-    """The lines for annotators' mentions that cross in their chain."""
+    """The lines about annotators' chains: names, types, mentions that cross in their chain."""
 
     def with_settings(self, settings: Mapping[str, object]) -> "Prepared":
         """Return the same with other settings."""
@@ -62,7 +65,11 @@ def prepare(
 ) -> Prepared:
     """Write the columns of the annotators, once for any number of results."""
     document = _tabbed(document)
-    columns = [write_column(document, one.all_chains, one.annotator) for one in annotations]
+    chains = [numbered(one.all_chains, is_id) for one in annotations]
+    columns = [
+        write_column(document, given, one.annotator) for given, one in zip(chains, annotations, strict=True)
+    ]
+    entities = [line for number, given in enumerate(chains, 1) for line in entity_lines(given, number)]
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
@@ -75,7 +82,7 @@ def prepare(
         for prefix, cells in zip(layout.prefixes, rows, strict=True)
     ]
     full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
-    return Prepared(full, header, tuple(aliases))
+    return Prepared(full, header, (*entities, *aliases))
 
 
 def fill(
@@ -86,8 +93,9 @@ def fill(
     authors: Authors = NOBODY,
 ) -> str:
     """Write one document of a review file."""
-    column = write_column(prepared.document, shown(gold, decisions), "the result")
-    return assemble(prepared, column, decisions, notes, authors)
+    chains = shown(gold, decisions)
+    column = write_column(prepared.document, chains, "the result")
+    return assemble(prepared, column, decisions, notes, chains, authors)
 
 
 def assemble(
@@ -95,9 +103,10 @@ def assemble(
     result: Column,
     decisions: Decisions,
     notes: Iterable[Note],
+    chains: Iterable[Chain],
     authors: Authors = NOBODY,
 ) -> str:
-    """Put the parts of a document of a review file together."""
+    """Put the parts of a document of a review file together; `chains` are those of the result."""
     cells = result.cells
     if decisions.closed:
         cells = cells.copy()
@@ -110,6 +119,7 @@ def assemble(
         *author_lines(authors),
         *note_lines(notes),
         *prepared.aliases,
+        *entity_lines(chains),
         *alias_lines(result.aliases),
     ]
     return write_document(prepared.document, header, cells, notes=True)
@@ -129,12 +139,13 @@ def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
     if not decisions.closed:
         return list(gold.all_chains)
     cells: dict[str, list[Span]] = defaultdict(list)
+    known = {chain.id: chain for chain in gold.all_chains}
     for chain in decisions.chains:
         cells[chain.id].extend(chain.mentions)
     for chain in gold.all_chains:
         free = (span for span in chain.mentions if span not in decisions.permitted)
         cells[chain.id].extend(span for span in free if not decisions.rules_out(span))
-    return [Chain.of(id, mentions) for id, mentions in cells.items()]
+    return [known.get(id, Chain(id, ())).over(mentions) for id, mentions in cells.items()]
 
 
 def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:

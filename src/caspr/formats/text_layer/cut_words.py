@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.document import Annotation, Document, Mark, Span
 from caspr.text.findings import Finding, times, warning
 
 
@@ -55,14 +55,14 @@ def _joined(annotation: Annotation, starts: set[int], ends: set[int]) -> Annotat
     def moved(span: Span) -> Span:
         return Span(number[span.start], number[span.end])
 
-    chains = [Chain.of(chain.id, map(moved, chain.mentions)) for chain in annotation.all_chains]
+    chains = [chain.over(map(moved, chain.mentions)) for chain in annotation.all_chains]
     marks = {
         moved(span): Mark(mark.label, tuple(map(moved, mark.pieces)))
         for span, mark in annotation.marks.items()
         if span in annotation.mentions
     }
     changed = _document(document, groups, number)
-    return Annotation.of(annotation.annotator, changed, chains, annotation.findings, marks=marks)
+    return annotation.with_chains(chains, document=changed, marks=marks)
 
 
 def _groups(origin: Sequence[int], starts: set[int], ends: set[int]) -> list[list[int]]:

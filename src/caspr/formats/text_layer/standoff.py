@@ -7,7 +7,7 @@ marks the same, so that ids, types and everything else about it survive.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from caspr.formats.text_layer.characters import Extent, core, sentence_ends, spans, spell, tokenise
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
@@ -29,6 +29,18 @@ class Marked:
 
 
 @dataclass(frozen=True)
+class EntityFacts:
+    """What a file says of the entities of its chains."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """For each chain what its entity is called."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """For each chain what kind of entity it is."""
+    labels_are_types: bool = False
+    """Whether labels of mentions are types of entities: a chain has the label that all its mentions have."""
+
+
+@dataclass(frozen=True)
 class Text:
     """The text of a file, with its words and sentences."""
 
@@ -46,6 +58,8 @@ def annotate(
     text: Text,
     mentions: Sequence[Marked],
     findings: Iterable[Finding] = (),
+    *,
+    facts: EntityFacts | None = None,
 ) -> Annotation:
     """Make tokens, chains and marks of what a file marks; the document needs only its name."""
     characters = text.characters
@@ -61,7 +75,7 @@ def annotate(
     )
     found = spans(characters, tokens, pieces)
     runs = [join([next(found) for _ in mention.pieces]) for mention in mentions]
-    return assemble(whole, annotator, mentions, runs, findings)
+    return assemble(whole, annotator, mentions, runs, findings, facts=facts)
 
 
 def _closed(text: str, pieces: Sequence[Extent]) -> tuple[Extent, ...]:
@@ -85,6 +99,8 @@ def assemble(
     mentions: Sequence[Marked],
     runs: Sequence[tuple[Span, ...]],
     findings: Iterable[Finding] = (),
+    *,
+    facts: EntityFacts | None = None,
 ) -> Annotation:
     """Make an annotation of mentions given as runs of tokens, with findings about what was simplified."""
     chains: dict[str, list[Span]] = defaultdict(list)
@@ -95,11 +111,25 @@ def assemble(
         mark = Mark(mention.label, pieces if len(pieces) > 1 else ())
         if mark != Mark():
             marks.setdefault(span, mark)
-    made = [Chain.of(id, found) for id, found in chains.items()]
+    known = facts or EntityFacts()
+    types = {**(_shared_labels(mentions) if known.labels_are_types else {}), **known.types}
+    made = [
+        replace(Chain.of(id, found), name=known.names.get(id, ""), type=types.get(id, ""))
+        for id, found in chains.items()
+    ]
     repeated = len(mentions) - sum(len(chain.mentions) for chain in made)
     gaps = sum(len(pieces) > 1 for pieces in runs)
     odd = [*findings, *_odd(f"{document.source}, {document.title}", repeated, gaps)]
     return Annotation.of(annotator, document, made, odd, marks=marks)
+
+
+def _shared_labels(mentions: Iterable[Marked]) -> dict[str, str]:
+    """Return for each chain the label that all its labelled mentions have."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for mention in mentions:
+        if mention.label:
+            labels[mention.chain].add(mention.label)
+    return {chain: next(iter(found)) for chain, found in labels.items() if len(found) == 1}
 
 
 def _odd(where: str, repeated: int, gaps: int) -> Iterator[Finding]:
@@ -126,11 +156,13 @@ def join(pieces: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def plan(annotation: Annotation, known: Iterable[Marked]) -> list[tuple[Chain, list[Marked]]]:
+def plan(
+    annotation: Annotation, known: Iterable[Marked], *, types: bool = False
+) -> list[tuple[Chain, list[Marked]]]:
     """Express every chain in characters, reusing what the file has.
 
     A mention of the file is used once. The one in the chain of the same id is preferred; any other must
-    have the same pieces.
+    have the same pieces. With `types`, a mention without a label gets the type of its entity.
     """
     text, offsets = spell(annotation.document)
     free: dict[Extent, list[Marked]] = defaultdict(list)
@@ -142,6 +174,8 @@ def plan(annotation: Annotation, known: Iterable[Marked]) -> list[tuple[Chain, l
         mentions = []
         for span in chain.mentions:
             wanted = _wanted(span, chain.id, annotation.marks, offsets)
+            if types and not wanted.label:
+                wanted = replace(wanted, label=chain.type)
             choice = _choose(
                 text, wanted, [one for one in free[_hull(text, wanted.pieces)] if id(one) not in taken]
             )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caspr.errors import FormatError
@@ -10,9 +10,10 @@ from caspr.files import read_text
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent
-from caspr.formats.text_layer.standoff import Marked, Text, annotate
+from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.formats.webanno import relations
 from caspr.formats.webanno.tsv import (
+    GOLD_LINE,
     Table,
     TsvLayer,
     entries,
@@ -58,8 +59,13 @@ def parse_document(text: str, source: str, name: str, annotator: str, options: R
         graph = relations.read_graph(table, layer, options.relations)
         layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
     words = [row.extent for row in table.rows if not row.part]
-    document = Document(name, (), source=source, layout=layout)
-    return annotate(document, annotator, Text(table.text, words, table.ends), layout.marked)
+    names = tuple(one.name for one in table.layers)
+    document = Document(name, (), source=source, layout=layout, layers=names)
+    # The labels of a chain layer are about single mentions; those of spans are about what they refer to.
+    facts = EntityFacts(labels_are_types=layout.graph is not None)
+    whole = Text(table.text, words, table.ends)
+    annotation = annotate(document, annotator, whole, layout.marked, facts=facts)
+    return replace(annotation, adjudicated=GOLD_LINE in table.lines)
 
 
 def text_of(text: str, source: str) -> Text:

@@ -138,7 +138,7 @@ def _nodes(table: Table, layer: TsvLayer) -> dict[str, SpanNode]:
                 )
                 for column, texts in zip(columns, raw, strict=True)
             )
-            id = number or f"row {row.id}"
+            id = number or f"row-{row.id}"
             old = found.get(id)
             if old is None:
                 found[id] = SpanNode(id, row.extent, labels, number, row.id)
@@ -170,7 +170,7 @@ def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterato
 
 
 def _resolve(table: Table, row: Row, nodes: dict[str, SpanNode], number: str | None, place: str) -> str:
-    id = number if number and number != "0" else f"row {place}"
+    id = number if number and number != "0" else f"row-{place}"
     if id not in nodes:
         found = f"a relation to {quoted(id)}"
         raise FormatError(table.source, row.place + 1, found, "an annotation of its span layer")

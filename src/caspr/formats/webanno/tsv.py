@@ -33,6 +33,10 @@ _ENTRY = re.compile(r"((?:[^\\\[]|\\.)*+)(?:\[([0-9]{1,9})\])?", re.DOTALL)
 _SPECIAL = re.compile(r"([\\\[\]|_;*])|(->)")
 
 
+GOLD_LINE = "#Sentence.caspr=gold"
+"""Stands before the first sentence of a file that is the result of an adjudication."""
+
+
 @dataclass(frozen=True)
 class TsvLayer:
     """A layer that the header declares."""
@@ -289,6 +293,18 @@ def _refuse_rest(text: str, end: int | None, last: _Raw, source: str) -> None:
 def _fits(text: str, units: Units, row: _Raw, origin: int) -> bool:
     start, end = units.point(row.start - origin), units.point(row.end - origin)
     return start is not None and end is not None and text[start:end] in (row.token, unescape(row.token))
+
+
+def with_gold(text: str, wanted: bool) -> str:
+    """Say before the first sentence that a file is the result of an adjudication, or take that out.
+
+    INCEpTION passes over lines it does not know among those before the words of a sentence, and nowhere else.
+    """
+    lines = [line for line in text.split("\n") if line != GOLD_LINE]
+    first = next((place for place, line in enumerate(lines) if line.startswith("#Text=")), None)
+    if wanted and first is not None:
+        lines.insert(first, GOLD_LINE)
+    return "\n".join(lines)
 
 
 def fresh_table(document: Document, text: str, offsets: Sequence[Extent], layer: str) -> Table:

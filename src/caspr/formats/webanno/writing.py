@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
-from caspr.formats.losses import lost_edges, lost_marks, removed_mentions
+from caspr.formats.losses import lost_edges, lost_entities, lost_marks, removed_mentions
 from caspr.formats.naming import collect, stem
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Marked, count_unused, plan, wide_pieces
@@ -13,6 +13,7 @@ from caspr.formats.webanno.reading import WebannoLayout, chain_columns
 from caspr.formats.webanno.tsv import (
     escape,
     fresh_table,
+    with_gold,
 )
 from caspr.formats.webanno.tsv_writer import CellTexts, rewritten
 from caspr.text.document import Annotation, Chain
@@ -33,7 +34,8 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     gone = 0
     if isinstance(layout, WebannoLayout) and layout.graph is not None:
         gone = count_unused(annotation, layout.marked)
-    marks = lost_marks(annotation, labels=True, gaps=False)
+    spans = isinstance(layout, WebannoLayout) and layout.graph is not None
+    marks = [*lost_marks(annotation, labels=True, gaps=False), *lost_entities(annotation, types=spans)]
     return (*marks, *lost_edges(annotation), *removed_mentions(annotation, gone))
 
 
@@ -43,10 +45,12 @@ def _write_one(annotation: Annotation) -> str:
         text, offsets = spell(annotation.document)
         table = fresh_table(annotation.document, text, offsets, BUILT_IN)
         layout = WebannoLayout(table, table.layers[0], (), {}, None)
-    planned = [(chain, [*wide_pieces(mentions)]) for chain, mentions in plan(annotation, layout.marked)]
-    if layout.graph is not None:
-        return rewritten(layout.table, relations.cells(layout.graph, planned))
-    return rewritten(layout.table, _chain_cells(layout, planned))
+    types = layout.graph is not None
+    chains = plan(annotation, layout.marked, types=types)
+    planned = [(chain, [*wide_pieces(mentions)]) for chain, mentions in chains]
+    graph = layout.graph
+    cells = _chain_cells(layout, planned) if graph is None else relations.cells(graph, planned)
+    return with_gold(rewritten(layout.table, cells), annotation.adjudicated)
 
 
 def _chain_cells(layout: WebannoLayout, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:

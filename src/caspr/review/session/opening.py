@@ -56,11 +56,13 @@ def open_annotations(
     given: Sequence[Sequence[Annotation]],
     output: Path,
     change_settings: ChangeSettings,
+    *,
+    allow_gold: bool = False,
 ) -> tuple[ReviewSession, tuple[Finding, ...]]:
     """Merge annotations into a new review file, or resume one that holds the same annotations."""
     refuse_overwriting(output, read_files(files))
     refuse_unwritable(output)
-    documents, findings = by_document(given)
+    documents, findings = by_document(given, allow_gold=allow_gold)
     aligned = [align(annotations) for annotations in documents]
     store = Store(output)
     store.acquire()

@@ -27,6 +27,7 @@ from caspr.task.settings import Settings
 from caspr.task.settings.boundaries import decided_groups
 from caspr.task.solution import Costs, Partition, Solution, found
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.entities import name_entities
 from caspr.text.findings import Finding
 from caspr.text.grouping import match_one_to_one
 
@@ -119,7 +120,7 @@ class Solver:
 
     @cached_property
     def _all_marks(self) -> dict[Span, Mark]:
-        return merge_marks(self.annotations)
+        return merge_marks(self.annotations, self.incremental.instance.label_weights)
 
     def ruled_out(self, decisions: Decisions) -> frozenset[Span]:
         """Return the annotators' mentions that decisions forbid."""
@@ -200,7 +201,9 @@ class Solver:
 
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
-        return Annotation.of(GOLD, self.document, snapshot.chains, marks=self._all_marks)
+        instance = self.instance(snapshot.decisions)
+        named = name_entities(snapshot.chains, instance.annotations, instance.label_weights)
+        return Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
 
     def result(self, snapshot: Snapshot) -> Result:
         """Return the result as reports want it."""

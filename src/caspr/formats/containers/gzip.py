@@ -1,0 +1,56 @@
+"""Gzip: the only place that unpacks gzip files, which are never trusted.
+
+A file may unpack to `LARGEST` bytes, and to `DENSEST` times its own size plus a little.
+"""
+
+import zlib
+
+from caspr.errors import FormatError
+
+LARGEST = 1 << 28
+"""The largest file that is read, in bytes."""
+DENSEST = 200
+"""How many times larger than its packed size a file may be."""
+_MAGIC = b"\x1f\x8b"
+
+
+def is_gzip(data: bytes) -> bool:
+    """Return whether some bytes begin like a gzip file."""
+    return data.startswith(_MAGIC)
+
+
+def unpack(data: bytes, source: str) -> bytes:
+    """Return what is packed in a file, or refuse one that is broken or too large."""
+    limit = min(LARGEST, DENSEST * len(data) + 100_000)
+    parts: list[bytes] = []
+    size = 0
+    rest = data
+    try:
+        while rest:
+            machine = zlib.decompressobj(wbits=31)
+            parts.append(machine.decompress(rest, limit + 1 - size))
+            size += len(parts[-1])
+            if size > limit:
+                found = f"a gzip file that unpacks to more than {limit:,} bytes"
+                raise FormatError(source, None, found, "documents of a sensible size")
+            if not machine.eof:
+                raise FormatError(source, None, "a gzip file that is cut off", "a whole one")
+            rest = machine.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise FormatError(source, None, f"a broken gzip file ({error})", "a whole one") from None
+    return b"".join(parts)
+
+
+def beginning(data: bytes, limit: int) -> bytes:
+    """Return at most so many bytes of what is packed in the beginning of a file; nothing if it is broken."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data, limit)
+    except zlib.error:
+        return b""
+
+
+def pack(data: bytes) -> bytes:
+    """Pack a file, the same bytes for the same content."""
+    import gzip
+
+    return gzip.compress(data, mtime=0)

@@ -1,0 +1,120 @@
+"""fastcoref: the jsonlines that the resolver writes, with texts and characters.
+
+    {"text": "A girl sang. She ...", "clusters": [[[0, 6], [13, 16]]], "clusters_strings": [[...]]}
+
+1. A mention is its first character and the one behind its last, counted in code points from 0.
+2. A document is called as its field `doc_key` says, or by the number of its line.
+3. `clusters_strings` is written anew; everything else in the object is kept.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from caspr.formats.format import Each, Format, whole
+from caspr.formats.jsonlines.lines import (
+    GOLD_FIELD,
+    LineFault,
+    pairs_of,
+    read_objects,
+    text_of,
+    with_gold,
+)
+from caspr.formats.losses import lost_edges, lost_entities, lost_marks
+from caspr.formats.options import ReadOptions
+from caspr.formats.text_layer.characters import spell
+from caspr.formats.text_layer.standoff import Marked, Text, annotate, plan, wide_pieces
+from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding
+
+_STRINGS = "clusters_strings"
+_EXAMPLE = '{"text": "A girl sang", "clusters": [[[0, 6]]]}'
+
+
+@dataclass(frozen=True)
+class FastcorefLayout:
+    """The object of a document."""
+
+    fields: dict[str, Any]
+    """The whole object."""
+    key: str
+    """The field with the clusters."""
+
+
+def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+    """Return whether the beginning of a file looks like this format."""
+    return (
+        head.lstrip().startswith("{")
+        and '"text"' in head
+        and '"clusters"' in head
+        and '"sentences"' not in head
+    )
+
+
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
+    """Read one annotator's file."""
+    return whole(read_each(path, annotator, options))
+
+
+def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:
+    """Yield each document's name with its annotation, or with what is wrong with it."""
+    who = path.stem if annotator is None else annotator
+    key = (options.layer if options else None) or "clusters"
+
+    def make(fields: dict[str, Any], line: int) -> Annotation:
+        text = fields.get("text")
+        if not isinstance(text, str):
+            raise LineFault("no text", _EXAMPLE)
+        clusters = pairs_of(fields.get(key) or [], len(text), key)
+        name = text_of(fields, "doc_key", str(line))
+        document = Document(name, (), source=str(path), layout=FastcorefLayout(fields, key))
+        marked = [Marked(str(n), (pair,)) for n, cluster in enumerate(clusters, 1) for pair in cluster]
+        ends = [place for place, sign in enumerate(text) if sign == "\n"]
+        annotation = annotate(document, who, Text(text, None, ends), marked)
+        return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
+
+    return read_objects(path, make, name="doc_key", example=_EXAMPLE)
+
+
+def write(annotations: Iterable[Annotation]) -> str:
+    """Write annotations, each with the other fields of the object it was read from."""
+    return "".join(f"{_line(annotation)}\n" for annotation in annotations)
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Return what of an annotation this format cannot carry."""
+    marks = lost_marks(annotation, labels=False, gaps=False)
+    return (*marks, *lost_edges(annotation), *lost_entities(annotation))
+
+
+def _line(annotation: Annotation) -> str:
+    document, layout = annotation.document, annotation.document.layout
+    text, _ = spell(document)
+    known = layout if isinstance(layout, FastcorefLayout) else FastcorefLayout({}, "clusters")
+    fields = dict(known.fields) or {"doc_key": document.title}
+    named = "doc_key" in fields
+    if named and fields["doc_key"] != document.title:
+        fields["doc_key"] = document.title
+    fields["text"] = text
+    clusters = [
+        [list(one.pieces[0]) for one in wide_pieces(mentions)] for _, mentions in plan(annotation, ())
+    ]
+    fields[known.key] = clusters
+    if _STRINGS in fields or not known.fields:
+        fields[_STRINGS] = [[text[start:end] for start, end in cluster] for cluster in clusters]
+    return json.dumps(with_gold(fields, annotation), ensure_ascii=False)
+
+
+FORMAT = Format(
+    name="fastcoref",
+    suffixes=(".fastcoref.jsonlines", ".fastcoref.jsonl"),
+    detect=detect,
+    read=read,
+    write=write,
+    losses=losses,
+    many_documents=True,
+    shared_suffixes=(".jsonlines", ".jsonl"),
+    read_each=read_each,
+)

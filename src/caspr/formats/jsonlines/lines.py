@@ -1,0 +1,91 @@
+"""Lines of JSON objects, one for each document: what all formats of this kind share.
+
+A line that is malformed does not affect the others. `caspr_gold` is true in the object of a document that is
+the result of an adjudication.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.containers.json import parse_kept
+from caspr.formats.format import Each
+from caspr.formats.messages import quoted
+from caspr.text.document import Annotation
+
+GOLD_FIELD = "caspr_gold"
+"""True in the object of a document that is the result of an adjudication."""
+
+
+class LineFault(Exception):  # noqa: N818
+    """Something wrong with a line: what was found and what was expected."""
+
+
+Make = Callable[[dict[str, Any], int], Annotation]
+"""Makes the annotation of an object and the number of its line, or raises `LineFault`."""
+
+
+def read_objects(path: Path, make: Make, *, name: str, example: str) -> Iterator[Each]:
+    """Yield each document's name with its annotation, or with what is wrong with it.
+
+    `name` is the field that names a document, `example` a line as it should be.
+    """
+    source = str(path)
+    seen: dict[tuple[str, str | None], int] = {}
+    empty = True
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        empty = False
+        fields: dict[str, Any] = {}
+        try:
+            fields = parse_kept(line, source, "one JSON object on each line", line=number)
+            annotation = make(fields, number)
+        except (LineFault, FormatError) as error:
+            called = fields.get(name)
+            shown = called if isinstance(called, str) else f"{path.stem}, line {number}"
+            yield shown, error if isinstance(error, FormatError) else FormatError(source, number, *error.args)
+            continue
+        first = seen.setdefault(annotation.document.key, number)
+        if first != number:
+            title = f"document {quoted(annotation.document.title)} for the second time"
+            expected = f"each document once; the first is in line {first}"
+            yield annotation.document.name, FormatError(source, number, title, expected)
+        else:
+            yield annotation.document.name, annotation
+    if empty:
+        yield path.stem, FormatError(source, None, "no document", f"at least one line {example}")
+
+
+def with_gold(fields: dict[str, Any], annotation: Annotation) -> dict[str, Any]:
+    """Say in the object of a document whether it is the result of an adjudication."""
+    rest = {name: value for name, value in fields.items() if name != GOLD_FIELD}
+    return {**rest, GOLD_FIELD: True} if annotation.adjudicated else rest
+
+
+def text_of(fields: dict[str, Any], name: str, default: str) -> str:
+    """Return a field that must be a text, or what stands for one that is missing."""
+    value = fields.get(name, default)
+    if not isinstance(value, str):
+        raise LineFault(f"{name} {value!r}", f"a text as {name}")
+    return value
+
+
+def pairs_of(value: object, limit: int, what: str) -> list[list[tuple[int, int]]]:
+    """Read clusters whose mentions are a first place and the place behind the last, counted from 0."""
+    if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
+        raise LineFault(f"{what} that are no lists", "[[[0, 2], [5, 6]], ...]")
+    return [[_pair(mention, limit) for mention in cluster if mention != []] for cluster in value]
+
+
+def _pair(mention: object, limit: int) -> tuple[int, int]:
+    good = isinstance(mention, list) and len(mention) == 2 and all(type(end) is int for end in mention)
+    if not good:
+        raise LineFault(f"mention {quoted(str(mention))}", "[first, behind the last]")
+    assert isinstance(mention, list)
+    start, end = mention
+    if not 0 <= start <= end <= limit:
+        raise LineFault(f"mention {quoted(str(mention))}", f"two places in order, from 0 to {limit}")
+    return start, end

@@ -1,0 +1,218 @@
+"""Read Label Studio: tasks, whose annotations they have, and the regions and relations of each."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from caspr.errors import FormatError
+from caspr.files import read_text
+from caspr.formats.containers.json import parse_value
+from caspr.formats.messages import quoted
+from caspr.formats.options import ReadOptions
+from caspr.formats.text_layer.characters import Extent, Units
+from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
+from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding, note, times, warning
+from caspr.text.grouping import Groups
+
+GOLD_FIELD = "caspr_gold"
+"""True in an annotation that is the result of an adjudication."""
+_EXPECTED = "a list of tasks, as Label Studio exports them as JSON"
+_COREFERENCE = re.compile(r"coref|identi|ident$|same|anaph|antecedent", re.IGNORECASE)
+_NAMES = ("doc_key", "name", "title", "filename", "file_name")
+
+
+@dataclass(frozen=True)
+class LabelStudioLayout:
+    """A task, and the annotation of it that was read."""
+
+    task: dict[str, Any]
+    """The whole task."""
+    place: int
+    """The place of the annotation among those of the task."""
+    alone: bool
+    """Whether the file has one annotator: then the annotation is changed, and otherwise one is added."""
+    units: bool
+    """Whether offsets count UTF-16 units."""
+    marked: tuple[Marked, ...]
+    """The mentions."""
+    relations: tuple[dict[str, Any], ...]
+    """The relations that link mentions."""
+
+
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
+    """Read all annotators of all tasks."""
+    source = str(path)
+    tasks = parse_value(read_text(path), source, _EXPECTED)
+    tasks = [tasks] if isinstance(tasks, dict) else tasks
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise FormatError(source, None, "no list of tasks", _EXPECTED)
+    given = [(task, place, work) for task in tasks for place, work in _works(task, source)]
+    people = {_person(work) for _, _, work in given}
+    alone = len(people) < 2
+    single = path.stem if annotator is None else annotator
+    found: list[Annotation] = []
+    seen: set[tuple[str, str]] = set()
+    for number, task in enumerate(tasks, 1):
+        name = _name(task, number)
+        own = [(place, work) for one, place, work in given if one is task]
+        last = {_person(work): place for place, work in own}
+        for place, work in own:
+            who = single if alone else _person(work)
+            if last[_person(work)] != place:
+                continue
+            if (name, who) in seen:
+                raise FormatError(source, None, f"document {quoted(name)} for the second time", "each once")
+            seen.add((name, who))
+            odd = _odd(task, own, source) if place == min(last.values()) else []
+            found.append(_annotation(task, place, work, _Reader(source, name, who, alone, options), odd))
+    if not found:
+        raise FormatError(source, None, "no annotations", "tasks with annotations: is this the right export?")
+    return found
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What is known when an annotation is read."""
+
+    source: str
+    name: str
+    who: str
+    alone: bool
+    options: ReadOptions | None
+
+
+def _works(task: dict[str, Any], source: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the annotations of a task that were not cancelled."""
+    works = task.get("annotations", task.get("completions", []))
+    if not isinstance(works, list) or not all(isinstance(work, dict) for work in works):
+        raise FormatError(source, None, f"task {task.get('id')!r} without a list of annotations", _EXPECTED)
+    for place, work in enumerate(works):
+        result = work.get("result", [])
+        if not isinstance(result, list) or not all(isinstance(one, dict) for one in result):
+            raise FormatError(source, None, f"task {task.get('id')!r} with a malformed result", _EXPECTED)
+        if work.get("was_cancelled") is not True:
+            yield place, work
+
+
+def _person(work: Mapping[str, Any]) -> str:
+    """Name who completed an annotation."""
+    who = work.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("username") or who.get("id")
+    return "" if who is None else str(who)
+
+
+def _name(task: Mapping[str, Any], number: int) -> str:
+    data = task.get("data")
+    known = data if isinstance(data, dict) else {}
+    named = next((known[field] for field in _NAMES if isinstance(known.get(field), str)), None)
+    return str(named if named is not None else task.get("id", number))
+
+
+def _odd(task: Mapping[str, Any], own: Sequence[tuple[int, dict[str, Any]]], source: str) -> list[Finding]:
+    cancelled = len(task.get("annotations", ())) - len(own)
+    twice = len(own) - len({_person(work) for _, work in own})
+    odd = []
+    if cancelled > 0:
+        message = f"{times(cancelled, 'annotation')} cancelled, left out"
+        odd.append(note("cancelled-annotations", message, count=cancelled, where=source))
+    if twice:
+        message = f"{times(twice, 'annotation')} by somebody who made a later one of the same task, left out"
+        odd.append(warning("older-annotations", message, count=twice, where=source))
+    return odd
+
+
+def text_of(task: Mapping[str, Any], source: str) -> str:
+    """Return the text of a task."""
+    data = task.get("data")
+    texts = (
+        {name: value for name, value in data.items() if isinstance(value, str)}
+        if isinstance(data, dict)
+        else {}
+    )
+    if "text" in texts:
+        return texts["text"]
+    others = [value for name, value in texts.items() if name not in _NAMES]
+    if len(others) != 1:
+        found = f"task {task.get('id')!r} with {times(len(others), 'text')}"
+        raise FormatError(source, None, found, "a field `text` in its data")
+    return others[0]
+
+
+def _annotation(
+    task: dict[str, Any], place: int, work: dict[str, Any], reader: _Reader, odd: Sequence[Finding]
+) -> Annotation:
+    text = text_of(task, reader.source)
+    regions = [one for one in work.get("result", []) if _is_region(one)]
+    units = _counts_units(text, regions)
+    extents = {str(one.get("id")): _extent(one, text, units, reader.source) for one in regions}
+    wanted = reader.options.relations if reader.options else ()
+    relations = [one for one in work.get("result", []) if one.get("type") == "relation"]
+    links = tuple(one for one in relations if _links(one, wanted))
+    heads = _heads(extents, links, reader.source)
+    marked = tuple(
+        Marked(heads[str(one.get("id"))], (extents[str(one.get("id"))],), _label(one), str(one.get("id")))
+        for one in regions
+    )
+    layout = LabelStudioLayout(task, place, reader.alone, units, marked, links)
+    others = sorted({label for one in relations for label in one.get("labels") or ()})
+    layers = tuple(f"relation {label}" for label in others)
+    document = Document(reader.name, (), source=reader.source, layout=layout, layers=layers)
+    ends = [at for at, sign in enumerate(text) if sign == "\n"]
+    facts = EntityFacts(labels_are_types=True)
+    made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
+    return replace(made, adjudicated=work.get(GOLD_FIELD) is True)
+
+
+def _is_region(one: Mapping[str, Any]) -> bool:
+    value = one.get("value")
+    return isinstance(value, dict) and type(value.get("start")) is int and type(value.get("end")) is int
+
+
+def _counts_units(text: str, regions: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether offsets count UTF-16 units, by which way more regions have the text that they say."""
+    if text.isascii() or all(ord(sign) < 0x10000 for sign in text):
+        return False
+    wide = Units(text)
+    fits = [0, 0]
+    for value in (one["value"] for one in regions):
+        start, end = wide.point(value["start"]), wide.point(value["end"])
+        fits[0] += text[value["start"] : value["end"]] == value.get("text")
+        fits[1] += start is not None and end is not None and text[start:end] == value.get("text")
+    return fits[1] >= fits[0]
+
+
+def _extent(one: Mapping[str, Any], text: str, units: bool, source: str) -> Extent:
+    ends = [one["value"][name] for name in ("start", "end")]
+    points = [Units(text).point(end) for end in ends] if units else ends
+    start, end = points
+    if start is None or end is None or not 0 <= start <= end <= len(text):
+        found = f"region {quoted(str(one.get('id')))} from {ends[0]} to {ends[1]}"
+        raise FormatError(source, None, found, f"places in a text of {len(text)} characters")
+    return start, end
+
+
+def _label(one: Mapping[str, Any]) -> str:
+    labels = one["value"].get("labels") or one["value"].get("hypertextlabels") or ()
+    return "+".join(map(str, labels)) if isinstance(labels, list) else ""
+
+
+def _links(one: Mapping[str, Any], wanted: Sequence[str]) -> bool:
+    labels = [str(label) for label in one.get("labels") or ()]
+    if wanted:
+        return bool({label.lower() for label in labels} & {name.lower() for name in wanted})
+    return not labels or any(_COREFERENCE.search(label) for label in labels)
+
+
+def _heads(extents: Mapping[str, Extent], links: Sequence[Mapping[str, Any]], source: str) -> dict[str, str]:
+    groups = Groups(extents)
+    for link in links:
+        ends = [str(link.get(name)) for name in ("from_id", "to_id")]
+        for end in ends:
+            if end not in extents:
+                raise FormatError(source, None, f"a relation to {quoted(end)}", "the id of a region")
+        groups.join(*ends)
+    return groups.firsts()

@@ -1,0 +1,28 @@
+"""SACR: a text with mentions in braces, as the annotation script of that name writes it.
+
+    {Anna:EN="p PER" Anna Meier} slept . {Anna:EN="p PER" She} snored .
+
+    #COLOR:Anna=hsl(50, 100%, 80%)
+
+1. Behind the opening brace stand the chain, a colon, properties separated by commas, and a blank. Lines that
+   start with `#` and a keyword in capitals say something of the document, and are kept behind the text.
+2. The value of the first property is the label of a mention. A chain whose name is more than a number has
+   that as the name of its entity.
+3. Braces are nested, so that mentions that cross others, and those without characters, cannot be written:
+   lines `#CASPR-MENTION:` hold them, which other programs pass over.
+4. A brace or a backslash of the text, and a `#` at the beginning of a line, is written behind a backslash.
+"""
+
+from pathlib import Path
+
+from caspr.formats.format import Format
+from caspr.formats.sacr.reading import read
+from caspr.formats.sacr.writing import losses, write
+
+
+def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+    """Return whether a file is one of SACR's, which only its name shows."""
+    return path.suffix == ".sacr"
+
+
+FORMAT = Format(name="sacr", suffixes=(".sacr",), detect=detect, read=read, write=write, losses=losses)

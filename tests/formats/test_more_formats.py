@@ -1,0 +1,222 @@
+"""Label Studio, SACR, wl-coref, fastcoref, PreCo and RuCoCo: what is read, what is kept, what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caspr.adjudication import adjudicate
+from caspr.errors import CasprError
+from caspr.formats import read, read_all, write
+from caspr.formats.registry import detect, losses
+from caspr.text.document import Annotation, Chain, Document, Span
+from tests.formats.everywhere import chain_texts
+from tests.formats.sound import FASTCOREF, FILES, LABELSTUDIO, PRECO, RUCOCO, SACR, WLCOREF, put, refused
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "formats"
+NEW = {
+    "wlcoref": ("x.jsonlines", WLCOREF),
+    "fastcoref": ("f.jsonl", FASTCOREF),
+    "preco": ("p.jsonl", PRECO),
+    "rucoco": ("r.json", RUCOCO),
+    "labelstudio": ("l.json", LABELSTUDIO),
+    "sacr": ("x.sacr", SACR),
+}
+
+
+@pytest.mark.parametrize("format", NEW)
+def test_a_sound_file_is_read_and_stays_as_it_is(format: str, tmp_path: Path) -> None:
+    name, text = NEW[format]
+    path = put(tmp_path, name, text)
+    assert detect(path) == format
+    [annotation] = read(path)
+    assert chain_texts(annotation) == [["Anna", "here"]]
+    write([annotation], tmp_path / f"again-{name}")
+    written = (tmp_path / f"again-{name}").read_text()
+    assert written == text or json.loads(written) == json.loads(text)
+
+
+@pytest.mark.parametrize("format", [*NEW, "corefannotator"])
+def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path) -> None:
+    """Three annotators' files adjudicate to the same gold as their CoNLL conversion."""
+    given = sorted((EXAMPLES / format).glob("*"))
+    assert [path.name.partition(".")[0] for path in given] == ["anna", "ben", "carla"]
+    converted = [tmp_path / f"{path.name.partition('.')[0]}.conll" for path in given]
+    own = [group[0] for group in read_all(given)]
+    for annotation, path in zip(own, converted, strict=True):
+        write([annotation], path)
+    [one] = adjudicate([[annotation] for annotation in own])
+    [two] = adjudicate(read_all(converted))
+    assert [chain.mentions for chain in one.chains] == [chain.mentions for chain in two.chains]
+    assert one.value == two.value
+    assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("x.jsonlines", "[0, 1]", "[0, 9]", "two places in order, from 0 to 3"),
+        ("x.jsonlines", "[0, 1]", "[1, 1]", "a mention without words"),
+        ("x.jsonlines", '"here"]', '"here", 3]', "no list of cased_words"),
+        ("x.jsonlines", '"d"', "7", "document_id 7"),
+        ("f.jsonl", "[0, 4]", "[0]", "behind the last"),
+        ("f.jsonl", '"Anna is here"', "4", "no text"),
+        ("p.jsonl", "[1, 0, 1]", "[1, 0, 2]", "words of one sentence in order"),
+        ("p.jsonl", "[1, 0, 1]", "[1, 0]", "sentence, first word"),
+        ("r.json", "[8, 12]", "[8, 99]", "two places in order, from 0 to 12"),
+        ("r.json", '"Anna is here"', "null", "no text"),
+        ("l.json", '"end": 12', '"end": 99', "region 'b' from 8 to 99"),
+        ("l.json", '"to_id": "a"', '"to_id": "z"', "a relation to 'z', expected the id of a region"),
+        ("l.json", '{"text": "Anna is here"}', '{"a": "x", "b": "y"}', "with 2 texts"),
+        ("x.sacr", "here}", "here", "is never closed"),
+        ("x.sacr", "here}", "here}}", "closes nothing"),
+        ("x.sacr", "{A:", "{A ", "found '{A "),
+    ],
+)
+def test_what_is_wrong_is_named(name: str, old: str, new: str, message: str, tmp_path: Path) -> None:
+    refused(tmp_path, name, old, new, message)
+
+
+def studio(*works: dict[str, Any], text: str = "Anna is here") -> str:
+    [task] = json.loads(LABELSTUDIO)
+    base = task["annotations"][0]
+    task["data"] = {"title": "t", "text": text}
+    task["annotations"] = [{**base, **work} for work in works]
+    return json.dumps([task])
+
+
+class TestLabelStudio:
+    def test_several_annotators_get_one_more_annotation(self, tmp_path: Path) -> None:
+        people: list[dict[str, Any]] = [
+            {"completed_by": {"email": "a@x", "id": 1}},
+            {"completed_by": 2},
+            {"completed_by": 3, "result": []},
+        ]
+        path = put(tmp_path, "l.json", studio(*people))
+        given = read_all([path])
+        assert [group[0].annotator for group in given] == ["a@x", "2", "3"]
+        [result] = adjudicate(given)
+        write([result.gold], tmp_path / "gold.json", format="labelstudio")
+        [task] = json.loads((tmp_path / "gold.json").read_text())
+        assert [one["completed_by"] for one in task["annotations"]] == [
+            people[0]["completed_by"],
+            2,
+            3,
+            "caspr gold",
+        ]
+        again = read(tmp_path / "gold.json")
+        assert [one.adjudicated for one in again] == [False, False, False, True]
+        assert chain_texts(again[-1]) == [["Anna", "here"]]
+
+    def test_cancelled_and_older_annotations_do_not_count(self, tmp_path: Path) -> None:
+        works: list[dict[str, Any]] = [{"result": []}, {}, {"completed_by": 5, "was_cancelled": True}]
+        [annotation] = read(put(tmp_path, "l.json", studio(*works)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        [annotation] = read(put(tmp_path, "l.json", studio(*reversed(works))))
+        assert chain_texts(annotation) == []
+        found = read(put(tmp_path, "l.json", studio({"completed_by": 5, "was_cancelled": True}, {}, {})))
+        assert {finding.code for one in found for finding in one.findings} == {
+            "cancelled-annotations",
+            "older-annotations",
+        }
+
+    @pytest.mark.parametrize("offset", [5, 6], ids=["code points", "UTF-16"])
+    def test_offsets_are_those_that_fit_the_text(self, offset: int, tmp_path: Path) -> None:
+        text = "🐻 is here"
+        start = offset
+        result = [
+            {
+                "id": "a",
+                "type": "labels",
+                "value": {"start": start, "end": start + 4, "text": "here", "labels": ["P"]},
+            }
+        ]
+        [annotation] = read(put(tmp_path, "l.json", studio({"result": result}, text=text)))
+        assert [annotation.document.text(span) for span in annotation.mentions] == ["here"]
+        write([annotation], tmp_path / "again.json")
+        assert json.loads((tmp_path / "again.json").read_text())[0]["annotations"][0]["result"] == result
+
+    def test_other_relations_are_no_links_and_stay(self, tmp_path: Path) -> None:
+        text = LABELSTUDIO.replace('["Coref"]', '["located in"]')
+        path = put(tmp_path, "l.json", text)
+        [annotation] = read(path)
+        assert annotation.chains == ()
+        assert chain_texts(read(path, relations=["Located In"])[0]) == [["Anna", "here"]]
+        write([annotation], tmp_path / "again.json")
+        assert json.loads((tmp_path / "again.json").read_text()) == json.loads(text)
+
+    def test_a_region_in_no_chain_goes_with_its_relations(self, tmp_path: Path) -> None:
+        [annotation] = read(put(tmp_path, "l.json", LABELSTUDIO))
+        write(
+            [annotation.with_chains([Chain.of("1", [(1, 1), (2, 2)])])],
+            tmp_path / "gold.json",
+            format="labelstudio",
+        )
+        [task] = json.loads((tmp_path / "gold.json").read_text())
+        result = task["annotations"][0]["result"]
+        assert [(one.get("id"), one["type"]) for one in result] == [
+            ("a", "labels"),
+            ("caspr-1", "labels"),
+            (None, "relation"),
+        ]
+
+
+class TestSacr:
+    def test_names_properties_and_colours_stay(self, tmp_path: Path) -> None:
+        braces = '{Bouvard:EN="p PER",head="x" {T2:EN="f" Bouvard} et} \\{ {Bouvard:EN="p PER" lui}'
+        text = f"{braces}\n\n#COLOR:T2=red\n"
+        [annotation] = read(put(tmp_path, "x.sacr", text))
+        assert annotation.document.characters == "Bouvard et { lui\n"
+        assert [(chain.name, chain.type) for chain in annotation.all_chains] == [
+            ("Bouvard", "p PER"),
+            ("", "f"),
+        ]
+        write([annotation], tmp_path / "y.sacr")
+        assert (tmp_path / "y.sacr").read_text() == text
+
+    def test_crossing_mentions_are_hidden_and_counted(self, tmp_path: Path) -> None:
+        document = Document("d", ("a", "b", "c"))
+        crossing = Annotation.of("x", document, [Chain.of("1", [(1, 2)]), Chain.of("2", [(2, 3)])])
+        assert {finding.code: finding.count for finding in losses([crossing], "sacr")} == {
+            "hidden-mentions": 1
+        }
+        write([crossing], tmp_path / "x.sacr")
+        assert "#CASPR-MENTION: 2 2 5\n" in (tmp_path / "x.sacr").read_text()
+        assert read(tmp_path / "x.sacr")[0].mentions == crossing.mentions
+
+
+def test_wlcoref_takes_predictions_where_there_is_nothing_else(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.jsonlines", WLCOREF.replace('"clusters"', '"span_clusters"'))
+    [annotation] = read(path)
+    assert chain_texts(annotation) == [["Anna", "here"]]
+    write([annotation], tmp_path / "y.jsonlines")
+    assert json.loads((tmp_path / "y.jsonlines").read_text()) == json.loads(path.read_text())
+
+
+def test_rucoco_keeps_what_entities_include_only_if_they_stay(tmp_path: Path) -> None:
+    text = RUCOCO.replace("[[[0, 4], [8, 12]]]", "[[[0, 4]], [[8, 12]]]").replace("[[]]", "[[1], []]")
+    [annotation] = read(put(tmp_path, "r.json", text))
+    assert not losses([annotation], "rucoco")
+    changed = annotation.with_chains([Chain.of("1", [(1, 1), (3, 3)])])
+    assert [finding.code for finding in losses([changed], "rucoco")] == ["lost-fields"]
+    write([changed], tmp_path / "s.json", format="rucoco")
+    assert json.loads((tmp_path / "s.json").read_text())["includes"] == [[]]
+
+
+def test_preco_joins_sentences_where_a_mention_goes_on(tmp_path: Path) -> None:
+    document = Document("d", ("a", "b", "c"), sentence_ends=(1, 2, 3))
+    write([Annotation.of("x", document, [Chain.of("1", [(1, 2), (3, 3)])])], tmp_path / "x.preco.jsonl")
+    [back] = read(tmp_path / "x.preco.jsonl")
+    assert back.chains[0].mentions == (Span(1, 2), Span(3, 3))
+    assert back.document.sentence_ends == (2, 3)
+
+
+def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
+    from caspr.formats.options import ReadOptions
+    from caspr.formats.registry import read_each
+
+    for format, name in (("wlcoref", "x.jsonlines"), ("fastcoref", "f.jsonl"), ("preco", "p.jsonl")):
+        path = put(tmp_path, name, f"{{broken\n{FILES[name]}{FILES[name]}")
+        kinds = [isinstance(one, CasprError) for _, one in read_each(path, format, "a", ReadOptions())]
+        assert kinds == [True, False, True]
