@@ -64,7 +64,9 @@ def edit(folder: Path, name: str, token: str, cell: str) -> None:
 def reviewing(folder: Path, command: str) -> str:
     """Return what `caspr review` prints, after its page was fetched."""
     words = [sys.executable, "-m", *command.split(), "--no-browser"]
-    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+    with subprocess.Popen(
+        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
         try:
             assert server.stdout is not None
             address = server.stdout.readline()

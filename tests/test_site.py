@@ -10,13 +10,26 @@ import pytest
 import caspr
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]+)")
 
 
 def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    """Build a site as CONTRIBUTING.md says."""
-    words = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-c", str(ROOT / "docs" / "site")]
+    """Build a site as `dev.py site` does."""
+    words = [
+        "-m",
+        "sphinx",
+        "--fail-on-warning",
+        "--keep-going",
+        "--quiet",
+        "-c",
+        str(ROOT / "docs" / "site"),
+    ]
     command = [sys.executable, *words, "-d", str(output / "doctrees"), str(source), str(output / "site")]
     return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
 

@@ -1,7 +1,7 @@
 """How Sphinx makes the documentation site; CONTRIBUTING.md says how to build it.
 
-The source folder is the whole repository, so that links between docs/, README and CONTRIBUTING lead to the same
-places on the site and in the repository. A link or an anchor that leads nowhere is a warning, and the site is
+The source folder is the whole repository, so that links between docs/, README and CONTRIBUTING lead to the
+same places on the site and in the repository. A link or an anchor that leads nowhere is a warning, and the site is
 built with warnings as errors.
 """
 
@@ -11,7 +11,7 @@ import caspr
 
 project = "CaspR"
 author = "The CaspR developers"
-copyright = author  # noqa: A001 - the name that Sphinx expects
+copyright = author
 version = release = caspr.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -58,7 +58,7 @@ def section(title: str, names: list[str]) -> str:
 
 
 def append(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Append to some pages what only the site has: pages below them, and the API reference from docstrings."""
+    """Append to some pages what only the site has: pages below them, the API reference from docstrings."""
     if page in PARTS:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{PARTS[page]}\n```\n"
     if page == API:

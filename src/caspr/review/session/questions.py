@@ -12,6 +12,7 @@ answer are not listed. A *tie* is a question that another optimum answers otherw
 then the closest votes, then the order of the text.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
