@@ -1,8 +1,8 @@
 """Follow the documentation literally: every console block of every page is run and compared.
 
 Lines that start with `$ ` are commands, the lines below them what they print (`...` stands for anything).
-Each page starts in a new folder with a copy of `examples/` in it; `cd` holds for the rest of the page. The page of
-`caspr review` is fetched once instead of opened in a browser, and then ended.
+Each page starts in a new folder with a copy of `examples/` in it; `cd` holds for the rest of the page. The
+page of `caspr review` is fetched once instead of opened in a browser, and then ended.
 
 The other direction: every command, option, setting, finding code and public name is documented, and every
 path that docs/architecture.md and docs/decisions name exists.

@@ -1,8 +1,8 @@
 """How Sphinx makes the documentation site; CONTRIBUTING.md says how to build it.
 
 The source folder is the whole repository, so that links between docs/, README and CONTRIBUTING lead to the
-same places on the site and in the repository. A link or an anchor that leads nowhere is a warning, and the site is
-built with warnings as errors.
+same places on the site and in the repository. A link or an anchor that leads nowhere is a warning, and the
+site is built with warnings as errors.
 """
 
 from sphinx.application import Sphinx
