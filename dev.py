@@ -1,7 +1,8 @@
 """Set up and run the project with nothing but Python: `python3 dev.py example`, `python3 dev.py test`.
 
 The first call makes a virtual environment in `.venv` and installs CaspR into it, with what it needs to run;
-the first `test` adds what the tests need. Later calls reuse both.
+the first `test` adds what the tests need, the first `site` what makes the documentation site. Later calls
+reuse all of it.
 """
 
 import hashlib
@@ -21,7 +22,11 @@ LONG = ("tests/platforms/test_windows.py", "tests/test_packaging.py")
 """Tests of which some take minutes, and are run only by `test --all`."""
 
 
-def set_up(*, tests: bool) -> None:
+EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site")}
+"""What commands need beyond CaspR: an extra of `pyproject.toml`, and what it is for."""
+
+
+def set_up(command: str) -> None:
     """Make the virtual environment, or renew it when `pyproject.toml` has changed."""
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
     if not _is_installed("installed-for", wanted):
@@ -29,9 +34,10 @@ def set_up(*, tests: bool) -> None:
         venv.create(VENV, with_pip=True, clear=True)
         install("what CaspR needs", "-e", ".")
         (VENV / "installed-for").write_text(wanted, encoding="utf-8")
-    if tests and not _is_installed("tests-installed-for", wanted):
-        install("what the tests need", "-e", ".[dev]")
-        (VENV / "tests-installed-for").write_text(wanted, encoding="utf-8")
+    extra, purpose = EXTRAS.get(command, ("", ""))
+    if extra and not _is_installed(f"{purpose}-installed-for", wanted):
+        install(f"for the {purpose}", "-e", f".[{extra}]")
+        (VENV / f"{purpose}-installed-for").write_text(wanted, encoding="utf-8")
 
 
 def _is_installed(stamp: str, wanted: str) -> bool:
@@ -166,12 +172,19 @@ def test(*arguments: str) -> None:
         run("-m", "pytest", "-n", "0", *LONG)
 
 
-COMMANDS = {"example": example, "test": test}
+def site() -> None:
+    """Build the documentation site into `build/site`; a warning, such as a link that leads nowhere, fails."""
+    folders = ("-c", "docs/site", "-d", "build/doctrees", ".", "build/site")
+    run("-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", *folders)
+    print("open build/site/index.html")
+
+
+COMMANDS = {"example": example, "test": test, "site": site}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(f"usage: python3 dev.py {{{','.join(COMMANDS)}}} ...")
     if sys.version_info < (3, 11):  # noqa: UP036 - this file also greets an older Python
         sys.exit(f"CaspR needs Python 3.11 or later; this is {sys.version.split()[0]}")
-    set_up(tests=sys.argv[1] == "test")
+    set_up(sys.argv[1])
     COMMANDS[sys.argv[1]](*sys.argv[2:])

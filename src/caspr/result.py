@@ -150,7 +150,8 @@ class Result:
         in_chains = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
         chains = number_chains((*partition, *alone), self.instance.decisions)
-        return make_gold(self.document, chains, self.instance.annotations)
+        instance = self.instance
+        return make_gold(self.document, chains, instance.annotations, instance.label_weights)
 
 
 def make_gold(

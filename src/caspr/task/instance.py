@@ -108,6 +108,11 @@ class Instance:
         own = self.weights or Coefficients.equal(self.objective, len(self.annotations))
         return own.with_adjudicator() if self._forced else own
 
+    @property
+    def label_weights(self) -> tuple[int, ...]:
+        """How much annotations count where names, types and labels are voted; empty if all count alike."""
+        return () if self.weights is None else self.weights.omit
+
     @cached_property
     def prices(self) -> PairPrices:
         """What pairs of mentions cost, by their evidence."""

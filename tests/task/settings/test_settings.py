@@ -1,9 +1,11 @@
 """Settings for a run and for a document: presets, weights, coverage, chains of one, variants, old files."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from caspr.adjudication import adjudicate_document
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Nesting, Singletons
@@ -16,7 +18,7 @@ from caspr.task.settings.values import PRESETS, change
 from caspr.task.settings.weighting import read_factors, weighted
 from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage, CoverageRow, CoverageTable
-from caspr.text.document import Chain, Span
+from caspr.text.document import Annotation, Chain, Span
 from caspr.text.variants import VariantGroup
 from tests.instances import annotation
 
@@ -231,3 +233,15 @@ def test_pairs_kept_apart_are_about_the_mention_whatever_its_boundary() -> None:
     assert instance.is_forbidden(Span(1, 2), Span(4, 4))
     split = Decisions.of(statements=[Statement.of(StatementKind.APART, [(1, 1), (1, 2)])])
     assert len(Settings(variants=True).instance(annotations, split).mentions) == 3
+
+
+def test_labels_of_entities_are_voted_by_weight() -> None:
+    def typed(name: str, kind: str) -> Annotation:
+        one = annotation(name, PAIR)
+        return replace(one, chains=tuple(replace(chain, type=kind) for chain in one.chains))
+
+    annotations = [typed("a", "place"), typed("b", "place"), typed("c", "person")]
+    for weights, expected in (({}, "place"), ({"c": 3}, "person"), ({"c": 2}, "person")):
+        settings = change(Settings(), {"weight": weights})
+        [chain] = adjudicate_document(annotations, settings=settings).gold.chains
+        assert chain.type == expected, weights

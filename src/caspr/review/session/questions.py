@@ -12,6 +12,7 @@ answer are not listed. A *tie* is a question that another optimum answers otherw
 then the closest votes, then the order of the text.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -139,14 +140,18 @@ class Queue:
 
 
 def find_questions(solver: Solver) -> Iterator[Question]:
-    """Yield everything annotators disagree on, each once."""
-    annotators = len(solver.annotations)
-    for span, marked in solver.candidates.items():
+    """Yield everything annotators disagree on, each once.
+
+    Where variants of a mention are united, annotators who gave it different boundaries agree on it.
+    """
+    instance = solver.incremental.instance
+    annotators, votes = len(instance.annotations), instance.votes
+    marks = Counter(span for annotation in instance.annotations for span in annotation.mentions)
+    for span, marked in marks.items():
         if marked < annotators:
             yield Question(f"m{spelled(span)}", (span,), marked, annotators - marked)
     seen: dict[tuple[Span, Span], int] = {}
-    votes = solver.incremental.instance.votes
-    for annotation in solver.annotations:
+    for annotation in instance.annotations:
         for chain in annotation.chains:
             for pair, evidence in _doubtful(chain.mentions, votes.signatures, annotators):
                 seen[pair] = evidence

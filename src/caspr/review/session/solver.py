@@ -120,7 +120,7 @@ class Solver:
 
     @cached_property
     def _all_marks(self) -> dict[Span, Mark]:
-        return merge_marks(self.annotations)
+        return merge_marks(self.annotations, self.incremental.instance.label_weights)
 
     def ruled_out(self, decisions: Decisions) -> frozenset[Span]:
         """Return the annotators' mentions that decisions forbid."""
@@ -201,7 +201,8 @@ class Solver:
 
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
-        named = name_entities(snapshot.chains, self.annotations)
+        instance = self.instance(snapshot.decisions)
+        named = name_entities(snapshot.chains, instance.annotations, instance.label_weights)
         return Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
 
     def result(self, snapshot: Snapshot) -> Result:

@@ -1,0 +1,65 @@
+"""The documentation site builds without a warning, complete, and needs no network."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import caspr
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]+)")
+
+
+def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    """Build a site as `dev.py site` does."""
+    words = [
+        "-m",
+        "sphinx",
+        "--fail-on-warning",
+        "--keep-going",
+        "--quiet",
+        "-c",
+        str(ROOT / "docs" / "site"),
+    ]
+    command = [sys.executable, *words, "-d", str(output / "doctrees"), str(source), str(output / "site")]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the built site."""
+    output = tmp_path_factory.mktemp("site")
+    done = build(ROOT, output)
+    assert done.returncode == 0, done.stderr
+    return output / "site"
+
+
+def test_the_site_is_complete_and_needs_no_network(site: Path) -> None:
+    for page in PAGES:
+        text = (site / page.relative_to(ROOT).with_suffix(".html")).read_text("utf-8")
+        assert not LOADED.findall(text), page
+    reference = (site / "docs" / "api.html").read_text("utf-8")
+    for name in caspr.__all__:
+        assert f'id="caspr.{name}"' in reference, name
+    assert 'url=docs/index.html"' in (site / "index.html").read_text("utf-8")
+    index = (site / "searchindex.js").read_text("utf-8")
+    assert '"docs/tutorial"' in index
+    assert "coverag" in index
+
+
+def test_links_that_lead_nowhere_fail(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    text = "# Start\n\nA [page](gone.md), a [section](#lost) and [one elsewhere](index.md#missing).\n"
+    (tmp_path / "docs" / "index.md").write_text(text, encoding="utf-8")
+    done = build(tmp_path, tmp_path / "built")
+    assert done.returncode != 0
+    assert [name in done.stderr for name in ("gone.md", "lost", "missing")] == [True] * 3, done.stderr
