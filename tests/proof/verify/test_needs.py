@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from caspr.errors import EngineError
+from caspr.proof.verify.facts import Facts
 from caspr.proof.verify.needs import Need
 from caspr.proof.verify.tree import Gains, bound_tree, contract
 from caspr.task.instance import Singletons
+from caspr.text.document import Span
 from tests.proof.verify.forging import (
     Forgery,
     Plain,
@@ -402,3 +404,8 @@ def test_partners_that_are_single_are_enough() -> None:
 def test_a_bundle_near_a_need_is_whole() -> None:
     instance = task([[1, 5, 6]], *[[]] * 5, exists=[1], chains=[[5, 6]])
     assert proves_the_optimum(instance, proof(part([1], [5, 6], needs=[0], proof=leaf([6, 0, 1]))))
+
+
+def test_a_mention_that_is_ruled_out_is_no_partner() -> None:
+    instance = task([[1, 2, 3]], [[1, 4]], exists=[1], absent=[3])
+    assert Facts(instance).linked(Span(1, 1)) == {Span(2, 2), Span(4, 4)}
