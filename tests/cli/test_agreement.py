@@ -35,6 +35,51 @@ def test_worked_numbers_in_json(caspr: Caller, tmp_path: Path) -> None:
     assert other["alpha"]["passonneau"] != values["alpha"]["passonneau"]
 
 
+def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) -> None:
+    files = [
+        make(tmp_path / "a", "(1)", "(1)", "(2)", "(2)", "-", "-"),
+        make(tmp_path / "b", "-", "-", "(2)", "(2)", "(3)", "(3)"),
+    ]
+    table = tmp_path / "seen.csv"
+    table.write_text("annotator,document,from,to\na,d,1,4\nb,d,3,6\nc,d,1,1\n", encoding="utf-8")
+    blind = json.loads(caspr("agreement", *files, "--json").out)
+    for coverage in (table, "marks"):
+        outcome = caspr("agreement", *files, "--coverage", coverage, "--json")
+        values = json.loads(outcome.out)
+        assert ("1 row without use" in outcome.err) is (coverage == table)
+        assert values["mentions"] == [
+            {"marked_by": 1, "of": 1, "mentions": 4},
+            {"marked_by": 2, "of": 2, "mentions": 2},
+        ]
+        assert values["disagreement"]["disputed"] == 0
+        assert values["alpha"]["passonneau"] is None
+        assert values["matrices"]["conll"] == blind["matrices"]["conll"]
+    assert blind["mentions"][0] == {"marked_by": 1, "of": 2, "mentions": 4}
+    assert "--strict: found 1 warning" in caspr("agreement", *files, "--coverage", table, "--strict").err
+    table.write_text("annotator,document,from,to\na,d,1,7\n", encoding="utf-8")
+    assert "token 7 of document 'd'" in caspr.fails("agreement", *files, "--coverage", table)
+    assert "nowhere.csv" in caspr.fails("agreement", *files, "--coverage", tmp_path / "nowhere.csv")
+
+
+def test_coverage_holds_for_each_document_and_its_intervals(caspr: Caller, tmp_path: Path) -> None:
+    files = []
+    for annotator, cells in (("a", "(1) (1) (2) (2) - -"), ("b", "- (1) (1) (2) (2) (2)")):
+        texts = [make(tmp_path / "one", *cells.split(), name=name).read_text() for name in "xyz"]
+        files.append(tmp_path / annotator)
+        files[-1].write_text("".join(texts))
+    table = tmp_path / "seen.csv"
+    table.write_text("annotator,document,from,to\na,x,1,4\nb,x,2,6\n", encoding="utf-8")
+    blind = json.loads(caspr("agreement", *files, "--json").out)
+    values = json.loads(caspr("agreement", *files, "--coverage", table, "--json").out)
+    assert values["documents"][0]["alpha"]["passonneau"]["exact"] == [1, 31]
+    assert values["documents"][1:] == blind["documents"][1:]
+    assert blind["documents"][0]["alpha"] == blind["documents"][1]["alpha"]
+    low, high = values["intervals"]["alpha"]["passonneau"]
+    assert low < values["alpha"]["passonneau"]["value"] < high
+    assert [low, high] != blind["intervals"]["alpha"]["passonneau"]
+    assert "x: 2 annotators" in caspr("agreement", *files, "--coverage", table, "--per-document").out
+
+
 def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / name, "-", "-") for name in "ab"]
     assert json.loads(caspr("agreement", *files, "--json").out)["alpha"]["links"] is None

@@ -101,11 +101,13 @@ def test_names_that_one_disk_does_not_tell_apart_are_refused(caspr: Caller, tmp_
     assert caspr("corpus", corpus, "-o", output, *BRUTE).code == 0
 
 
-def test_an_unpacked_project_is_refused(caspr: Caller, tmp_path: Path) -> None:
-    with zipfile.ZipFile(write_project(tmp_path / "project.zip")) as archive:
+def test_an_unpacked_project_is_read_like_its_archive(caspr: Caller, tmp_path: Path) -> None:
+    packed = write_project(tmp_path / "project.zip")
+    with zipfile.ZipFile(packed) as archive:
         archive.extractall(tmp_path / "in")
-    line = caspr.fails("corpus", tmp_path / "in", "-o", tmp_path / "out")
-    assert "found an INCEpTION project that was unpacked, expected its archive" in line
+    outcome = caspr("corpus", tmp_path / "in", "-o", tmp_path / "out")
+    assert outcome.code == 0
+    assert outcome.err == caspr("corpus", packed, "-o", tmp_path / "packed").err
 
 
 def test_a_second_file_of_an_annotator_is_a_warning(caspr: Caller, tmp_path: Path) -> None:

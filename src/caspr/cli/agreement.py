@@ -23,7 +23,10 @@ from caspr.measures.comparison import Comparison, compare, compare_each
 from caspr.measures.intervals import ComparisonIntervals, comparison_intervals
 from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values, interval_values
 from caspr.report.paper.agreement import HEAD, agreement_drawing, agreement_rows, agreement_tables
+from caspr.task.settings import Settings
+from caspr.task.settings.values import change
 from caspr.text.alignment import align
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
 
@@ -49,6 +52,12 @@ from caspr.text.document import Annotation
     type=click.Choice([*KINDS, "all"]),
     help="Which numbers to show for each pair of annotators; may be repeated. Default: conll.",
 )
+@click.option(
+    "--coverage",
+    metavar="FILE|marks",
+    help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark. "
+    "Default: everybody saw everything.",
+)
 @click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
 @paper_options
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
@@ -58,6 +67,7 @@ def command(
     own_set: str,
     unmarked: str,
     matrices: tuple[str, ...],
+    coverage: str | None,
     per_document: bool,
     strict: bool,
     json_path: Path | None,
@@ -72,12 +82,15 @@ def command(
     outputs.refuse()
     documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
     documents = [align(annotations) for annotations in documents]
+    settings = change(Settings(), {"coverage": coverage})
+    findings = (*findings, *settings.unused_coverage(documents))
     print_findings(findings)
     if strict:
         refuse_warnings(findings, printed=True)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
-    found = _Found(documents, conventions, paper, shown)
+    seen = [settings.coverage_of(annotations) for annotations in documents]
+    found = _Found(documents, seen, conventions, paper, shown)
     each = found.each if len(documents) > 1 and (per_document or json_path is not None) else []
     contents = found.paper_contents(each if per_document else [])
     if json_path is not None:
@@ -95,6 +108,8 @@ class _Found:
 
     documents: Sequence[Sequence[Annotation]]
     """The annotations of each document."""
+    coverages: Sequence[Coverage]
+    """Who saw what of each document."""
     conventions: Conventions
     """The conventions of alpha."""
     paper: PaperFiles
@@ -104,16 +119,30 @@ class _Found:
 
     @cached_property
     def pooled(self) -> Comparison:
-        return compare(self.documents, conventions=self.conventions, singletons=self.paper.singletons)
+        return compare(
+            self.documents,
+            conventions=self.conventions,
+            singletons=self.paper.singletons,
+            coverages=self.coverages,
+        )
 
     @cached_property
     def each(self) -> list[Comparison]:
-        return compare_each(self.documents, conventions=self.conventions, singletons=self.paper.singletons)
+        return compare_each(
+            self.documents,
+            conventions=self.conventions,
+            singletons=self.paper.singletons,
+            coverages=self.coverages,
+        )
 
     @cached_property
     def intervals(self) -> ComparisonIntervals | None:
-        singletons = self.paper.singletons
-        return comparison_intervals(self.documents, conventions=self.conventions, singletons=singletons)
+        return comparison_intervals(
+            self.documents,
+            conventions=self.conventions,
+            singletons=self.paper.singletons,
+            coverages=self.coverages,
+        )
 
     def lines(self, each: Sequence[Comparison]) -> Iterator[str]:
         """Yield the lines for the terminal."""

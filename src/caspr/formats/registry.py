@@ -12,14 +12,14 @@ other: CoNLL files are recognised, read and written without importing a parser o
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
 from caspr.formats.containers.gzip import beginning, is_gzip
 from caspr.formats.foreign import refuse_foreign
 from caspr.formats.format import Content, Each, Format, Forms
-from caspr.formats.naming import named_after
+from caspr.formats.naming import bare_name, named_after
 from caspr.formats.options import ReadOptions
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding
@@ -234,6 +234,17 @@ def is_no_annotator(path: Path) -> bool:
     if named == next(iter(FORMATS)):
         return False
     return any(format.is_no_annotator(path) for format in FORMATS.values())
+
+
+def without_suffix(path: PurePath) -> str:
+    """Return a file's name without its suffix, which for some formats has two parts.
+
+    >>> without_suffix(Path("x/one.wlcoref.jsonlines")), without_suffix(Path("wsj.0001.conll"))
+    ('one', 'wsj.0001')
+    """
+    long = (suffix for format in FORMATS.values() for suffix in format.suffixes if suffix.count(".") > 1)
+    found = next((suffix for suffix in long if path.name.lower().endswith(suffix)), None)
+    return bare_name(path) if found is None else path.name[: -len(found)]
 
 
 def project_suffixes() -> tuple[str, ...]:

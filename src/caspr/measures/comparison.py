@@ -56,7 +56,7 @@ class Comparison:
     alpha: Mapping[str, Fraction | None]
     """Chance-corrected agreement of all of them, by kind."""
     marked: Mapping[tuple[int, int], int]
-    """How many mentions so many of so many annotators marked."""
+    """How many mentions so many of so many annotators who saw them marked."""
     matrices: Mapping[str, Matrix]
     """F1 of each pair of annotators by measure, the row being the key; and alpha of the pair, by kind."""
     without: Mapping[str, Mapping[str, Fraction | None]]
@@ -107,12 +107,13 @@ def compare(
 ) -> Comparison:
     """Compare all annotators over the documents they share.
 
-    Who saw what, `coverages`, matters only for what annotators disagree about.
+    Agreement and disagreements count only annotators who saw a mention, by `coverages`; scores do not know
+    who saw what.
     Two annotators are scored over the documents that both have; documents are pooled by adding counts.
     """
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
-    whole = tally_all(documents, conventions)
     seen = coverages or [None] * len(documents)
+    whole = tally_all(documents, conventions, seen)
     pairs = {
         (one, other): _covered(documents, seen, (one, other))
         for row, one in enumerate(names)
@@ -124,7 +125,7 @@ def compare(
         alpha={kind: whole.alpha(kind) for kind in ALPHAS},
         marked=dict(sorted(whole.marked.items())),
         matrices=_score_matrices(names, documents, singletons) | _alpha_matrices(names, pairs, conventions),
-        without={name: _without(name, documents, conventions) for name in names},
+        without={name: _without(name, documents, conventions, seen) for name in names},
         typologies=tuple(_typologies(documents, singletons, seen)),
         pairs=_pair_counts(pairs, singletons),
     )
@@ -139,8 +140,7 @@ def compare_results(results: Sequence[Result]) -> Comparison:
 
 def coverage_of(result: Result) -> Coverage | None:
     """Return what annotators saw of a document, where the settings of its result say so."""
-    coverage = None if result.given is None else result.given.settings.coverage
-    return coverage if isinstance(coverage, Coverage) else None
+    return None if result.given is None else result.given.settings.coverage_of(result.given.annotations)
 
 
 def compare_each(
@@ -148,10 +148,12 @@ def compare_each(
     *,
     conventions: Conventions | None = None,
     singletons: bool | None = None,
+    coverages: Sequence[Coverage | None] | None = None,
 ) -> list[Comparison]:
     """Compare the annotators of each document by itself."""
     return [
-        compare([annotations], conventions=conventions, singletons=singletons) for annotations in documents
+        compare([annotations], conventions=conventions, singletons=singletons, coverages=[coverage])
+        for annotations, coverage in zip(documents, coverages or [None] * len(documents), strict=True)
     ]
 
 
@@ -297,7 +299,7 @@ def _alpha_matrices(
     tallies: dict[tuple[str, str], Tally] = {}
     for (one, other), documents in pairs.items():
         tallies[one, other] = tallies[other, one] = tally_all(
-            [pair.annotations for pair in documents], conventions
+            [pair.annotations for pair in documents], conventions, [pair.coverage for pair in documents]
         )
     return {
         kind: tuple(
@@ -309,13 +311,16 @@ def _alpha_matrices(
 
 
 def _without(
-    name: str, documents: Sequence[Sequence[Annotation]], conventions: Conventions | None
+    name: str,
+    documents: Sequence[Sequence[Annotation]],
+    conventions: Conventions | None,
+    seen: Sequence[Coverage | None],
 ) -> dict[str, Fraction | None]:
     rest = Tally()
-    for annotations in documents:
+    for annotations, coverage in zip(documents, seen, strict=True):
         others = [annotation for annotation in annotations if annotation.annotator != name]
         if len(others) > 1:
-            rest += tally(others, conventions)
+            rest += tally(others, conventions, coverage)
     return {kind: rest.alpha(kind) for kind in ALPHAS}
 
 

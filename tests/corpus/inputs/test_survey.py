@@ -105,3 +105,26 @@ def test_coverage_and_factors_change_what_is_done(caspr: Caller, tmp_path: Path)
     assert taken_over(folder) == 0
     corpus(caspr, folder, "--coverage", table, "--weight", "anna=2")
     assert taken_over(folder) == 0
+
+
+def test_agreement_in_the_summary_counts_those_who_saw_a_mention(caspr: Caller, tmp_path: Path) -> None:
+    write(
+        tmp_path / "in",
+        "d",
+        anna="(1) (1) (2) (2) - -",
+        ben="- - (2) (2) (3) (3)",
+        carla="(1) (1) (2) (2) (3) (3)",
+    )
+    (tmp_path / "seen.csv").write_text("anna,d,1,4\nben,d,3,6\n", encoding="utf-8")
+    found = {}
+    for name, words in {
+        "blind": (),
+        "marks": ("--coverage", "marks"),
+        "table": ("--coverage", tmp_path / "seen.csv"),
+    }.items():
+        assert corpus(caspr, tmp_path / name, *words, source=tmp_path / "in").code == 0
+        (row,) = json.loads((tmp_path / name / "summary.json").read_text(encoding="utf-8"))["documents"]
+        found[name] = row["agreement"], row["disagreement"]["disputed"]
+    assert found["marks"] == found["table"] == ({"passonneau": 1.0, "links": 1.0}, 0)
+    assert found["blind"][0]["passonneau"] < 1
+    assert found["blind"][1] == 4

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from caspr.measures.agreement import Conventions, Unmarked
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span
 
 Units = list[list[Any]]
@@ -56,16 +57,31 @@ def nominal(one: Hashable, other: Hashable) -> Fraction:
     return Fraction(one != other)
 
 
-def set_units(documents: Sequence[Sequence[Annotation]], conventions: Conventions) -> Units:
+def saw(one: Annotation, span: Span, coverage: Coverage) -> bool:
+    """Return whether an annotator saw a mention: marked it, or saw every token of it in one part."""
+    parts = coverage.seen.get(one.annotator)
+    tokens = set(range(span.start, span.end + 1))
+    return (
+        parts is None
+        or span in one.mentions
+        or any(tokens <= set(range(part.start, part.end + 1)) for part in parts)
+    )
+
+
+def set_units(
+    documents: Sequence[Sequence[Annotation]], conventions: Conventions, coverages: Sequence[Coverage]
+) -> Units:
     """Return the coreference sets of every mention."""
     units = []
-    for number, annotations in enumerate(documents):
+    for number, (annotations, coverage) in enumerate(zip(documents, coverages, strict=True)):
         for span in sorted({span for one in annotations for span in one.mentions}):
             values = []
             for one in annotations:
                 holding = [set(c.mentions) for c in (*one.chains, *one.singletons) if span in c.mentions]
                 whole: set[Span] = set().union(*holding)
                 if not holding and conventions.unmarked is Unmarked.MISSING:
+                    continue
+                if not saw(one, span, coverage):
                     continue
                 if not holding and conventions.unmarked is Unmarked.SINGLETON:
                     whole = {span}
@@ -76,10 +92,12 @@ def set_units(documents: Sequence[Sequence[Annotation]], conventions: Convention
     return units
 
 
-def link_units(documents: Sequence[Sequence[Annotation]], conventions: Conventions) -> Units:
+def link_units(
+    documents: Sequence[Sequence[Annotation]], conventions: Conventions, coverages: Sequence[Coverage]
+) -> Units:
     """Return, for every pair of mentions, who linked them."""
     units = []
-    for annotations in documents:
+    for annotations, coverage in zip(documents, coverages, strict=True):
         spans = sorted({span for one in annotations for span in one.mentions})
         for pair in combinations(spans, 2):
             units.append(
@@ -87,6 +105,7 @@ def link_units(documents: Sequence[Sequence[Annotation]], conventions: Conventio
                     any(set(pair) <= set(chain.mentions) for chain in one.chains)
                     for one in annotations
                     if conventions.unmarked is not Unmarked.MISSING or set(pair) <= one.mentions
+                    if all(saw(one, span, coverage) for span in pair)
                 ]
             )
     return units

@@ -1,15 +1,20 @@
 """Agreement: worked numbers, the slow definition, and what must always hold."""
 
 import random
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
+from caspr.adjudication import adjudicate_document
 from caspr.measures.agreement import ALPHAS, Conventions, Unmarked, tally, tally_all
-from caspr.measures.comparison import compare, in_first_chain
+from caspr.measures.comparison import compare, compare_results, in_first_chain
+from caspr.task.settings import Settings
+from caspr.task.settings.values import change
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document
-from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, set_units
+from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, saw, set_units
 
 CONVENTIONS = [Conventions(own, unmarked) for own, unmarked in product((True, False), Unmarked)]
 
@@ -44,14 +49,26 @@ def test_worked_numbers(annotations: list[str], kind: str, expected: Fraction | 
     assert tally([annotated(*chains.split()) for chains in annotations]).alpha(kind) == expected
 
 
-def random_annotation(rng: random.Random, document: str) -> Annotation:
+def random_annotation(rng: random.Random, document: str, name: str = "x") -> Annotation:
     chains = [""] * rng.randint(1, 4)
     for digit in "1234567":
         if rng.random() < 0.8:
             chains[rng.randrange(len(chains))] += digit
         if rng.random() < 0.08:
             chains[rng.randrange(len(chains))] += digit
-    return annotated(*filter(None, chains), document=document)
+    return annotated(*filter(None, chains), name=name, document=document)
+
+
+def random_coverage(rng: random.Random, names: str) -> Coverage:
+    """Let some see everything, some one part or two, and some nothing."""
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for name in names:
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            start = rng.randint(1, 7)
+            parts.setdefault(name, []).append((start, rng.randint(start, 9)))
+        if rng.random() < 0.1:
+            parts[name] = []
+    return Coverage.of(parts)
 
 
 @pytest.mark.parametrize("conventions", CONVENTIONS, ids=str)
@@ -63,9 +80,83 @@ def test_alpha_equals_its_definition(conventions: Conventions) -> None:
             [random_annotation(rng, name) for _ in range(annotators)] for name in "de"[: rng.randint(1, 2)]
         ]
         pooled = tally_all(documents, conventions)
+        everything = [Coverage()] * len(documents)
         for kind, distance in SLOW.items():
-            assert pooled.alpha(kind) == alpha(set_units(documents, conventions), distance), kind
-        assert pooled.alpha("links") == alpha(link_units(documents, conventions), nominal)
+            assert pooled.alpha(kind) == alpha(set_units(documents, conventions, everything), distance), kind
+        assert pooled.alpha("links") == alpha(link_units(documents, conventions, everything), nominal)
+
+
+@pytest.mark.parametrize("conventions", CONVENTIONS, ids=str)
+def test_who_did_not_see_a_mention_has_no_value_for_it(conventions: Conventions) -> None:
+    rng = random.Random(f"coverage {conventions}")
+    changed = 0
+    for _ in range(40):
+        names = "abcd"[: rng.randint(2, 4)]
+        titles = "de"[: rng.randint(1, 2)]
+        documents = [[random_annotation(rng, title, name) for name in names] for title in titles]
+        seen = [random_coverage(rng, names) for _ in titles]
+        pooled = tally_all(documents, conventions, seen)
+        for kind, distance in SLOW.items():
+            assert pooled.alpha(kind) == alpha(set_units(documents, conventions, seen), distance), kind
+        assert pooled.alpha("links") == alpha(link_units(documents, conventions, seen), nominal)
+        assert pooled.marked == Counter(
+            (
+                sum(span in one.mentions for one in annotations),
+                sum(saw(one, span, coverage) for one in annotations),
+            )
+            for annotations, coverage in zip(documents, seen, strict=True)
+            for span in {span for one in annotations for span in one.mentions}
+        )
+        changed += pooled != tally_all(documents, conventions)
+    assert changed > 10
+
+
+def test_full_coverage_changes_nothing() -> None:
+    rng = random.Random(8)
+    whole = Coverage.of({"a": [(1, 4), (5, 9)], "b": [(1, 9)]})
+    for conventions in CONVENTIONS:
+        annotations = [random_annotation(rng, "d", name) for name in "abc"]
+        assert tally(annotations, conventions, whole) == tally(annotations, conventions)
+        assert compare([annotations], conventions=conventions, coverages=[whole]) == compare(
+            [annotations], conventions=conventions
+        )
+
+
+def test_annotators_who_split_a_text_agree_where_both_saw_it() -> None:
+    """Ann did the first half, Bob the second, Cem all of it: they never contradict each other."""
+    annotations = [
+        annotated("12", "34", name="ann"),
+        annotated("56", "78", name="bob"),
+        annotated("12", "34", "56", "78", name="cem"),
+    ]
+    coverage = Coverage.of({"ann": [(1, 4)], "bob": [(5, 9)]})
+    blind, found = compare([annotations]), compare([annotations], coverages=[coverage])
+    assert blind.marked == {(2, 3): 8}
+    assert found.marked == {(2, 2): 8}
+    for kind in ALPHAS:
+        number = blind.alpha[kind]
+        assert number is not None
+        assert number < 1 == found.alpha[kind]
+        assert found.matrices[kind][0] == (None, None, Fraction(1))
+        assert found.without["bob"][kind] == 1
+        assert found.without["cem"][kind] is None
+    assert found.matrices["conll"] == blind.matrices["conll"]
+
+
+def test_results_are_compared_by_the_coverage_of_their_settings() -> None:
+    annotations = [
+        annotated("12", "34", name="ann"),
+        annotated("56", "78", name="bob"),
+        annotated("12", "34", "56", "78", name="cem"),
+    ]
+    given: list[Coverage | str] = [Coverage.of({"ann": [(1, 4)], "bob": [(5, 9)]}), "marks"]
+    for coverage in given:
+        settings = change(Settings(), {"coverage": coverage})
+        result = adjudicate_document(annotations, settings=settings)
+        assert compare_results([result]).marked == {(2, 2): 8}
+        assert compare_results([result]).disagreement.disputed == 0
+        assert compare_results([result]).alpha["links"] == 1
+    assert compare_results([adjudicate_document(annotations)]).marked == {(2, 3): 8}
 
 
 def test_order_and_names_do_not_matter() -> None:

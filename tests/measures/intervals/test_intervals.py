@@ -16,6 +16,7 @@ from caspr.measures.intervals import (
 )
 from caspr.measures.intervals.sums import ALPHA_OF, F1_OF, alpha_sums, score_sums
 from caspr.measures.scores import score
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document
 
 
@@ -90,6 +91,27 @@ def test_every_number_has_an_interval_around_it() -> None:
             assert bounds.low <= float(mean or 0) <= bounds.high
         assert found.pairs[matrix]["a", "b"] == found.pairs[matrix]["b", "a"]
     assert found == comparison_intervals(documents)
+
+
+def test_intervals_of_alpha_count_those_who_saw_a_mention() -> None:
+    documents = drawn(4, 12)
+    seen = [Coverage.of({"a": [(1, 5)], "b": [(4, 12)]})] * len(documents)
+    found, blind = comparison_intervals(documents, coverages=seen), comparison_intervals(documents)
+    assert found is not None
+    assert blind is not None
+    comparison = compare(documents, coverages=seen)
+    for kind in ALPHAS:
+        bounds, pair = found.alpha[kind], found.pairs[kind]["a", "c"]
+        number, of_pair = comparison.alpha[kind], comparison.matrices[kind][0][2]
+        assert bounds is not None
+        assert pair is not None
+        assert number is not None
+        assert of_pair is not None
+        assert bounds.low <= number <= bounds.high
+        assert pair.low <= of_pair <= pair.high
+        assert bounds != blind.alpha[kind]
+        assert pair != blind.pairs[kind]["a", "c"]
+    assert found.pairs["conll"] == blind.pairs["conll"]
 
 
 def test_scores_have_intervals_over_documents() -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from caspr.measures.comparison import against_gold, compare
+from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, methods_text
 from caspr.result import Given, Result
 from caspr.task.settings import Settings
 from caspr.task.solution import Status
+from caspr.text.coverage import coverage_by_marks
 from caspr.text.variants import Variants
 from tests.report.results import decided_result, hostile_result, random_results
 
@@ -49,6 +51,27 @@ def test_every_number_is_there() -> None:
     assert "All results are proven optimal." in text
     assert "by hand" not in text
     assert text == paragraph(results)
+
+
+def test_agreement_and_its_interval_count_those_who_saw_a_mention() -> None:
+    results = [renamed(result, str(number)) for number, result in enumerate(random_results(22, 8))]
+    covered = [_seen_by_marks(result) for result in results]
+    documents = [result.annotations for result in covered]
+    seen = [coverage_by_marks(annotations) for annotations in documents]
+    intervals = comparison_intervals(documents, coverages=seen)
+    assert intervals is not None
+    two = NumberStyle(digits=2)
+    number = two.text(compare(documents, coverages=seen).alpha["passonneau"])
+    said = f"Agreement is {number} {two.interval(intervals.alpha['passonneau'])}"
+    assert said in paragraph(covered)
+    blind = comparison_intervals(documents)
+    assert blind is not None
+    assert two.interval(blind.alpha["passonneau"]) not in paragraph(covered)
+
+
+def _seen_by_marks(result: Result) -> Result:
+    assert result.given is not None
+    return replace(result, given=replace(result.given, settings=Settings(coverage="marks")))
 
 
 def test_decisions_and_gaps_are_said() -> None:

@@ -15,7 +15,10 @@ from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession, StaleError
 from caspr.review.session.store import Store
+from caspr.task.limits import Limits
+from caspr.task.settings import Settings
 from caspr.task.settings.stored import read_settings
+from caspr.text.document import Span
 from tests.corpus.processes import until
 from tests.instances import annotation, paper_annotations
 from tests.review.sessions import (
@@ -458,3 +461,17 @@ def test_a_new_review_of_several_documents_gets_its_results(path: Path) -> None:
         history.text(history.snapshot) for history in map(session.history, (0, 1))
     )
     assert path.read_text() != before
+
+
+def test_votes_on_a_mention_with_variants_show_the_annotators_own_boundaries(path: Path) -> None:
+    texts = ([[(1, 1), (4, 4)]], [[(1, 2), (4, 4)]], [[(1, 2), (4, 4)]])
+    annotations = [annotation(name, chains) for name, chains in zip("abc", texts, strict=True)]
+    session = opened(path, annotations, Settings(variants=True))
+    history = session.history(0)
+    votes = history.viewer.explanation(Span(1, 2), history.snapshot, Limits(seconds=1))["votes"]
+    assert [(one["annotator"], one["boundary"]) for one in votes] == [
+        ("a", "1-1"),
+        ("b", "1-2"),
+        ("c", "1-2"),
+    ]
+    assert all(one["with"] == ["4-4"] for one in votes)

@@ -17,8 +17,7 @@ from pathlib import Path, PurePosixPath
 from caspr.corpus.inputs.folders import is_folder, is_part, is_taken, opened, walk
 from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
-from caspr.formats.naming import bare_name
-from caspr.formats.registry import project_suffixes
+from caspr.formats.registry import project_suffixes, without_suffix
 from caspr.formats.sources import read_one
 
 LAYOUTS = ("document", "annotator", "file")
@@ -54,7 +53,7 @@ def place(path: str, layout: str) -> tuple[str, str]:
     >>> place("news/d1/ann.conll", "document"), place("ann/news/d1.conll", "annotator")
     (('news/d1', 'ann'), ('news/d1', 'ann'))
     """
-    parts = PurePosixPath(path).with_name(bare_name(PurePosixPath(path))).parts
+    parts = PurePosixPath(path).with_name(without_suffix(PurePosixPath(path))).parts
     if layout == "document":
         return "/".join(parts[:-1]), parts[-1]
     return "/".join(parts[1:]), parts[0]

@@ -123,7 +123,8 @@ def _refuse_warnings(findings: Sequence[Finding]) -> None:
 
 
 def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
-    agreement = tally(result.annotations)
+    coverage = coverage_of(result)
+    agreement = tally(result.annotations, coverage=coverage)
     shown = document_summary(replace(result, findings=(*findings, *result.findings)))
     return {
         **shown,
@@ -131,7 +132,7 @@ def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mappi
             ALPHA: _decimal(agreement.alpha(ALPHA)),
             "links": _decimal(agreement.alpha("links")),
         },
-        "disagreement": counts_values(classify(result.annotations, coverage=coverage_of(result)).counts),
+        "disagreement": counts_values(classify(result.annotations, coverage=coverage).counts),
         "departures": {name: counts_values(counts) for name, counts in deviations([result]).items()},
         "megabytes": round(megabytes, 1),
     }

@@ -105,7 +105,7 @@ def _regular(texts: Sequence[str]) -> list[tuple[str, ...]] | None:
     stride, count = width + 1, len(texts)
     if len(values) != count * stride - 1 or values[width::stride].count(_BETWEEN) != count - 1:
         return None
-    # A single column without a tab cannot be told from an empty row that is split at tabs.
+    # A single column without a tab looks like an empty row that is split at tabs.
     return [tuple(values[place::stride]) for place in range(width)] if width else None
 
 

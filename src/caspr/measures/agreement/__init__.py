@@ -5,18 +5,22 @@
     mentions  how many mentions how many annotators marked; spans that nobody marked cannot be counted, so
               there is no agreement by chance to correct for
 
+Where annotators saw only a part (`Coverage`), a mention that one of them neither saw nor marked has no value
+of that annotator: neither marked nor unmarked, linked nor not. Who marked a mention saw it.
+
 Everything is exact. Libraries for alpha (`krippendorff`, `nltk.metrics.agreement`) take floating point
 distances and visit every pair of values, of which an act of a play has tens of millions.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from caspr.measures.agreement.distances import DISTANCES
 from caspr.measures.agreement.links import LinkTally, tally_links
-from caspr.measures.agreement.sets import Conventions, SetTally, Unmarked, tally_sets
+from caspr.measures.agreement.sets import Conventions, SetTally, Unmarked, tally_sets, viewers
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
 __all__ = ["ALPHAS", "DISTANCES", "Conventions", "Tally", "Unmarked", "tally", "tally_all"]
@@ -34,7 +38,7 @@ class Tally:
     links: LinkTally = field(default_factory=LinkTally)
     """Pairs of mentions."""
     marked: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """How many mentions so many of so many annotators marked."""
+    """How many mentions so many of so many annotators who saw them marked."""
 
     def __add__(self, other: "Tally") -> "Tally":
         """Pool two documents."""
@@ -45,8 +49,12 @@ class Tally:
         return self.links.alpha() if kind == "links" else self.sets.alpha(DISTANCES[kind])
 
 
-def tally(annotations: Sequence[Annotation], conventions: Conventions | None = None) -> Tally:
-    """Count everything about the annotations of one document.
+def tally(
+    annotations: Sequence[Annotation],
+    conventions: Conventions | None = None,
+    coverage: Coverage | None = None,
+) -> Tally:
+    """Count everything about the annotations of one document; everybody saw everything by default.
 
     >>> from caspr.text.document import Chain, Document
     >>> def annotated(*chains):
@@ -59,12 +67,18 @@ def tally(annotations: Sequence[Annotation], conventions: Conventions | None = N
     conventions = conventions or Conventions()
     votes = Counter(span for annotation in annotations for span in annotation.mentions)
     return Tally(
-        tally_sets(annotations, conventions),
-        tally_links(annotations, conventions),
-        Counter((count, len(annotations)) for count in votes.values()),
+        tally_sets(annotations, conventions, coverage),
+        tally_links(annotations, conventions, coverage),
+        Counter((votes[span], len(who)) for span, who in viewers(annotations, coverage).items()),
     )
 
 
-def tally_all(documents: Iterable[Sequence[Annotation]], conventions: Conventions | None = None) -> Tally:
-    """Pool the counts of several documents."""
-    return sum((tally(annotations, conventions) for annotations in documents), Tally())
+def tally_all(
+    documents: Sequence[Sequence[Annotation]],
+    conventions: Conventions | None = None,
+    coverages: Sequence[Coverage | None] | None = None,
+) -> Tally:
+    """Pool the counts of several documents, each with its coverage."""
+    seen = coverages or [None] * len(documents)
+    tallies = (tally(one, conventions, coverage) for one, coverage in zip(documents, seen, strict=True))
+    return sum(tallies, Tally())

@@ -8,6 +8,9 @@ how many pairs have how many values m and how many of these are links K:
 n being the number of all values in pairs that have at least two, L that of links among them. Pairs are
 not listed: mentions in the same chains of the same annotators are alike, and pairs that nobody linked are
 all pairs less the linked ones.
+
+An annotator has a value for a pair who has one for both of its mentions (`sets.valued_by`): who did not see
+one of them says nothing about the pair.
 """
 
 from collections import Counter, defaultdict
@@ -16,12 +19,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from caspr.measures.agreement.sets import Conventions, Unmarked
+from caspr.measures.agreement.sets import Conventions, valued_by
 from caspr.task.votes import Signature, count_votes, meet
-from caspr.text.document import Annotation, Span
+from caspr.text.coverage import Coverage
+from caspr.text.document import Annotation
 
 Alike = tuple[Signature, frozenset[int]]
-"""What the values of all pairs of a mention depend on: the chains it is in, and who marked it."""
+"""What the values of all pairs of a mention depend on: the chains it is in, and who has a value."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +53,19 @@ class LinkTally:
         return 1 - observed * (values - 1) / expected
 
 
-def tally_links(annotations: Sequence[Annotation], conventions: Conventions) -> LinkTally:
+def tally_links(
+    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None = None
+) -> LinkTally:
     """Count the pairs of one document."""
     votes = count_votes(annotations)
-    marks: dict[Span, set[int]] = defaultdict(set)
-    for number, annotation in enumerate(annotations):
-        for span in annotation.mentions:
-            marks[span].add(number)
-    if conventions.unmarked is not Unmarked.MISSING:
-        marks = {span: set(range(len(annotations))) for span in marks}
-    classes = Counter((votes.signature(span), frozenset(who)) for span, who in marks.items())
+    valued = valued_by(annotations, conventions, coverage)
+    classes = Counter((votes.signature(span), who) for span, who in valued.items())
     pairs = _linked(classes)
     found = Counter({(m, k): count for (m, k), count in pairs.items() if k})
     linked: Counter[int] = Counter()
     for (m, _), count in pairs.items():
         linked[m] += count
-    for m, count in _all_pairs(Counter(frozenset(who) for who in marks.values())).items():
+    for m, count in _all_pairs(Counter(valued.values())).items():
         found[m, 0] += count - linked[m]
     return LinkTally(+found)
 
@@ -85,11 +86,11 @@ def _linked(classes: Counter[Alike]) -> Counter[tuple[int, int]]:
     return found
 
 
-def _all_pairs(marks: Counter[frozenset[int]]) -> Counter[int]:
+def _all_pairs(valued: Counter[frozenset[int]]) -> Counter[int]:
     """Count all pairs of mentions by the number of annotators who have a value."""
     found: Counter[int] = Counter()
-    for one, other in combinations_with_replacement(list(marks), 2):
-        found[len(one & other)] += _pairs(marks[one], marks[other], same=one == other)
+    for one, other in combinations_with_replacement(list(valued), 2):
+        found[len(one & other)] += _pairs(valued[one], valued[other], same=one == other)
     return found
 
 

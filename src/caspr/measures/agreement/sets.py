@@ -13,16 +13,20 @@ documents can be added: sets of different documents are disjoint.
 Conventions: a set holds the mention itself or not (`own`); a mention that an annotator did not mark is
 a set of its own, or has no value, or the empty set (`Unmarked`). A span that an annotator put into
 several chains has the union of them as its set.
+
+Coverage: an annotator has no value for a mention that this one neither marked nor saw, whatever the
+convention. The sets themselves are not cut to what others saw.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 
 from caspr.measures.agreement.distances import Shape
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span
 
 
@@ -92,21 +96,55 @@ class _Class:
     """The mentions that have it as value, without those that cannot be paired."""
 
 
-def tally_sets(annotations: Sequence[Annotation], conventions: Conventions) -> SetTally:
+def viewers(annotations: Sequence[Annotation], coverage: Coverage | None) -> dict[Span, frozenset[int]]:
+    """Return who saw each mention that anybody marked, by position; who marked it saw it."""
+    spans = {span for annotation in annotations for span in annotation.mentions}
+    if not coverage:
+        return dict.fromkeys(spans, frozenset(range(len(annotations))))
+    names = [annotation.annotator for annotation in annotations]
+    marking = markers(annotations)
+    return {span: marking[span] | coverage.viewers(names, span) for span in spans}
+
+
+def markers(annotations: Sequence[Annotation]) -> dict[Span, frozenset[int]]:
+    """Return who marked each mention, by position."""
+    found: dict[Span, set[int]] = defaultdict(set)
+    for number, annotation in enumerate(annotations):
+        for span in annotation.mentions:
+            found[span].add(number)
+    return {span: frozenset(who) for span, who in found.items()}
+
+
+def valued_by(
+    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None
+) -> dict[Span, frozenset[int]]:
+    """Return who has a value for each mention, by position."""
+    missing = conventions.unmarked is Unmarked.MISSING
+    return markers(annotations) if missing else viewers(annotations, coverage)
+
+
+def tally_sets(
+    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None = None
+) -> SetTally:
     """Count the shapes of one document."""
-    units = sorted({span for annotation in annotations for span in annotation.mentions})
-    valued = Counter(span for annotation in annotations for span in annotation.mentions)
-    if conventions.unmarked is not Unmarked.MISSING:
-        valued = Counter(dict.fromkeys(units, len(annotations)))
-    paired = frozenset(span for span in units if valued[span] > 1)
-    classes = [list(_classes(annotation, paired, conventions.unmarked)) for annotation in annotations]
+    who = valued_by(annotations, conventions, coverage)
+    valued = Counter({span: len(numbers) for span, numbers in who.items()})
+    classes = [
+        list(_classes(annotation, _paired(who, number), conventions.unmarked))
+        for number, annotation in enumerate(annotations)
+    ]
     every = [one for given in classes for one in given]
     return SetTally(
-        values=sum(valued[span] for span in paired),
+        values=sum(count for count in valued.values() if count > 1),
         empty=sum(len(one.members) for one in every if len(one.whole) < (1 if conventions.own else 2)),
         within=_within(classes, valued, conventions.own),
         near=_near(every, conventions.own),
     )
+
+
+def _paired(who: Mapping[Span, frozenset[int]], number: int) -> frozenset[Span]:
+    """Return the mentions for which one annotator has a value, and another has one, too."""
+    return frozenset(span for span, numbers in who.items() if number in numbers and len(numbers) > 1)
 
 
 def _classes(annotation: Annotation, paired: frozenset[Span], unmarked: Unmarked) -> Iterator[_Class]:
@@ -119,9 +157,8 @@ def _classes(annotation: Annotation, paired: frozenset[Span], unmarked: Unmarked
     for span, whole in wholes.items():
         if span in paired:
             members[whole].add(span)
-    if unmarked is not Unmarked.MISSING:
-        for span in paired - wholes.keys():
-            members[frozenset({span} if unmarked is Unmarked.SINGLETON else ())].add(span)
+    for span in paired - wholes.keys():
+        members[frozenset({span} if unmarked is Unmarked.SINGLETON else ())].add(span)
     return (_Class(whole, frozenset(spans)) for whole, spans in members.items())
 
 

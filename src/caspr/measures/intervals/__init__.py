@@ -22,6 +22,7 @@ from caspr.measures.agreement import ALPHAS, Conventions, tally
 from caspr.measures.comparison import MEASURES, in_first_chain, shared_documents
 from caspr.measures.intervals.sums import ALPHA_OF, F1_OF, alpha_sums, score_sums
 from caspr.measures.scores import CONLL, Scores, score
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
 if TYPE_CHECKING:
@@ -105,15 +106,17 @@ def comparison_intervals(
     *,
     conventions: Conventions | None = None,
     singletons: bool | None = None,
+    coverages: Sequence[Coverage | None] | None = None,
 ) -> ComparisonIntervals | None:
     """Return the intervals of `compare`; nothing for a single document."""
     if len(documents) < 2:
         return None
     bootstrap = Bootstrap(len(documents))
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
-    whole = [tally(annotations, conventions) for annotations in documents]
+    seen = coverages or [None] * len(documents)
+    whole = [tally(one, conventions, coverage) for one, coverage in zip(documents, seen, strict=True)]
     drawn = {
-        (one, other): _draw_pair(bootstrap, documents, (one, other), conventions, singletons)
+        (one, other): _draw_pair(bootstrap, documents, seen, (one, other), conventions, singletons)
         for row, one in enumerate(names)
         for other in names[row + 1 :]
     }
@@ -150,6 +153,7 @@ def _draw_scores(bootstrap: Bootstrap, documents: Sequence[Scores | None]) -> di
 def _draw_pair(
     bootstrap: Bootstrap,
     documents: Sequence[Sequence[Annotation]],
+    seen: Sequence[Coverage | None],
     names: tuple[str, str],
     conventions: Conventions | None,
     singletons: bool | None,
@@ -162,7 +166,10 @@ def _draw_pair(
     key, response = ([in_first_chain(pair[side]) for pair in pairs] for side in (0, 1))
     scored = iter(score(key, response, singletons=singletons).documents)
     scores = [next(scored)[1] if given else None for given in found]
-    tallies = [tally(given[0], conventions) if given else None for given in found]
+    tallies = [
+        tally(given[0], conventions, coverage) if given else None
+        for given, coverage in zip(found, seen, strict=True)
+    ]
     alphas = {
         kind: ALPHA_OF[kind](bootstrap.sums([alpha_sums(one, kind) for one in tallies])) for kind in ALPHAS
     }

@@ -7,7 +7,13 @@ Settings are given in words, apart from those that only say how the search was d
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results
+from caspr.measures.comparison import (
+    Comparison,
+    Standings,
+    against_gold,
+    compare_results,
+    coverage_of,
+)
 from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
@@ -29,7 +35,9 @@ _STYLE = NumberStyle(digits=2)
 def methods_text(results: Sequence[Result], version: str) -> str:
     """Return the paragraph about some results, made with a version of CaspR."""
     comparison = compare_results(results)
-    intervals = comparison_intervals([result.annotations for result in results])
+    intervals = comparison_intervals(
+        [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
+    )
     sentences = [
         _annotated(results, comparison),
         _disputed(comparison),

@@ -124,9 +124,9 @@ class Record:
         start = next((n for n in reversed(range(len(lines))) if lines[n]["do"] == "open"), None)
         if start is None or lines[start].get("tokens") != tokens:
             return None
-        told = lines[start:]
+        recorded = lines[start:]
         with suppress(KeyError, ValueError, TypeError, IndexError):
-            return replace(Replay.of(told), is_current=told[-1]["digest"] == digest)
+            return replace(Replay.of(recorded), is_current=recorded[-1]["digest"] == digest)
         return None
 
 

@@ -111,17 +111,25 @@ class Viewer:
         }
 
     def explanation(self, span: Span, snapshot: Snapshot, limits: Limits) -> dict[str, Any]:
-        """Return who voted how on a mention, and the price of each other chain it could be in."""
+        """Return who voted how on a mention, and the price of each other chain it could be in.
+
+        Where boundaries have variants, an annotator voted on the mention with a boundary of its own.
+        """
+        variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
+        own = {one.annotator: variants.own(one.annotator, span) for one in self.solver.annotations}
         return {
             "votes": [
                 {
                     "annotator": annotation.annotator,
                     "chain": chain.id,
-                    "with": [spelled(other) for other in chain.mentions if other != span],
+                    "with": [
+                        spelled(other) for other in chain.mentions if other != own[annotation.annotator]
+                    ],
+                    "boundary": spelled(own[annotation.annotator]),
                 }
                 for annotation in self.solver.annotations
                 for chain in annotation.all_chains
-                if span in chain.mentions
+                if own[annotation.annotator] in chain.mentions
             ],
             "alternatives": self._alternatives(span, snapshot, limits),
         }

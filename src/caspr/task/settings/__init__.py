@@ -70,13 +70,26 @@ class Settings:
         """Decide what is decided once for all documents, and refuse weights of annotators who are in none."""
         names = {one.annotator for annotations in documents for one in annotations}
         self._refuse_unknown(names)
-        findings: tuple[Finding, ...] = ()
-        if isinstance(self.coverage, CoverageTable):
-            findings = self.coverage.unknown([one[0].document.title for one in documents], names)
+        findings = self.unused_coverage(documents)
         if self.singletons is not Singletons.AUTO:
             return self, findings
         singletons, decided = decide_singletons(one for annotations in documents for one in annotations)
         return replace(self, singletons=singletons), (*findings, *decided)
+
+    def unused_coverage(self, documents: Sequence[Sequence[Annotation]]) -> tuple[Finding, ...]:
+        """Report rows of a table of coverage about documents or annotators that are not there."""
+        if not isinstance(self.coverage, CoverageTable):
+            return ()
+        names = {one.annotator for annotations in documents for one in annotations}
+        return self.coverage.unknown([one[0].document.title for one in documents], names)
+
+    def coverage_of(self, annotations: Sequence[Annotation]) -> Coverage:
+        """Return what the annotators of one document saw of it; the annotations are over the same tokens."""
+        if self.coverage == MARKS:
+            return coverage_by_marks(annotations)
+        if isinstance(self.coverage, CoverageTable):
+            return self.coverage.of(annotations[0].document)
+        return self.coverage if isinstance(self.coverage, Coverage) else Coverage()
 
     def _refuse_unknown(self, names: Iterable[str]) -> None:
         known = sorted(names)
@@ -95,7 +108,7 @@ class Settings:
         objective, weights, findings = weighted(self.objective, names, self.factors, self.weights)
         coverage = self.coverage
         if isinstance(coverage, CoverageTable):
-            coverage = coverage.of(annotations[0].document) or None
+            coverage = self.coverage_of(annotations) or None
         singletons = self.singletons
         if singletons is Singletons.AUTO:
             singletons, _ = decide_singletons(annotations)
@@ -151,9 +164,7 @@ class Settings:
         return {row.annotator: row.omit for row in rows}
 
     def _seen(self, annotations: Sequence[Annotation]) -> tuple[tuple[Span, ...] | None, ...]:
-        coverage = coverage_by_marks(annotations) if self.coverage == MARKS else self.coverage
-        if not isinstance(coverage, Coverage):
-            return ()
+        coverage = self.coverage_of(annotations)
         seen = tuple(coverage.seen.get(annotation.annotator) for annotation in annotations)
         return seen if any(stretches is not None for stretches in seen) else ()
 

@@ -125,8 +125,9 @@ export class Detail extends Panel {
     const { store, goTo } = this.app;
     const rows = store.state.annotators.map((annotator, i) => {
       const vote = this.#read?.explanation.votes.find((one) => one.annotator === annotator);
-      const chain = mention.votes[i];
+      const chain = mention.votes[i] ?? vote?.chain ?? null;
       const others = chain === null ? [] : (vote?.with ?? []);
+      const boundary = vote && vote.boundary !== id ? [" as ", reference(store, vote.boundary, goTo)] : [];
       const near = inTextOrder(nearest(others, id, FEW));
       const links = near.flatMap((other, n) => [n ? ", " : " with ", reference(store, other, goTo)]);
       const more = others.length > near.length ? ` and ${others.length - near.length} more` : "";
@@ -135,7 +136,7 @@ export class Detail extends Panel {
         "tr",
         {},
         make("th", { scope: "row" }, make("bdi", {}, annotator)),
-        make("td", {}, text, ...links, more),
+        make("td", {}, text, ...boundary, ...links, more),
       );
     });
     return make(

@@ -175,6 +175,8 @@ export interface Questions extends Progress {
 
 export interface Vote {
   annotator: string;
+  /** Where the annotator marked it: another boundary of the same mention, or the same. */
+  boundary: MentionId;
   chain: ChainId;
   with: MentionId[];
 }
