@@ -75,6 +75,11 @@ TESTS: Mapping[str, Sequence[str]] = {
     "proof/prove.py": (f"{PROOF}/verify/test_documents.py",),
     "proof/certify.py": (f"{PROOF}/test_certify.py",),
     "task/price/rules.py": (f"{PRICE}/test_rules.py", f"{PROOF}/test_certify.py"),
+    "task/price/pair_price.py": (
+        "src/caspr/task/price/pair_price.py",
+        f"{PRICE}/test_pricing.py",
+        "tests/task/settings/test_settings.py",
+    ),
     "task/price/pricing.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/pricing.py"),
     "task/price/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_partners.py"),
     "task/price/partners.py": (f"{PRICE}/test_partners.py",),

@@ -184,10 +184,21 @@ def _overlapping(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
     for number, span in enumerate(spans):
         active = [other for other in active if spans[other].end >= span.start]
         for other in active:
-            common, union = _shared(spans[other], span)
-            if 2 * common >= union:
+            if overlap_by_half(spans[other], span):
                 yield other, number
         active.append(number)
+
+
+def overlap_by_half(one: Span, other: Span) -> bool:
+    """Return whether two spans share at least half of the tokens that they cover together.
+
+    >>> overlap_by_half(Span(1, 2), Span(2, 2)), overlap_by_half(Span(1, 3), Span(3, 4))
+    (True, False)
+    """
+    if one.end < other.start or other.end < one.start:
+        return False
+    common, union = _shared(one, other)
+    return 2 * common >= union
 
 
 def _shared(one: Span, other: Span) -> tuple[int, int]:

@@ -90,7 +90,7 @@ def test_alpha_equals_its_definition(conventions: Conventions) -> None:
 def test_who_did_not_see_a_mention_has_no_value_for_it(conventions: Conventions) -> None:
     rng = random.Random(f"coverage {conventions}")
     changed = 0
-    for _ in range(40):
+    for _ in range(15):
         names = "abcd"[: rng.randint(2, 4)]
         titles = "de"[: rng.randint(1, 2)]
         documents = [[random_annotation(rng, title, name) for name in names] for title in titles]
@@ -108,7 +108,7 @@ def test_who_did_not_see_a_mention_has_no_value_for_it(conventions: Conventions)
             for span in {span for one in annotations for span in one.mentions}
         )
         changed += pooled != tally_all(documents, conventions)
-    assert changed > 10
+    assert changed > 3
 
 
 def test_full_coverage_changes_nothing() -> None:

@@ -9,6 +9,7 @@ Version 1 had less. What its files lack means what it meant then: the paper's se
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
 from typing import Any
 
 from caspr.errors import InputError
@@ -19,7 +20,7 @@ from caspr.task.settings import MARKS, Settings
 from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage
 from caspr.text.document import Span
-from caspr.text.variants import VariantGroup
+from caspr.text.variants import VariantGroup, overlap_by_half
 
 VERSION = 2
 """The version of review files and certificates."""
@@ -128,7 +129,8 @@ def _read_span(given: Sequence[Any]) -> Span:
 def _read_group(values: Values) -> VariantGroup:
     spans = tuple(sorted({_read_span(span) for span in values["spans"]}))
     boundary = _read_span(values["boundary"])
-    if len(spans) < 2 or boundary not in spans:
+    alike = all(overlap_by_half(one, other) for one, other in combinations(spans, 2))
+    if len(spans) < 2 or boundary not in spans or not alike:
         raise ValueError(f"{values!r} as variants")
     return VariantGroup(spans, ((),) * len(spans), boundary)
 
