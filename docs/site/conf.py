@@ -22,6 +22,7 @@ source_suffix = {".md": "markdown"}
 
 myst_heading_anchors = 4
 highlight_language = "none"
+smartquotes = False  # options and messages are to be copied as they are
 default_role = "code"
 """Docstrings put code between single backticks."""
 
