@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 
 
+collect_ignore = ["tests/platforms/elsewhere"]
+"""Modules that take the place of others in processes that tests start; another one may be loaded here."""
+
+
 def pytest_configure() -> None:
     """Restore the default handlers of signals that this process ignores."""
     for name, handler in (
