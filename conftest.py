@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-
 collect_ignore = ["tests/platforms/elsewhere"]
 """Modules that take the place of others in processes that tests start; another one may be loaded here."""
 
