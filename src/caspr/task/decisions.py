@@ -125,8 +125,8 @@ class Decisions:
         return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, tuple(statements))
 
     def __bool__(self) -> bool:
-        """Return whether anything is enforced."""
-        return bool(self.closed or self.statements)
+        """Return whether anything is decided."""
+        return bool(self.closed or self.statements or self.names)
 
     def in_words(self) -> tuple[str, ...]:
         """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
