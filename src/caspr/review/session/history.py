@@ -16,7 +16,7 @@ from caspr.formats.review_file.filling import Filler
 from caspr.review.session.entries import Decision, DecisionEntry, as_written, authors_of, entries_of
 from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError, apply
 from caspr.review.session.questions import Queue
-from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
+from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of, in_words
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
 from caspr.task.authorship import Authorship
@@ -187,12 +187,15 @@ class History:
         difference["cost"]["before"] = before.value
         return {**difference, **self.status(), "full": False}
 
+    def _words(self, label: str) -> str:
+        return in_words(label, self.solver.document)
+
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""
         return {
             "version": self.version,
-            "undo": self.past[-1][1] if self.past else None,
-            "redo": self.future[-1][1] if self.future else None,
+            "undo": self._words(self.past[-1][1]) if self.past else None,
+            "redo": self._words(self.future[-1][1]) if self.future else None,
             "progress": self.queue.progress(self.snapshot.decisions),
             "working": self.working,
         }

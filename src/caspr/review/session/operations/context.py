@@ -104,6 +104,10 @@ class OperationContext:
             raise OperationError(f"found chain {str(given)[:40]!r}, expected one that is there")
         return found
 
+    def quote(self, mention: Span) -> str:
+        """Return the words of a mention, for a message."""
+        return f"“{self.solver.document.text(mention)}”"
+
     def name_of(self, chain: Chain) -> DecisionEntry | None:
         """Return the decision that names the entity of a chain of the result, if there is one."""
         named = {e.decision: e for e in self.snapshot.entries if isinstance(e.decision, EntityName)}

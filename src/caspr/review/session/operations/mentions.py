@@ -52,6 +52,10 @@ def new(context: OperationContext, operation: Operation) -> Change:
 
 
 def _enforced(context: OperationContext, mentions: Sequence[Span], chain: Chain) -> Change:
+    return context.add(anchored(context, mentions, chain), named=mentions)
+
+
+def anchored(context: OperationContext, mentions: Sequence[Span], chain: Chain) -> Statement:
     """Enforce mentions in a chain, and with them one that is in it already if no decision names the chain.
 
     Otherwise the enforced mentions could end up alone under the id of the chain.
@@ -59,7 +63,7 @@ def _enforced(context: OperationContext, mentions: Sequence[Span], chain: Chain)
     anchor = (
         [] if context.is_named(chain.id) else [span for span in chain.mentions if span not in mentions][:1]
     )
-    return context.add(Statement.of(StatementKind.ENFORCED, [*mentions, *anchor], chain.id), named=mentions)
+    return Statement.of(StatementKind.ENFORCED, [*mentions, *anchor], chain.id)
 
 
 def empty(context: OperationContext, operation: Operation) -> Change:
