@@ -69,7 +69,7 @@ def test_the_paper_example(path: Path) -> None:
     assert '# caspr together: 1-3 6-6 by "adjudicator" at 20' in path.read_text()
     do(session, do="undo")
     assert chain_of(session, "5-5") is not None
-    assert do(session, do="redo")["undo"] == "(1, 3) and (6, 6) together"
+    assert do(session, do="redo")["undo"] == "“1 2 3” and “6” together"
 
 
 def test_a_contradiction_is_refused_with_the_decisions_in_the_way(path: Path) -> None:

@@ -20,9 +20,10 @@ from caspr.text.document import Chain, Span
 KINDS = {StatementKind.ENFORCED: "chain"}
 """The page's names of statements, where they differ from the file's."""
 
-Placement = tuple[str | None, str | None]
-"""The chain of a mention if any, and whether decisions enforce it (`in`) or rule it out (`absent`)."""
-UNKNOWN: Placement = (None, None)
+Placement = tuple[str | None, str | None, tuple[Span, ...]]
+"""The chain of a mention if any, whether decisions enforce it (`in`) or rule it out (`absent`), and where
+annotators marked it, one after the other, if nobody marked it there."""
+UNKNOWN: Placement = (None, None, ())
 """The placement of a span that is no mention."""
 
 
@@ -106,7 +107,11 @@ class Viewer:
         ruled_out = self.solver.ruled_out(decisions)
         known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
         placements: dict[Span, Placement] = {
-            span: (chain_of.get(span), "in" if span in inside else "absent" if span in ruled_out else None)
+            span: (
+                chain_of.get(span),
+                "in" if span in inside else "absent" if span in ruled_out else None,
+                () if span in self.votes else self._marked_as(span, snapshot),
+            )
             for span in known
         }
         self._last = (snapshot, placements)
@@ -114,23 +119,45 @@ class Viewer:
 
     def _mention(self, span: Span, placement: Placement) -> dict[str, Any]:
         votes = self.votes.get(span)
+        marked = [self.votes.get(one, self._nobody)[number] for number, one in enumerate(placement[2])]
         return {
             "start": span.start,
             "end": span.end,
             "chain": placement[0],
-            "votes": votes or [None] * len(self.solver.annotations),
+            "votes": votes or marked,
             "decision": placement[1],
             "marked": self.solver.candidates.get(span, 0),
             "new": votes is None,
         }
+
+    @cached_property
+    def _nobody(self) -> list[str | None]:
+        return [None] * len(self.solver.annotations)
+
+    def _marked_as(self, span: Span, snapshot: Snapshot) -> tuple[Span, ...]:
+        """Return the span that each annotator marked in the place of one: a variant, or one that was moved.
+
+        A boundary was moved from a span that decisions rule out to one that nobody marked and that shares
+        tokens with it, most tokens if there are several.
+        """
+        variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
+        own = [variants.own(one.annotator, span) for one in self.solver.annotations]
+        if span not in self.votes:
+            moved = [one for one in snapshot.decisions.absent if one in self.votes and one.overlaps(span)]
+            moved.sort(key=lambda one: (max(one.start, span.start) - min(one.end, span.end), one))
+            own = [
+                next((one for one in moved if one in annotation.mentions), known) if known == span else known
+                for annotation, known in zip(self.solver.annotations, own, strict=True)
+            ]
+        return tuple(own)
 
     def explanation(self, span: Span, snapshot: Snapshot, limits: Limits) -> dict[str, Any]:
         """Return who voted how on a mention, and the price of each other chain it could be in.
 
         Where boundaries have variants, an annotator voted on the mention with a boundary of its own.
         """
-        variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
-        own = {one.annotator: variants.own(one.annotator, span) for one in self.solver.annotations}
+        names = [one.annotator for one in self.solver.annotations]
+        own = dict(zip(names, self._marked_as(span, snapshot), strict=True))
         return {
             "votes": [
                 {

@@ -23,6 +23,7 @@ export const LABELS = {
   split: "own chain",
   merge: "chains merged",
   new: "new mention",
+  move: "boundary moved",
   free: "taken back",
   note: "note",
   unnote: "note deleted",
@@ -62,5 +63,5 @@ function mentionsOf(op) {
   if ("mentions" in op) return op.mentions;
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
-  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
+  return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
 }

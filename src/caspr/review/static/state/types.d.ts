@@ -210,6 +210,7 @@ export type Operation =
   | { do: "accept"; chain: ChainId }
   | { do: "merge"; chains: ChainId[] }
   | { do: "new"; start: number; end: number; chain: ChainId | null }
+  | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
