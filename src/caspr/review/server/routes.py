@@ -179,11 +179,12 @@ async def _read_operation(request: Request) -> tuple[object, object]:
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
-    values: dict[str, Any] = {"error": str(error), "clashes": []}
+    values: dict[str, Any] = {"error": str(error), "clashes": [], "remedies": []}
     if isinstance(error, StaleError):
         return JSONResponse({**values, "version": error.version}, 409)
     if isinstance(error, OperationError):
         values["clashes"] = list(error.clashes)
+        values["remedies"] = [remedy.view() for remedy in error.remedies]
     if isinstance(error, LeaseError):
         return JSONResponse({**values, "lease": error.lease.view()}, 423)
     unwritten = request.method == "POST" and isinstance(error, OutputError)

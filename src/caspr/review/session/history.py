@@ -13,10 +13,18 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.review.session.entries import Decision, DecisionEntry, as_written, authors_of, entries_of
+from caspr.review.session.entries import (
+    Decision,
+    DecisionEntry,
+    as_written,
+    authors_of,
+    entries_of,
+    in_words,
+)
 from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError, apply
+from caspr.review.session.operations.refusals import refusal, worded
 from caspr.review.session.questions import Queue
-from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of, in_words
+from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
 from caspr.task.authorship import Authorship
@@ -120,11 +128,12 @@ class History:
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
             return self._undo_or_redo(verb, limits, made)
-        change = apply(OperationContext(self.solver, self.snapshot, self.ids, made), operation)
+        context = OperationContext(self.solver, self.snapshot, self.ids, made)
+        change = apply(context, operation)
         if _solved(change.entries) == _solved(self.snapshot.entries):
             after = replace(self.snapshot, entries=change.entries, notes=change.notes, done=change.done)
         else:
-            after = replace(self._solve(change, limits), done=change.done)
+            after = replace(self._solve(change, limits, context, operation), done=change.done)
         past = [*self.past, (self.snapshot.bare(), change.label)]
         return Step(after, past, [], change.named, verb=str(verb), label=change.label, made=made)
 
@@ -133,7 +142,7 @@ class History:
         undo = verb == "undo"
         source, target = (self.past, self.future) if undo else (self.future, self.past)
         if not source:
-            raise OperationError(f"nothing to {verb}")
+            raise OperationError(f"There is nothing to {verb}.")
         snapshot, label = source[-1]
         if snapshot.recorded:
             snapshot = self._confirmed(snapshot, limits)
@@ -146,15 +155,18 @@ class History:
         try:
             return self.solver.confirm(snapshot, limits)
         except ContradictionError as error:
-            raise OperationError(f"this cannot be brought back: {error.reason}") from error
+            context = OperationContext(self.solver, self.snapshot, self.ids)
+            raise OperationError(f"This cannot be brought back. {worded(context, error.fault)}") from error
 
-    def _solve(self, change: Change, limits: Limits) -> Snapshot:
+    def _solve(
+        self, change: Change, limits: Limits, context: OperationContext, operation: Operation
+    ) -> Snapshot:
         try:
             return self.solver.solve(change.entries, change.notes, self.snapshot, limits)
         except ContradictionError as error:
             old = {entry.id for entry in self.snapshot.entries}
-            blamed = [entry.id for entry in blame(error, change.entries) if entry.id in old]
-            raise OperationError(error.reason, blamed) from error
+            blamed = [entry for entry in blame(error, change.entries) if entry.id in old]
+            raise refusal(context, operation, error, blamed) from error
 
     def step_to(self, one: review_file.Review, limits: Limits, editor: Authorship) -> "Step":
         """Return the step to a document that was edited outside; equal decisions keep their ids."""

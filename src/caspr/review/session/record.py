@@ -18,7 +18,6 @@ it, and the line is dropped. A file whose text fits neither was edited outside m
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from caspr.task.decisions import Statement, StatementKind
 from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.solution import Costs
-from caspr.text.document import Chain, Document, Span
+from caspr.text.document import Chain, Span
 
 Line = dict[str, Any]
 """One line of the record."""
@@ -169,21 +168,6 @@ class Replay:
         numbers = [[int(one["id"][1:]) for one in line[name]] for name in ("add", "notes")]
         last = self.last_ids
         self.last_ids = max([last[0], *numbers[0]]), max([last[1], *numbers[1]])
-
-
-def in_words(label: str, document: Document) -> str:
-    """Say what a label says with the words of the text instead of the numbers of tokens.
-
-    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
-    '“the girl” and “it” together'
-    """
-    last = len(document.tokens)
-
-    def worded(found: re.Match[str]) -> str:
-        span = Span(int(found[1]), int(found[2]))
-        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
-
-    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)
 
 
 def digest_of(text: str) -> str:

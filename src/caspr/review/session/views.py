@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from caspr.formats.review_file.statements import spelled
-from caspr.review.session.entries import DecisionEntry, EnforcedCells
+from caspr.review.session.entries import DecisionEntry, EnforcedCells, in_words
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.names import EntityName
-from caspr.text.document import Chain, Span
+from caspr.text.document import Chain, Document, Span
 
 KINDS = {StatementKind.ENFORCED: "chain"}
 """The page's names of statements, where they differ from the file's."""
@@ -58,7 +58,7 @@ class Viewer:
             "chains": {
                 chain.id: _chain(chain, snapshot.decisions) for chain in self.solver.named_chains(snapshot)
             },
-            **_short_parts(snapshot),
+            **_short_parts(snapshot, self.solver.document),
         }
 
     def difference(self, before: Snapshot, after: Snapshot, named: Iterable[Span] = ()) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Viewer:
                 }
                 for span in moved
             ],
-            **_short_parts(after),
+            **_short_parts(after, self.solver.document),
         }
 
     def _changed_chains(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class Viewer:
         }
 
 
-def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
+def _short_parts(snapshot: Snapshot, document: Document) -> dict[str, Any]:
     """Return the parts that are short enough for every update."""
     return {
         "cost": {
@@ -228,7 +228,7 @@ def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
             "used": snapshot.costs.used,
             "invented": snapshot.costs.invented,
         },
-        "decisions": [_decision(entry) for entry in snapshot.entries],
+        "decisions": [_decision(entry, document) for entry in snapshot.entries],
         "closed": sorted(snapshot.decisions.closed),
         "notes": [
             {
@@ -253,7 +253,7 @@ def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
     }
 
 
-def _decision(entry: DecisionEntry) -> dict[str, Any]:
+def _decision(entry: DecisionEntry, document: Document) -> dict[str, Any]:
     decision = entry.decision
     if isinstance(decision, Statement):
         kind = KINDS.get(decision.kind, str(decision.kind))
@@ -264,7 +264,7 @@ def _decision(entry: DecisionEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "kind": kind,
-        "label": str(decision),
+        "label": in_words(str(decision), document),
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,

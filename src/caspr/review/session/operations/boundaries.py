@@ -28,9 +28,9 @@ def move(context: OperationContext, operation: Operation) -> Change:
     old = context.mention(operation.get("mention"))
     new = context.span(operation.get("start"), operation.get("end"))
     if old == new:
-        raise OperationError("the mention begins and ends there already")
+        raise OperationError("The mention begins and ends there already.")
     if old not in context.snapshot.chain_of and old not in context.solver.candidates:
-        raise OperationError(f"found no mention {context.quote(old)}, expected one that is there")
+        raise OperationError(f"{context.quote(old)} is no mention, so its boundary cannot be moved.")
     moved = list(_without_duplicates(_moved(context.snapshot.entries, old, new)))
     notes = tuple(
         (id, replace(note, mention=new) if note.mention == old else note)

@@ -1,6 +1,12 @@
 """Operations that decide nothing anew: take decisions back, notes, whether a document is done."""
 
-from caspr.review.session.operations.context import Change, Operation, OperationContext, OperationError
+from caspr.review.session.operations.context import (
+    Change,
+    DecidedError,
+    Operation,
+    OperationContext,
+    OperationError,
+)
 from caspr.task.notes import Note
 from caspr.text.printable import is_encodable
 
@@ -12,9 +18,11 @@ def free(context: OperationContext, operation: Operation) -> Change:
     """Take decisions back."""
     ids = operation.get("decisions")
     known = {entry.id: entry for entry in context.snapshot.entries}
-    if not isinstance(ids, list) or not ids or not all(isinstance(id, str) and id in known for id in ids):
-        raise OperationError("found no such decision, expected some that are there")
-    gone = [known[id] for id in dict.fromkeys(ids)]
+    if not isinstance(ids, list) or not ids or not all(isinstance(id, str) for id in ids):
+        raise OperationError("found no decisions, expected some that are there")
+    gone = [known[id] for id in dict.fromkeys(ids) if id in known]
+    if not gone:
+        raise DecidedError("There is no such decision any more: it was taken back already.")
     kept = tuple(entry for entry in context.snapshot.entries if entry not in gone)
     label = f"taken back: {'; '.join(str(entry.decision) for entry in gone)}"
     named = frozenset(span for entry in gone for span in entry.mentions)
@@ -47,12 +55,12 @@ def unnote(context: OperationContext, operation: Operation) -> Change:
 def done(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001
     """Say that nothing is left to decide."""
     if context.snapshot.done is not None:
-        raise OperationError("this document is done already")
+        raise OperationError("This document is done already.")
     return Change(context.snapshot.entries, context.snapshot.notes, "the document is done", done=context.made)
 
 
 def reopen(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001
     """Say that something is left to decide."""
     if context.snapshot.done is None:
-        raise OperationError("this document is not done, expected one that is")
+        raise OperationError("This document is not done.")
     return Change(context.snapshot.entries, context.snapshot.notes, "the document is open again")

@@ -16,6 +16,8 @@ export const LABELS = {
   exists: "in some chain",
   mention: "a mention",
   alone: "alone",
+  nested: "may share an entity",
+  all: "several at once",
   name: "named",
   absent: "no mention",
   empty: "no boundary",

@@ -43,7 +43,7 @@ export interface Cost {
   before?: number;
 }
 
-export type DecisionKind = "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name";
+export type DecisionKind = "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
 
 export interface Decision {
   id: string;
@@ -201,7 +201,7 @@ export interface Explanation {
 /** What the page asks the server to do; `review/session/operations.py` says what each means. */
 export type Operation =
   | {
-      do: "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "split";
+      do: "together" | "apart" | "exists" | "mention" | "alone" | "nested" | "absent" | "split";
       mentions: MentionId[];
     }
   | { do: "into"; mentions: MentionId[]; chain: ChainId }
@@ -215,4 +215,12 @@ export type Operation =
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
   | { do: "done" | "reopen" }
+  | { do: "all"; ops: Operation[] }
   | { do: "undo" | "redo" };
+
+/** What can be done instead of a refused operation: an operation, or one that puts a mention into a chosen chain. */
+export interface Remedy {
+  label: string;
+  op: Operation | null;
+  choose: MentionId | null;
+}
