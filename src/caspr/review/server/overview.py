@@ -22,7 +22,7 @@ from caspr.review.session.record import Line
 SHOWN = {"all": "all", "open": "open", "work": "in work", "done": "done", "mine": "mine"}
 """Which documents can be listed, by the word in the address."""
 _SINCE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}Z?)?)?")
-_COLUMNS = ("at", "by", "document", "do", "label")
+_COLUMNS = ("at", "by", "document", "do", "label", "category", "confidence")
 
 
 @dataclass

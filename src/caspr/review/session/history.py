@@ -173,7 +173,9 @@ class History:
         known = {entry.decision: entry for entry in self.snapshot.entries}
         decisions = entries_of(one.decisions, self.solver.touching, one.authors)
         entries = tuple(
-            known.get(decision) or DecisionEntry(self.ids.decision(), decision, made or editor)
+            replace(known[decision], made=made or known[decision].made)
+            if decision in known
+            else DecisionEntry(self.ids.decision(), decision, made or editor)
             for decision, made in decisions.items()
         )
         noted: dict[Note, list[str]] = {}

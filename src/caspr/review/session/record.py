@@ -113,7 +113,13 @@ class Record:
     def steps(self, title: str, since: str = "") -> list[Line]:
         """Return who did what when in a document, the newest last."""
         return [
-            {"do": line["do"], "label": line.get("words", line["label"]), "by": line["by"], "at": line["at"]}
+            {
+                "do": line["do"],
+                "label": line.get("words", line["label"]),
+                "by": line["by"],
+                "at": line["at"],
+                **_judged(line),
+            }
             for line in self.lines.get(title, ())
             if line["do"] not in ("open", "improve") and line["at"] >= since
         ]
@@ -219,12 +225,23 @@ def _after(before: Snapshot, line: Line) -> Snapshot:
     )
 
 
+def _judged(line: Line) -> dict[str, str]:
+    """Return the category and the confidence of what a step decided, both empty if it has none."""
+    made = [one.get("made") or () for one in line.get("add", ())]
+    judged = [one[2:] for one in made if len(one) == 4]
+    category, confidence = judged[-1] if judged else ("", "")
+    return {"category": category, "confidence": confidence}
+
+
 def _spans(mentions: Iterable[Span]) -> list[list[int]]:
     return [list(span) for span in mentions]
 
 
 def _made_values(made: Authorship | None) -> list[str] | None:
-    return None if made is None else [made.who, made.when]
+    if made is None:
+        return None
+    judged = [made.category, made.confidence] if made.category or made.confidence else []
+    return [made.who, made.when, *judged]
 
 
 def _made(values: list[str] | None) -> Authorship | None:

@@ -269,6 +269,8 @@ def _decision(entry: DecisionEntry, document: Document) -> dict[str, Any]:
         "tokens": list(entry.tokens),
         "chain": entry.chain,
         **_made(entry.made),
+        "category": entry.made.category if entry.made else "",
+        "confidence": entry.made.confidence if entry.made else "",
     }
 
 

@@ -39,6 +39,7 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "move": boundaries.move,
     "nested": mentions.nested,
     "free": others.free,
+    "rate": others.rate,
     "note": others.note,
     "unnote": others.unnote,
     "done": others.done,
@@ -54,6 +55,8 @@ def apply(context: OperationContext, operation: object) -> Change:
     verb = operation.get("do")
     if not isinstance(verb, str) or verb not in VERBS:
         raise OperationError(f"found operation {str(verb)[:40]!r}, expected one of {', '.join(VERBS)}")
+    if verb != "rate" and not operation.keys().isdisjoint(("category", "confidence")):
+        context = replace(context, made=others.judged(context.made, operation))
     return VERBS[verb](context, operation)
 
 

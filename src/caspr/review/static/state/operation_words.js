@@ -27,6 +27,7 @@ export const LABELS = {
   new: "new mention",
   move: "boundary moved",
   free: "taken back",
+  rate: "category or confidence",
   note: "note",
   unnote: "note deleted",
   done: "document done",

@@ -55,6 +55,9 @@ export interface Decision {
   /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
   by: string | null;
   at: string | null;
+  /** What kind of error it corrects; empty if nobody said. */
+  category: string;
+  confidence: "" | "low" | "medium" | "high";
 }
 
 /** Who works on a document, and until when in UTC unless they go on. */
@@ -212,6 +215,7 @@ export type Operation =
   | { do: "new"; start: number; end: number; chain: ChainId | null }
   | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }
+  | { do: "rate"; decisions: string[]; category?: string; confidence?: string }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
   | { do: "done" | "reopen" }
