@@ -10,7 +10,7 @@ from caspr.files import read_text
 from caspr.formats.containers.json import parse_object, parse_value
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
-from caspr.formats.potato.texts import Project, Shown, read_project, shown
+from caspr.formats.potato.texts import PotatoProject, ShownText, read_project, shown
 from caspr.formats.text_layer.relation_names import means_coreference
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
@@ -24,13 +24,13 @@ _FORM = "span_link"
 
 
 @dataclass(frozen=True)
-class _State:
+class _UserState:
     """An annotator's file, and what is known when an item of it is read."""
 
     source: str
     who: str
     fields: Mapping[str, Any]
-    project: Project
+    project: PotatoProject
     options: ReadOptions
 
     def of(self, name: str, id: str, kind: type) -> Any:
@@ -48,14 +48,14 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     fields = parse_object(read_text(path), source, _EXPECTED)
     who = fields.get("user_id")
     named = who if isinstance(who, str) and who else annotator or path.parent.name
-    state = _State(source, named, fields, read_project(path), options or ReadOptions())
+    state = _UserState(source, named, fields, read_project(path), options or ReadOptions())
     found = [_annotation(state, id) for id in _ids(state)]
     if not found:
         raise FormatError(source, None, "no item that is annotated", _EXPECTED)
     return found
 
 
-def _ids(state: _State) -> list[str]:
+def _ids(state: _UserState) -> list[str]:
     """Return the items with spans or links, and those that the annotator passed."""
     parts = [state.fields.get(name, {}) for name in (_SPANS, _LINKS)]
     if not all(isinstance(part, dict) for part in parts):
@@ -66,7 +66,7 @@ def _ids(state: _State) -> list[str]:
     return list(dict.fromkeys([*passed, *(id for part in parts for id in part)]))
 
 
-def _annotation(state: _State, id: str) -> Annotation:
+def _annotation(state: _UserState, id: str) -> Annotation:
     spans = {_key(span): span for span in _spans(state, id)}
     links = list(_links(state, id))
     wanted = state.options.layer
@@ -93,7 +93,7 @@ def _annotation(state: _State, id: str) -> Annotation:
     return annotate(document, state.who, Text(text.text, None, breaks), marked, facts=facts)
 
 
-def _spans(state: _State, id: str) -> Iterator[dict[str, Any]]:
+def _spans(state: _UserState, id: str) -> Iterator[dict[str, Any]]:
     for pair in state.of(_SPANS, id, list):
         span = pair[0] if isinstance(pair, list) and pair else pair
         numbers = [span.get("start"), span.get("end")] if isinstance(span, dict) else []
@@ -109,7 +109,7 @@ def _key(span: Mapping[str, Any]) -> str:
     return str(span.get("id") or made)
 
 
-def _links(state: _State, id: str) -> Iterator[dict[str, Any]]:
+def _links(state: _UserState, id: str) -> Iterator[dict[str, Any]]:
     stored = list(state.of(_LINKS, id, dict).values())
     for pair in state.of(_LABELS, id, list):
         good = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict)
@@ -124,7 +124,7 @@ def _links(state: _State, id: str) -> Iterator[dict[str, Any]]:
         yield {**link, "link_type": str(link.get("link_type", "")), "schema": str(link.get("schema", ""))}
 
 
-def _text(state: _State, id: str, spans: Sequence[Mapping[str, Any]]) -> Shown:
+def _text(state: _UserState, id: str, spans: Sequence[Mapping[str, Any]]) -> ShownText:
     targets = sorted({str(span.get("target_field") or "") for span in spans})
     if len(targets) > 1:
         names = ", ".join(quoted(name) for name in targets)
@@ -133,7 +133,7 @@ def _text(state: _State, id: str, spans: Sequence[Mapping[str, Any]]) -> Shown:
     return shown(state.project, state.source, id, targets[0] or None if targets else None)
 
 
-def _pieces(source: str, span: Mapping[str, Any], text: Shown) -> Iterator[tuple[int, int]]:
+def _pieces(source: str, span: Mapping[str, Any], text: ShownText) -> Iterator[tuple[int, int]]:
     parts = span.get("additional_parts") or []
     for part in [span, *(parts if isinstance(parts, list) else [None])]:
         ends = [part.get("start"), part.get("end")] if isinstance(part, dict) else []

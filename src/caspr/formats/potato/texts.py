@@ -33,7 +33,7 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
-class Project:
+class PotatoProject:
     """What is known of a project."""
 
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Project:
     """Whether line ends count in a field."""
 
 
-class Shown:
+class ShownText:
     """A text and the characters of it that a browser shows."""
 
     def __init__(self, text: str, places: Sequence[int]) -> None:
@@ -74,7 +74,7 @@ def project_files(path: Path) -> list[Path]:
     ]
 
 
-def read_project(path: Path) -> Project:
+def read_project(path: Path) -> PotatoProject:
     """Read the items of the project that an annotator's file belongs to."""
     config, *files = [file for file in (_config(path), *project_files(path)) if file is not None] or [None]
     text = _text(config) if config is not None and config == _config(path) else ""
@@ -83,7 +83,7 @@ def read_project(path: Path) -> Project:
     items: dict[str, dict[str, Any]] = {}
     for file in data:
         items.update((str(item[key]), item) for item in _items(file, strict=bool(text)) if key in item)
-    return Project(
+    return PotatoProject(
         items,
         _setting(text, "text_key", "text"),
         _setting(text, "highlight_linebreaks", "false").lower() != "true",
@@ -91,7 +91,7 @@ def read_project(path: Path) -> Project:
     )
 
 
-def shown(project: Project, source: str, id: str, target: str | None) -> Shown:
+def shown(project: PotatoProject, source: str, id: str, target: str | None) -> ShownText:
     """Return the text of an item as the browser shows it."""
     item = project.items.get(id)
     if item is None:
@@ -106,13 +106,13 @@ def shown(project: Project, source: str, id: str, target: str | None) -> Shown:
             source, None, f"no text in item {quoted(id)}", f"a field {target or project.text_key}"
         )
     if target is not None:
-        return Shown(text, [at for at, sign in enumerate(text) if sign != "\n" or project.field_breaks])
+        return ShownText(text, [at for at, sign in enumerate(text) if sign != "\n" or project.field_breaks])
     if _TAG.search(text):
         found = f"markup in the text of item {quoted(id)}"
         raise FormatError(
             source, None, found, "a text without markup: the browser's places are not known in it"
         )
-    return Shown(text, range(len(text)) if whole else list(_plain(text, project.plain_breaks)))
+    return ShownText(text, range(len(text)) if whole else list(_plain(text, project.plain_breaks)))
 
 
 def _plain(text: str, breaks: bool) -> Iterator[int]:
