@@ -13,7 +13,7 @@ from caspr.proof.verify.facts import Assumptions, Facts, Mentions
 from caspr.proof.verify.needs import Needs, read_needs
 from caspr.proof.verify.reading import Proof, read_spans, require
 from caspr.proof.verify.tree import Gains, bound_tree
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
 

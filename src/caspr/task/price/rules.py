@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Connection, classes_of, pairs_of
+from caspr.task.price.classes import Connection, classes_of, pairs_of
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 

@@ -7,7 +7,7 @@ and enforced group) are alike, so pieces are found between classes; the pairs of
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Class, classes_of, pairs_of
+from caspr.task.price.classes import Class, classes_of, pairs_of
 from caspr.task.votes import meet
 from caspr.text.document import Span
 from caspr.text.grouping import Groups

@@ -188,7 +188,7 @@ def _raising(state: SolveState, least: int) -> OnBound:
 def _offering(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, outcomes: list[SearchOutcome]
 ) -> OnFound:
-    """Offer better clusterings of the next part as partitions of the whole, if these meet what is demanded."""
+    """Offer better clusterings of the next part as partitions of the whole, if these meet all demands."""
     number, last = len(outcomes), 0.0
     free = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
 

@@ -39,7 +39,7 @@ from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
