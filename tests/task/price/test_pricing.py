@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import chain as flatten
 from itertools import combinations
 
@@ -9,11 +10,11 @@ from caspr.engines.brute import judge
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.price.classes import Class, Connection, pairs_of
+from caspr.task.price.classes import Class, Connection, Pairs, pairs_of
 from caspr.task.price.pricing import pairwise_bound, price
 from caspr.task.price.rules import violations
 from caspr.task.solution import Costs, Partition, canonical
-from caspr.task.votes import Signature, meet
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Chain, Span
 from tests.instances import annotation, random_instance
 
@@ -126,6 +127,18 @@ def test_a_mention_has_no_pair_with_itself() -> None:
     assert list(pairs_of(Counter({one: 1}))) == []
 
 
+def listed(
+    found: Iterator[Pairs], every: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[Evidence, bool]]:
+    """List the single pairs behind pairs that are alike; each must be there once."""
+    single: dict[tuple[int, int], tuple[Evidence, bool]] = {}
+    for pairs in found:
+        both = [(one, two) for one, two in every if pairs.first >> one & 1 and pairs.second >> two & 1]
+        assert len(both) == pairs.number and single.keys().isdisjoint(both)
+        single |= dict.fromkeys(both, (pairs.evidence, pairs.free))
+    return single
+
+
 def test_pairs_of_classes_are_what_every_two_mentions_say() -> None:
     """Annotators may have a mention in two chains, and may not have seen it."""
     rng = random.Random(7)
@@ -140,16 +153,12 @@ def test_pairs_of_classes_are_what_every_two_mentions_say() -> None:
             (first, second): (meet(one[0], other[0]), one[1] is not None and one[1] == other[1])
             for (first, one), (second, other) in combinations(enumerate(kinds), 2)
         }
-        found = {}
-        for pairs in pairs_of(classes):
-            both = [
-                (first, second)
-                for first, second in expected
-                if pairs.first >> first & 1 and pairs.second >> second & 1
-            ]
-            assert len(both) == pairs.number and found.keys().isdisjoint(both)
-            found |= dict.fromkeys(both, (pairs.evidence, pairs.free))
-        assert found == expected
+        assert listed(pairs_of(classes), expected) == expected
+        counted = listed(pairs_of(classes, counted=True), expected)
+        assert counted == {
+            pair: (Evidence((1 << evidence.k) - 1, (1 << evidence.n) - 1), free)
+            for pair, (evidence, free) in expected.items()
+        }
 
 
 def test_connecting_mentions_counts_the_links_that_were_needed() -> None:

@@ -118,7 +118,7 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
     """Return what the pairs inside nodes gain, which are in one chain whatever the proof decides."""
     total = 0
     for node in nodes:
-        for pairs in pairs_of(classes_of(facts.instance, node)):
+        for pairs in pairs_of(classes_of(facts.instance, node), counted=facts.instance.prices.counted):
             price = facts.instance.prices.of(pairs.evidence)
             total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total

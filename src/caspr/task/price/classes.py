@@ -10,7 +10,8 @@ the others:
             | annotator 0: in its chain     110110000   -> 110110000, 001001111
             | annotator 1: in its chain     100100110   -> 100100000, 010010000, 000000110, 001001001
 
-A chain of five thousand mentions that all differ is so priced in about a second, not in millions of steps.
+Where all annotators count alike, only how many gave a link matters, and sets with the same number are united
+again. So a chain of five thousand mentions that all differ is priced in a second, not in millions of steps.
 """
 
 from collections import Counter, defaultdict
@@ -47,8 +48,11 @@ def classes_of(instance: Instance, chain: Iterable[Span]) -> Counter[Class]:
     return Counter((votes.signature(mention), groups.get(mention)) for mention in chain)
 
 
-def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
+def pairs_of(classes: Counter[Class], *, counted: bool = False) -> Iterator[Pairs]:
     """Yield the pairs inside every class, and with the classes after it; every pair once.
+
+    If they are merely `counted`, the evidence says of the first annotators what is true of as many others:
+    0b11 for any two givers. That is enough where all annotators count alike.
 
     >>> one, other = Signature(frozenset({(0, 1)}), 1), Signature(frozenset({(0, 2)}), 1)
     >>> for pairs in pairs_of(Counter({(one, None): 2, (other, None): 1})):
@@ -61,9 +65,15 @@ def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
         (signature, group), size = one, classes[one]
         if size > 1:
             inside = meet(signature, signature)
+            inside = Evidence(_first(inside.k), _first(inside.n)) if counted else inside
             yield Pairs(own, own, size * (size - 1) // 2, inside, group is not None)
-        for others, evidence, free in members.later(one):
+        for others, evidence, free in members.later(one, counted=counted):
             yield Pairs(own, others, size * others.bit_count(), evidence, free)
+
+
+def _first(count: int) -> int:
+    """Return the set of so many annotators, the first ones."""
+    return (1 << count) - 1
 
 
 class _Members:
@@ -86,7 +96,7 @@ class _Members:
                 self.groups[group] |= mentions
         self.all: Mentions = (1 << begin) - 1
 
-    def later(self, one: Class) -> Iterator[tuple[Mentions, Evidence, bool]]:
+    def later(self, one: Class, *, counted: bool) -> Iterator[tuple[Mentions, Evidence, bool]]:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
         (signature, group), own = one, self.own[one]
         rest = self.all >> own.bit_length() << own.bit_length()
@@ -97,22 +107,29 @@ class _Members:
             given[chain[0]] |= self.chains[chain]
         free = 0 if group is None else self.groups[group]
         for viewers, seen in self.viewers.items():
-            found = [(rest & seen, 0)] if rest & seen else []
-            for annotator, same in given.items():
-                found = [part for old in found for part in _divided(*old, same, 1 << annotator)]
-            for mentions, givers in found:
-                evidence = Evidence(givers, signature.viewers & viewers)
-                for part, is_free in _divided(mentions, 0, free, 1):
-                    yield part, evidence, bool(is_free)
+            both = signature.viewers & viewers
+            both = _first(both.bit_count()) if counted else both
+            for givers, mentions in _divided(rest & seen, given, counted=counted).items():
+                if mentions & free:
+                    yield mentions & free, Evidence(givers, both), True
+                if mentions & ~free:
+                    yield mentions & ~free, Evidence(givers, both), False
 
 
-def _divided(mentions: Mentions, mark: int, inside: Mentions, more: int) -> Iterator[tuple[Mentions, int]]:
-    """Divide mentions into those of another set, whose mark gets a bit more, and the others."""
-    both = mentions & inside
-    if both:
-        yield both, mark | more
-    if both != mentions:
-        yield mentions ^ both, mark
+def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -> dict[int, Mentions]:
+    """Divide mentions by the annotators who gave their links, or by how many they are."""
+    found = {0: mentions} if mentions else {}
+    for annotator, same in given.items():
+        divided: dict[int, Mentions] = {}
+        for givers, some in found.items():
+            inside = some & same
+            if inside:
+                more = givers << 1 | 1 if counted else givers | 1 << annotator
+                divided[more] = divided.get(more, 0) | inside
+            if inside != some:
+                divided[givers] = divided.get(givers, 0) | (some ^ inside)
+        found = divided
+    return found
 
 
 class Connection:

@@ -40,7 +40,7 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     used, invented, kept = 0, 0, 0
     joined = Connection(classes)
     left_unused: list[tuple[int, PairPrice, Pairs]] = []
-    for pairs in pairs_of(classes):
+    for pairs in pairs_of(classes, counted=instance.prices.counted):
         cost = instance.prices.of(pairs.evidence)
         if pairs.free or cost.connects:
             kept += pairs.number * cost.omitted

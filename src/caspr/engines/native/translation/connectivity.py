@@ -90,7 +90,7 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
         return True
     if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
         return True
-    pairs = pairs_of(classes_of(instance, inside))
+    pairs = pairs_of(classes_of(instance, inside), counted=instance.prices.counted)
     return any(not (pair.free or instance.prices.of(pair.evidence).allowed) for pair in pairs)
 
 

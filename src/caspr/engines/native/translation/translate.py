@@ -340,7 +340,7 @@ def _bundled(
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
     total = 0
-    for pairs in pairs_of(classes_of(instance, mentions)):
+    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total
