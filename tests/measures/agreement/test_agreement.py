@@ -16,7 +16,7 @@ from caspr.task.settings import Settings
 from caspr.task.settings.values import change
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document
-from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, set_units
+from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, saw, set_units
 
 CONVENTIONS = [Conventions(own, unmarked) for own, unmarked in product((True, False), Unmarked)]
 
