@@ -1,4 +1,4 @@
-"""An error category and a confidence on a decision: in the file and the history, through undo and restarts."""
+"""An error category and a confidence on a decision: in file and history, through undo and restarts."""
 
 from pathlib import Path
 from typing import Any
