@@ -42,6 +42,7 @@ export const LABELS = {
  * @param {Operation} op
  */
 export function describeOperation(store, op) {
+  if (op.do === "all") return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
   const label = labelOf(op);
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
@@ -52,6 +53,7 @@ export function describeOperation(store, op) {
 /** @param {Operation} op */
 function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
+  if (op.do === "name") return `entity ${op.chain} named${op.name ? ` ${op.name}` : ""}`;
   if (op.do === "accept") return `chain ${op.chain} as it stands`;
   if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
   return LABELS[op.do];
