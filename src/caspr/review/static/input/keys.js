@@ -129,7 +129,9 @@ function actionFor(app, event, byKey) {
 function boundaryAction(app, event) {
   const { key, shiftKey, altKey, ctrlKey } = event;
   const direction = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
-  if (!direction || ctrlKey || shiftKey === altKey || app.selection.range || !isInText(app, event)) return null;
+  if (!direction || ctrlKey || shiftKey === altKey || app.selection.range || !isInText(app, event)) {
+    return null;
+  }
   return () => app.moves.boundary(altKey ? "start" : "end", direction);
 }
 

@@ -100,7 +100,10 @@ const madeBy = ({ by, at }) => (by ? `${by}, ${shortTime(at)}` : "");
  * @param {Decision} decision
  */
 const judged = ({ category, confidence }) =>
-  [category, confidence && `${confidence} confidence`].filter(Boolean).map((text) => ` · ${text}`).join("");
+  [category, confidence && `${confidence} confidence`]
+    .filter(Boolean)
+    .map((text) => ` · ${text}`)
+    .join("");
 
 /**
  * Make the list of some notes, or nothing.

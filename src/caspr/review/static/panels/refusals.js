@@ -102,10 +102,7 @@ function showContradiction(app, message, ids, remedies) {
     return item;
   };
   const earlier = clashing.length
-    ? [
-        make("h3", {}, "Decided before"),
-        make("ol", { class: "decision-list" }, ...clashing.map(itemOf)),
-      ]
+    ? [make("h3", {}, "Decided before"), make("ol", { class: "decision-list" }, ...clashing.map(itemOf))]
     : [];
   const dialog = openDialog(
     "These do not fit together",

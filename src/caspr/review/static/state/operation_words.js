@@ -40,9 +40,12 @@ export const LABELS = {
  * Describe an operation in a few words.
  * @param {Store} store
  * @param {Operation} op
+ * @returns {string}
  */
 export function describeOperation(store, op) {
-  if (op.do === "all") return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
+  if (op.do === "all") {
+    return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
+  }
   const label = labelOf(op);
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);

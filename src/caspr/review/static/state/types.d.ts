@@ -43,7 +43,8 @@ export interface Cost {
   before?: number;
 }
 
-export type DecisionKind = "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
+export type DecisionKind =
+  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
 
 export interface Decision {
   id: string;

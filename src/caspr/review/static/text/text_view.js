@@ -60,7 +60,9 @@ export class TextView {
     this.#assignMentions();
     this.#pieces.clear();
     this.#builder.tokens = [];
-    this.#rows = this.#lines.map((line, number) => this.#builder.build(line, this.#mentions[number], number + 1));
+    this.#rows = this.#lines.map((line, number) =>
+      this.#builder.build(line, this.#mentions[number], number + 1),
+    );
     const chunks = [];
     for (let i = 0; i < this.#rows.length; i += CHUNK) {
       const chunk = make("div", { class: "chunk" }, ...this.#rows.slice(i, i + CHUNK));
