@@ -176,6 +176,12 @@ class TestSacr:
         write([annotation], tmp_path / "y.sacr")
         assert (tmp_path / "y.sacr").read_text() == text
 
+    def test_a_text_that_begins_with_a_byte_order_mark_keeps_it(self, tmp_path: Path) -> None:
+        """Seen in a file of CorefAnnotator."""
+        document = Document("d", ("\ufeff", "Das"), sentence_ends=(2,))
+        write([Annotation.of("x", document, [Chain.of("1", [(2, 2)])])], tmp_path / "x.sacr")
+        assert read(tmp_path / "x.sacr")[0].document.tokens == document.tokens
+
     def test_crossing_mentions_are_hidden_and_counted(self, tmp_path: Path) -> None:
         document = Document("d", ("a", "b", "c"))
         crossing = Annotation.of("x", document, [Chain.of("1", [(1, 2)]), Chain.of("2", [(2, 3)])])
