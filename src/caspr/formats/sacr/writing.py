@@ -87,7 +87,7 @@ def _written(annotation: Annotation) -> str:
     lines = [_hidden_line(one) for one in hidden]
     gold = [GOLD_LINE] if annotation.adjudicated else []
     meta = [*known.meta, *gold, *lines]
-    # A reader takes the first mark of byte order for the file's own: a text that begins with one gets another.
+    # A reader takes the first byte order mark for that of the file: a text that begins with one gets two.
     mark = "\ufeff" if body.startswith("\ufeff") else ""
     return mark + "".join(f"{line}\n" for line in (body, *meta))
 
