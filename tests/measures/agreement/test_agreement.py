@@ -8,12 +8,15 @@ import pytest
 
 from caspr.adjudication import adjudicate_document
 from caspr.measures.agreement import ALPHAS, Conventions, Unmarked, tally, tally_all
-from caspr.measures.comparison import compare, compare_results, in_first_chain
+from caspr.measures.comparison import against_gold, compare, compare_results, in_first_chain
+from caspr.measures.intervals import comparison_intervals
+from caspr.measures.scores import score
+from caspr.measures.settings_comparison import closeness
 from caspr.task.settings import Settings
 from caspr.task.settings.values import change
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document
-from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, set_units
+from tests.measures.agreement.slow import SLOW, alpha, link_units, nominal, saw, set_units
 
 CONVENTIONS = [Conventions(own, unmarked) for own, unmarked in product((True, False), Unmarked)]
 
@@ -151,7 +154,62 @@ def test_annotators_who_split_a_text_agree_where_both_saw_it() -> None:
         assert found.matrices[kind][0] == (None, None, Fraction(1))
         assert found.without["bob"][kind] == 1
         assert found.without["cem"][kind] is None
-    assert found.matrices["conll"] == blind.matrices["conll"]
+    blamed = [number for number in blind.matrices["conll"][2] if number is not None]
+    assert max(blamed[:2]) < 1
+    assert found.matrices["conll"] == ((1, None, 1), (None, 1, 1), (1, 1, 1))
+
+
+def seen_part(annotation: Annotation, other: Annotation, coverage: Coverage) -> Annotation:
+    """Leave out, mention by mention, what somebody else did not see."""
+    chains = [
+        Chain.of(chain.id, [span for span in chain.mentions if saw(other, span, coverage)])
+        for chain in in_first_chain(annotation).all_chains
+    ]
+    return Annotation.of(annotation.annotator, annotation.document, [one for one in chains if one.mentions])
+
+
+def test_two_annotators_are_scored_over_what_both_saw() -> None:
+    rng = random.Random(16)
+    changed = 0
+    for _ in range(15):
+        documents = [[random_annotation(rng, title, name) for name in "ab"] for title in "de"]
+        seen = [random_coverage(rng, "ab") for _ in documents]
+        alone = all(any(in_first_chain(pair[side]).singletons for pair in documents) for side in (0, 1))
+        keys, responses = (
+            [
+                seen_part(pair[one], pair[1 - one], coverage)
+                for pair, coverage in zip(documents, seen, strict=True)
+            ]
+            for one in (0, 1)
+        )
+        expected = score(keys, responses, singletons=alone)
+        found = compare(documents, coverages=seen).matrices
+        drawn = comparison_intervals(documents, coverages=seen)
+        assert drawn is not None
+        for measure in ("mentions", "muc", "b3", "ceafe", "blanc", "lea", "conll"):
+            number, interval = found[measure][0][1], drawn.pairs[measure]["a", "b"]
+            assert number == expected.f1(measure)
+            assert number is None or interval is None or interval.low <= float(number) + 1e-9
+        changed += found["conll"] != compare(documents).matrices["conll"]
+    assert changed > 3
+
+
+def test_cutting_brings_no_chains_of_one_into_scores() -> None:
+    """Ann linked 4 with what Bob did not see; neither of them marks chains of one."""
+    ann, bob = annotated("12", "45", name="ann"), annotated("12", "36", name="bob")
+    coverage = Coverage.of({"ann": [(1, 5)], "bob": [(1, 4), (6, 6)]})
+    assert compare([[ann, bob]], coverages=[coverage]).matrices["mentions"][0][1] == 1
+
+
+def test_an_annotator_is_scored_against_the_gold_of_what_that_one_saw() -> None:
+    annotations = [annotated("12", "34", name="ann"), annotated("12", "34", "56", "78", name="bob")]
+    result = adjudicate_document(
+        annotations, settings=change(Settings(), {"coverage": Coverage.of({"ann": [(1, 4)]})})
+    )
+    assert len(result.gold.chains) == 4
+    for name in ("ann", "bob"):
+        assert against_gold([result])[name]["conll"].f1 == 1
+        assert closeness([result])[name] == 1
 
 
 def test_results_are_compared_by_the_coverage_of_their_settings() -> None:

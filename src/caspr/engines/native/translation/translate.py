@@ -39,7 +39,7 @@ from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -95,7 +95,7 @@ class Part:
 
 def enforced_bundles(instance: Instance) -> Bundles:
     """Return the mentions that decisions put into one chain."""
-    return tuple(group.mentions for group in instance.decisions.groups)
+    return instance.bundles
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
@@ -340,7 +340,7 @@ def _bundled(
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
     total = 0
-    for pairs in pairs_of(classes_of(instance, mentions)):
+    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total
