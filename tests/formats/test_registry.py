@@ -37,7 +37,8 @@ def test_unknown_names_are_no_formats() -> None:
 def test_suffixes(name: str) -> None:
     format = FORMATS[name]
     assert format.suffixes
-    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in format.suffixes)
+    assert all(suffix == suffix.lower() for suffix in format.suffixes)
+    assert format.read_only or all(suffix.startswith(".") for suffix in format.suffixes)
     every = (*format.suffixes, *format.shared_suffixes)
     assert set(format.vague_suffixes) <= set(every)
     if format.forms is not None:

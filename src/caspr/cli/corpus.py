@@ -79,8 +79,8 @@ def _for_a_corpus(function: Function) -> Function:
 )
 @format_options
 @gold_option
-@settings_options
 @_for_a_corpus
+@settings_options
 @search_options
 @click.option(
     "--kill-after",

@@ -63,6 +63,7 @@ FORMATS: Mapping[str, Format] = _Packages(
     "gate",
     "mmax",
     "webanno",
+    "potato",
     "inception",
     "corefannotator",
     "cas",

@@ -1,4 +1,4 @@
-"""Variants: spans of different annotators that are one mention with different boundaries.
+"""Variants: spans of different annotators that are one mention, with boundaries that differ little.
 
     Anna    [Sir]  !            two spans share 1 of 2 tokens, and neither annotator marked both:
     Ben     [Sir    !]          one mention, whose boundary is that of most annotators
@@ -262,13 +262,9 @@ def variant_findings(variants: Variants, *, used: bool) -> tuple[Finding, ...]:
     if not variants.groups:
         return ()
     mentions = len(variants.groups)
-    what = f"{times(mentions, 'mention')} marked with different boundaries"
-    done = (
-        "given the boundary of most annotators"
-        if used
-        else "counted as different mentions; --variants unites them"
-    )
-    found = [note("boundary-variants", f"{what}, {done}", count=mentions)]
+    what = f"{times(mentions, 'mention')} with variants, boundaries that differ little"
+    done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
+    found = [note("boundary-variants", f"{what}: {done}", count=mentions)]
     if used and not variants.exact:
         found.append(
             note("greedy-variants", "too many overlapping variants to find the best groups; grouped greedily")

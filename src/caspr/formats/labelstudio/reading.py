@@ -1,6 +1,5 @@
 """Read Label Studio: tasks, whose annotations they have, and the regions and relations of each."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from caspr.formats.containers.json import parse_value
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, Units
+from caspr.formats.text_layer.relation_names import means_coreference
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note, times, warning
@@ -20,7 +20,6 @@ from caspr.text.grouping import Groups
 GOLD_FIELD = "caspr_gold"
 """True in an annotation that is the result of an adjudication."""
 _EXPECTED = "a list of tasks, as Label Studio exports them as JSON"
-_COREFERENCE = re.compile(r"coref|identi|ident$|same|anaph|antecedent", re.IGNORECASE)
 _NAMES = ("doc_key", "name", "title", "filename", "file_name")
 
 
@@ -202,9 +201,7 @@ def _label(one: Mapping[str, Any]) -> str:
 
 def _links(one: Mapping[str, Any], wanted: Sequence[str]) -> bool:
     labels = [str(label) for label in one.get("labels") or ()]
-    if wanted:
-        return bool({label.lower() for label in labels} & {name.lower() for name in wanted})
-    return not labels or any(_COREFERENCE.search(label) for label in labels)
+    return (not labels and not wanted) or means_coreference(labels, wanted)
 
 
 def _heads(extents: Mapping[str, Extent], links: Sequence[Mapping[str, Any]], source: str) -> dict[str, str]:

@@ -41,10 +41,11 @@ from numpy.typing import NDArray
 
 from caspr.errors import InputError
 from caspr.measures.reliability.patterns import Pattern, Patterns
+from caspr.task.settings.weighting import FEWEST
 from caspr.task.settings.weights_table import CONSTANT, AnnotatorWeights, WeightsTable
 from caspr.text.findings import Finding, times, warning
 
-ANNOTATORS = 3
+ANNOTATORS = FEWEST
 """How many annotators must have seen a pair, and be in the corpus, for anything to be learned."""
 DISAGREEMENTS = 30
 """How many disagreements there must be for each annotator.
@@ -112,8 +113,10 @@ def learn_reliability(documents: Iterable[Patterns]) -> Reliability:
     """
     counts = sum(documents, Patterns())
     known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
-    names = sorted({name for pattern in known for name in pattern.viewers})
-    _refuse_too_little(names, sum(counts.disagreements[pattern] for pattern in known))
+    learned = {name for pattern in known for name in pattern.viewers}
+    _refuse_too_little(len(learned), sum(counts.disagreements[pattern] for pattern in known))
+    # Of whom nothing is known has the weights of the average: documents without them would be refused.
+    names = sorted(learned | counts.annotators)
     data = _Data(
         np.array([counts.pairs[pattern] for pattern in known], dtype=float),
         _members(names, (pattern.viewers for pattern in known)),
@@ -127,15 +130,15 @@ def _members(names: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.
     return np.array([[name in row for name in names] for row in rows], dtype=float)
 
 
-def _refuse_too_little(names: Sequence[str], disagreements: int) -> None:
-    if len(names) < ANNOTATORS:
+def _refuse_too_little(annotators: int, disagreements: int) -> None:
+    if annotators < ANNOTATORS:
         raise InputError(
             f"learning weights: found no mentions that {ANNOTATORS} annotators saw and one of them linked, "
             f"expected documents of {ANNOTATORS} annotators or more: with two, nothing shows who is right"
         )
-    if disagreements < DISAGREEMENTS * len(names):
+    if disagreements < DISAGREEMENTS * annotators:
         raise InputError(
-            f"learning weights: found {times(disagreements, 'disagreement')} of {len(names)} annotators, "
+            f"learning weights: found {times(disagreements, 'disagreement')} of {annotators} annotators, "
             f"expected {DISAGREEMENTS} for each annotator: give more documents, or no weights"
         )
 

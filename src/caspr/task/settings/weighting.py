@@ -67,7 +67,7 @@ def weighted(
     (AnnotatorWeights(annotator='anna', omit=6, use=3), 4)
     """
     findings: tuple[Finding, ...] = ()
-    if table is not None and table.constant is not None and len(names) < FEWEST:
+    if table is not None and not _is_used(table, names):
         message = f"has {len(names)} annotators, and learned weights need {FEWEST}: all votes count the same"
         table, findings = None, (note("weights-not-used", message),)
     used = {factor.annotator: factor for factor in factors if factor.annotator in names}
@@ -82,6 +82,16 @@ def weighted(
     constant = None if table is None or table.constant is None else table.constant * scale
     _refuse_large([cost for row in rows for cost in (row.omit, row.use)] + [constant or 0])
     return _scaled_objective(objective, scale), WeightsTable(tuple(rows), constant), findings
+
+
+def unweighted(names: Sequence[str], table: WeightsTable) -> tuple[str, ...]:
+    """Return the annotators of a document who have no weights in a table that is used for it."""
+    known = {row.annotator for row in table.annotators}
+    return tuple(name for name in names if name not in known) if _is_used(table, names) else ()
+
+
+def _is_used(table: WeightsTable, names: Sequence[str]) -> bool:
+    return table.constant is None or len(names) >= FEWEST
 
 
 def _scaled(row: AnnotatorWeights, factor: Factor, scale: int) -> AnnotatorWeights:
