@@ -77,6 +77,14 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     decisions = instance.decisions
     if any(decisions.rules_out(mention) for mention in decisions.group_of):
         return False
+    exist = (StatementKind.MENTION, StatementKind.ALONE)
+    if any(
+        decisions.rules_out(span)
+        for one in decisions.statements
+        if one.kind in exist
+        for span in one.mentions
+    ):
+        return False
 
     def together(first: Span, second: Span) -> bool:
         return first == second or (first in holder and holder[first] == holder.get(second))
@@ -91,6 +99,8 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
         if one.kind is StatementKind.TOGETHER and not all(together(a, b) for a, b in pairs):
             return False
         if one.kind is StatementKind.APART and together(*one.mentions):
+            return False
+        if one.kind is StatementKind.ALONE and not holder.keys().isdisjoint(one.mentions):
             return False
         if one.kind is StatementKind.ABSENT and not holder.keys().isdisjoint(one.mentions):
             return False

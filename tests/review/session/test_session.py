@@ -179,10 +179,12 @@ def check_clashes(session: ReviewSession, operation: Values, error: OperationErr
     version, future, steps = history.version, history.future, 0
     record, title = session.record, session.documents[0].title
     lines, end = list(record.lines.get(title, [])), record.end
+    freed: list[str] = []
     while error.clashes:
-        do(session, do="free", decisions=list(error.clashes))
-        steps += 1
+        freed += error.clashes
         try:
+            do(session, do="free", decisions=freed)
+            freed, steps = [], steps + 1
             do(session, **operation)
             steps += 1
             break

@@ -93,4 +93,4 @@ def test_operations_and_kinds_of_decisions() -> None:
     assert verbs == {*VERBS, "undo", "redo"}
     kinds = literals(TYPES.partition("export type DecisionKind =")[2].partition(";")[0])
     statements = {str(kind) for kind in StatementKind if kind is not StatementKind.ENFORCED}
-    assert kinds == {"chain", "empty", *statements}
+    assert kinds == {"chain", "empty", "name", *statements}

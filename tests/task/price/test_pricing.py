@@ -80,7 +80,7 @@ def naive_bound(instance: Instance) -> int:
     total = 0
     for first, second in combinations(instance.votes.signatures, 2):
         judged = judge(instance, first, second)
-        if decisions.rules_out(first) or decisions.rules_out(second):
+        if any(span in decisions.alone or decisions.rules_out(span) for span in (first, second)):
             total += judged.omitted
         elif judged.linked and not instance.is_free(first, second):
             total += min(judged.omitted, judged.used)

@@ -66,7 +66,9 @@ def _best_known(state: SolveState) -> Solution:
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     bundles = merged((*enforced_bundles(state.instance), *joined))
-    if any(contradicts(state.instance, bundle, state.apart) for bundle in bundles):
+    if state.instance.decisions.overruled or any(
+        contradicts(state.instance, bundle, state.apart) for bundle in bundles
+    ):
         return INFEASIBLE
     _offer_bundles(state, bundles)
     settle(state, bundles)

@@ -19,6 +19,7 @@ from caspr.errors import FormatError
 from caspr.formats.messages import quoted
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement
+from caspr.task.names import EntityName
 from caspr.text.printable import is_encodable
 
 CELLS, EMPTY, DONE = "cells", "empty", "done"
@@ -41,6 +42,8 @@ class Authors:
     """What enforced cells express, one decision each: mentions in a chain."""
     empty: tuple[tuple[tuple[int, ...], Authorship], ...] = ()
     """The tokens that enforced cells leave empty, one decision each."""
+    names: Mapping[EntityName, Authorship] = field(default_factory=dict)
+    """Who named each entity."""
     done: Authorship | None = None
     """Who has said that nothing is left to decide."""
 

@@ -24,6 +24,7 @@ from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.store import Store, utc
 from caspr.task.authorship import Authorship
 from caspr.task.limits import Limits
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.settings import Settings
 from caspr.text.alignment import align
@@ -287,7 +288,7 @@ def _followed(entry: DecisionEntry, places: Mapping[int, Span], target: Mapping[
         return replace(entry, decision=Closing(tuple(tokens)))
     if isinstance(decision, EnforcedCells):
         return replace(entry, decision=EnforcedCells(Chain(decision.chain.id, mentions)))
-    if len(mentions) < len(spans):
+    if len(mentions) < len(spans) and not isinstance(decision, EntityName):
         # Two mentions became one: what was decided about both is left to be listed.
         mentions = tuple(sorted(spans))
     return replace(entry, decision=replace(decision, mentions=mentions))

@@ -10,11 +10,12 @@ Lines beside the statements say who decided what about cells, and so keep apart 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.names import EntityName, follow_names
 from caspr.text.document import Chain, Span
 
 
@@ -42,7 +43,7 @@ class EnforcedCells:
         return f"{enforced}, and no others at their ends"
 
 
-Decision = Statement | Closing | EnforcedCells
+Decision = Statement | Closing | EnforcedCells | EntityName
 """One decision of the adjudicator."""
 
 
@@ -86,10 +87,23 @@ class DecisionEntry:
 def decisions_of(entries: Iterable[DecisionEntry]) -> Decisions:
     """Combine all entries."""
     made = [entry.decision for entry in entries]
-    return Decisions.of(
+    decisions = Decisions.of(
         (one.chain for one in made if isinstance(one, EnforcedCells)),
         (token for one in made if isinstance(one, Closing) for token in one.tokens),
         (one for one in made if isinstance(one, Statement)),
+    )
+    return replace(decisions, names=tuple(one for one in made if isinstance(one, EntityName)))
+
+
+def with_followed_names(
+    entries: Sequence[DecisionEntry], before: Sequence[Chain], after: Sequence[Chain]
+) -> tuple[DecisionEntry, ...]:
+    """Return decisions whose names know the mentions of their entities after a change of the result."""
+    names = [entry.decision for entry in entries if isinstance(entry.decision, EntityName)]
+    followed = iter(follow_names(names, before, after))
+    return tuple(
+        replace(entry, decision=next(followed)) if isinstance(entry.decision, EntityName) else entry
+        for entry in entries
     )
 
 
@@ -128,6 +142,7 @@ def entries_of(
     closed = {token for one in found if isinstance(one, Closing) for token in one.tokens}
     found.update({Closing((token,)): None for token in sorted(empty - closed)})
     found.update({one: authors.statements.get(one) for one in decisions.statements})
+    found.update({one: authors.names.get(one) for one in decisions.names})
     return found
 
 
@@ -150,18 +165,21 @@ def authors_of(entries: Iterable[DecisionEntry], written: Decisions, done: Autho
     statements: dict[Statement, Authorship] = {}
     cells: list[tuple[Statement, Authorship]] = []
     empty: list[tuple[tuple[int, ...], Authorship]] = []
+    names: dict[EntityName, Authorship] = {}
     for entry in entries:
         decision = entry.decision
         if entry.made is None:
             continue
         if isinstance(decision, Closing):
             empty.append((decision.tokens, entry.made))
+        elif isinstance(decision, EntityName):
+            names[decision] = entry.made
         elif isinstance(decision, Statement) and decision in stated:
             statements[decision] = entry.made
         else:
             mentions = Statement(StatementKind.ENFORCED, entry.mentions, entry.chain or "")
             cells.append((mentions, entry.made))
-    return Authors(statements, tuple(cells), tuple(empty), done)
+    return Authors(statements, tuple(cells), tuple(empty), names, done)
 
 
 def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
@@ -176,11 +194,12 @@ def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
         return decisions
     moved = {stated[chain] for chain in chosen}
     boundaries = {token for span in decisions.permitted for token in span}
-    return Decisions.of(
+    written = Decisions.of(
         (*decisions.chains, *chosen),
         decisions.closed - boundaries,
         (one for one in decisions.statements if one not in moved),
     )
+    return replace(written, names=decisions.names)
 
 
 def _named(decisions: Decisions) -> frozenset[Span]:

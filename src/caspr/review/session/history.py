@@ -13,8 +13,8 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.review.session.entries import DecisionEntry, as_written, authors_of, entries_of
-from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError
+from caspr.review.session.entries import Decision, DecisionEntry, as_written, authors_of, entries_of
+from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError, apply
 from caspr.review.session.questions import Queue
 from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
@@ -22,6 +22,7 @@ from caspr.review.session.views import Viewer
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.settings.stored import write_settings
 from caspr.text.document import Span
@@ -119,9 +120,9 @@ class History:
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
             return self._undo_or_redo(verb, limits, made)
-        change = OperationContext(self.solver, self.snapshot, self.ids, made).apply(operation)
-        if change.entries == self.snapshot.entries:
-            after = replace(self.snapshot, notes=change.notes, done=change.done)
+        change = apply(OperationContext(self.solver, self.snapshot, self.ids, made), operation)
+        if _solved(change.entries) == _solved(self.snapshot.entries):
+            after = replace(self.snapshot, entries=change.entries, notes=change.notes, done=change.done)
         else:
             after = replace(self._solve(change, limits), done=change.done)
         past = [*self.past, (self.snapshot.bare(), change.label)]
@@ -233,9 +234,14 @@ def blame(error: ContradictionError, entries: Iterable[DecisionEntry]) -> list[D
         if (
             entry.decision in statements
             if isinstance(entry.decision, Statement)
-            else not tokens.isdisjoint(entry.tokens)
+            else not isinstance(entry.decision, EntityName) and not tokens.isdisjoint(entry.tokens)
         )
     ]
+
+
+def _solved(entries: Iterable[DecisionEntry]) -> list[Decision]:
+    """Return the decisions that the result depends on."""
+    return [entry.decision for entry in entries if not isinstance(entry.decision, EntityName)]
 
 
 def _same(

@@ -31,6 +31,7 @@ from caspr.review.session.entries import Closing, Decision, DecisionEntry, Enfor
 from caspr.review.session.solver import Snapshot
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement, StatementKind
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.solution import Costs
 from caspr.text.document import Chain, Document, Span
@@ -252,14 +253,18 @@ def _entry_values(entry: DecisionEntry) -> Line:
     if isinstance(decision, EnforcedCells):
         kind = "cells"
     spans: list[Any] = _spans(entry.mentions)
+    named: Line = {}
     if isinstance(decision, Closing):
         kind, spans = "empty", list(decision.tokens)
+    if isinstance(decision, EntityName):
+        kind, named = "name", {"name": decision.name, "type": decision.type}
     return {
         "id": entry.id,
         "kind": str(kind),
         "at": spans,
         "in": entry.chain,
         "made": _made_values(entry.made),
+        **named,
     }
 
 
@@ -268,6 +273,9 @@ def _entry(values: Mapping[str, Any]) -> DecisionEntry:
     decision: Decision
     if kind == "empty":
         decision = Closing(tuple(values["at"]))
+    elif kind == "name":
+        mentions = tuple(Span(*one) for one in values["at"])
+        decision = EntityName(mentions, values["name"], values["type"])
     elif kind == "cells":
         decision = EnforcedCells(Chain.of(chain, values["at"]))
     else:

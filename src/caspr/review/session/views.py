@@ -14,6 +14,7 @@ from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
+from caspr.task.names import EntityName
 from caspr.text.document import Chain, Span
 
 KINDS = {StatementKind.ENFORCED: "chain"}
@@ -53,7 +54,9 @@ class Viewer:
             "mentions": {
                 spelled(span): self._mention(span, placement) for span, placement in placements.items()
             },
-            "chains": {chain.id: _chain(chain, snapshot.decisions) for chain in snapshot.chains},
+            "chains": {
+                chain.id: _chain(chain, snapshot.decisions) for chain in self.solver.named_chains(snapshot)
+            },
             **_short_parts(snapshot),
         }
 
@@ -73,7 +76,7 @@ class Viewer:
                 **{spelled(span): self._mention(span, placement) for span, placement in changed.items()},
                 **gone,
             },
-            "chains": _changed_chains(before, after),
+            "chains": self._changed_chains(before, after),
             "changed": [
                 {
                     "mention": spelled(span),
@@ -85,11 +88,22 @@ class Viewer:
             **_short_parts(after),
         }
 
+    def _changed_chains(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
+        old = {chain.id: chain for chain in self.solver.named_chains(before)}
+        new = {chain.id: chain for chain in self.solver.named_chains(after)}
+        changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
+        for id, chain in new.items():
+            view = _chain(chain, after.decisions)
+            if old.get(id) != chain or view != _chain(old[id], before.decisions):
+                changed[id] = view
+        return changed
+
     def _placements(self, snapshot: Snapshot) -> dict[Span, Placement]:
         if self._last[0] is snapshot:
             return self._last[1]
         decisions, chain_of = snapshot.decisions, snapshot.chain_of
-        inside, ruled_out = decisions.group_of, self.solver.ruled_out(decisions)
+        inside = decisions.standing.union(decisions.group_of)
+        ruled_out = self.solver.ruled_out(decisions)
         known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
         placements: dict[Span, Placement] = {
             span: (chain_of.get(span), "in" if span in inside else "absent" if span in ruled_out else None)
@@ -202,22 +216,13 @@ def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _changed_chains(before: Snapshot, after: Snapshot) -> dict[str, Any]:
-    old = {chain.id: chain for chain in before.chains}
-    new = {chain.id: chain for chain in after.chains}
-    changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
-    for id, chain in new.items():
-        view = _chain(chain, after.decisions)
-        if old.get(id) != chain or view != _chain(old[id], before.decisions):
-            changed[id] = view
-    return changed
-
-
 def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
-    enforced = decisions.group_of
+    enforced = decisions.standing.union(decisions.group_of)
     return {
         "mentions": [spelled(span) for span in chain.mentions],
         "decided": all(span in enforced for span in chain.mentions),
+        "name": chain.name,
+        "type": chain.type,
     }
 
 
@@ -225,6 +230,8 @@ def _decision(entry: DecisionEntry) -> dict[str, Any]:
     decision = entry.decision
     if isinstance(decision, Statement):
         kind = KINDS.get(decision.kind, str(decision.kind))
+    elif isinstance(decision, EntityName):
+        kind = "name"
     else:
         kind = "chain" if isinstance(decision, EnforcedCells) else "empty"
     return {

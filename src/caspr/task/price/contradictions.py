@@ -5,7 +5,9 @@ Decisions can be respected if and only if
     (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
         or holds a mention that a closed token or a statement rules out;
     (2) no group holds a mention and one inside it (where nesting is never allowed);
-    (3) every mention that is a group alone finds a partner: see `partners`.
+    (3) every mention that is a group alone finds a partner: see `partners`;
+    (4) no mention that exists by a statement is ruled out, and none that is alone is in a group of two, or
+        in one of one mention (where that needs a partner).
 
 Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
 them are well defined; one is found by splitting (QuickXplain; Junker 2004).
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Singletons
 from caspr.task.price.partners import Chains, find_partners
 from caspr.text.document import Document, Span
 
@@ -75,9 +77,9 @@ def _suspects(instance: Instance, decisions: Decisions) -> list[Item]:
     make the same group again, with the same fault.
     """
     everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
-    for group in decisions.groups:
-        if any(_faults(instance, decisions, group)):
-            inside = set(group.mentions)
+    faulty = [set(group.mentions) for group in decisions.groups if any(_faults(instance, decisions, group))]
+    for inside in (*faulty, {*decisions.overruled[:1]}):
+        if inside:
             tokens = {token for mention in inside for token in mention}
             return [
                 item
@@ -94,6 +96,8 @@ def feasible(instance: Instance, decisions: Decisions) -> bool:
 
 def arrangement(instance: Instance, decisions: Decisions) -> Chains | None:
     """Return chains that hold all groups, lone mentions with partners; `None` if there are none."""
+    if decisions.overruled:
+        return None
     if any(fault for group in decisions.groups for fault in _faults(instance, decisions, group)):
         return None
     return find_partners(instance, decisions)
@@ -108,6 +112,10 @@ def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[
     for mention in group.mentions:
         if decisions.rules_out(mention):
             yield f"mention {tuple(mention)} is enforced and ruled out"
+        if mention in decisions.alone and len(group.mentions) > 1:
+            yield f"mention {tuple(mention)} is decided to be alone and in one chain with others"
+        elif mention in decisions.alone & decisions.lone and instance.singletons is Singletons.DROP:
+            yield f"mention {tuple(mention)} is decided to be alone and in some chain with others"
     for first, second in decisions.torn:
         if decisions.group_of[first] is group:
             yield f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
@@ -154,6 +162,8 @@ def _reason(instance: Instance, decisions: Decisions) -> str:
     for group in decisions.groups:
         for fault in _faults(instance, decisions, group):
             return fault
+    for mention in decisions.overruled:
+        return f"mention {tuple(mention)} is decided to be a mention and ruled out"
     lone = [str(tuple(mention)) for mention in sorted(decisions.lone)]
     if len(lone) == 1:
         return (

@@ -129,7 +129,7 @@ def pairwise_bound(instance: Instance) -> int:
     >>> pairwise_bound(Instance((one, Annotation.of("two", document, []))))
     1
     """
-    ruled_out = instance.decisions.rules_out
+    ruled_out = instance.decisions.excludes
     classes = Counter(
         (signature, instance.free_groups.get(mention), ruled_out(mention))
         for mention, signature in instance.votes.signatures.items()

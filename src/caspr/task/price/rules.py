@@ -46,6 +46,10 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
 
 
 def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
+    for mention in instance.decisions.overruled:
+        yield f"{tuple(mention)} is decided to be a mention and ruled out"
+    for mention in sorted(instance.decisions.alone & holder.keys()):
+        yield f"{tuple(mention)} is decided to be alone and in a chain"
     for mention in sorted(instance.required - holder.keys()):
         yield f"{tuple(mention)} is enforced and in no chain"
     places = []

@@ -61,7 +61,7 @@ class Point:
     cuts: Cuts
     """The inequalities it was solved with."""
     multipliers: Ints
-    """One multiplier for each cut, triangles first, in units of 2^-shift."""
+    """One multiplier for each row, triangles first, then other stars, in units of 2^-shift."""
     reduced: Ints
     """The reduced gain of every pair in the same units: symmetric, 0 for forbidden pairs."""
     shift: int

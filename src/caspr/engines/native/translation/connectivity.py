@@ -96,4 +96,4 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
 
 def _may_exist(instance: Instance, mention: Span) -> bool:
     known = mention in instance.votes.signatures or mention in instance.decisions.group_of
-    return known and not instance.decisions.rules_out(mention)
+    return known and not instance.decisions.excludes(mention)

@@ -95,7 +95,7 @@ class Part:
 
 def enforced_bundles(instance: Instance) -> Bundles:
     """Return the mentions that decisions put into one chain."""
-    return tuple(group.mentions for group in instance.decisions.groups)
+    return instance.bundles
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:

@@ -27,6 +27,9 @@ export interface Chain {
   mentions: MentionId[];
   /** Whether all its mentions are enforced. */
   decided: boolean;
+  /** What the entity is called, and of what type it is; empty if nobody said. */
+  name: string;
+  type: string;
 }
 
 export interface Cost {
@@ -40,7 +43,7 @@ export interface Cost {
   before?: number;
 }
 
-export type DecisionKind = "chain" | "together" | "apart" | "exists" | "absent" | "empty";
+export type DecisionKind = "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name";
 
 export interface Decision {
   id: string;
@@ -197,8 +200,12 @@ export interface Explanation {
 
 /** What the page asks the server to do; `review/session/operations.py` says what each means. */
 export type Operation =
-  | { do: "together" | "apart" | "exists" | "absent" | "split"; mentions: MentionId[] }
+  | {
+      do: "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "split";
+      mentions: MentionId[];
+    }
   | { do: "into"; mentions: MentionId[]; chain: ChainId }
+  | { do: "name"; chain: ChainId; name?: string; type?: string }
   | { do: "empty"; tokens: number[] }
   | { do: "accept"; chain: ChainId }
   | { do: "merge"; chains: ChainId[] }

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats
-from caspr.engines.native.partition.lp import FINE, SHIFT, Program, Rows, model_of, program_of, run
+from caspr.engines.native.partition.lp import FINE, SHIFT, Point, Program, Rows, model_of, program_of, run
 from caspr.engines.native.partition.partners.demand import Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
@@ -47,35 +47,21 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class PartnerPoint:
-    """A solved relaxation with demands."""
+class PartnerPoint(Point):
+    """A solved relaxation with demands.
 
-    x: Floats
-    """The symmetric matrix of the pairs, 1 on the diagonal."""
+    It has a slack for each star, then for each partner star, and a multiplier for each row of a partner,
+    too. Its bound holds for clusterings that meet the demands.
+    """
+
     first: tuple[Floats, ...]
     """How much each partner is the first, for every demand."""
-    cuts: Cuts
-    """The stars it was solved with."""
     partner_cuts: PartnerCuts
-    """The partner stars."""
+    """The partner stars it was solved with."""
     tied: tuple[Place, ...]
     """The partners with a row y <= x; then those with a row y <= z."""
-    multipliers: Ints
-    """One for each star, each partner star and each row of a partner, in units of 2^-shift."""
-    reduced: Ints
-    """The reduced gain of every pair in the same units: symmetric, 0 for forbidden pairs."""
     chosen: tuple[Ints, ...]
     """The reduced gain of each partner as the first, for every demand."""
-    shift: int
-    """The unit's exponent."""
-    scaled: int
-    """The bound in the same units: no clustering that meets the demands gains more."""
-    slack: Floats
-    """By how much each star and partner star is satisfied."""
-
-    def bound(self, step: int) -> int:
-        """Return the bound as a value that a clustering could have."""
-        return (self.scaled >> self.shift) // step * step
 
 
 @dataclass(frozen=True)
@@ -247,17 +233,17 @@ def safe_bound(
     weights = values[rows.columns[entries]] * rows.signs[entries]
     activity: Floats = np.bincount(line, weights=weights, minlength=stars).astype(np.float64)
     return PartnerPoint(
-        x,
-        _by_demand(values, columns),
-        program.cuts.weighing(duals[: len(program.cuts)]),
-        PartnerCuts(partner_cuts.stars, duals[len(program.cuts) : stars]),
-        lines.tied,
-        multipliers,
-        matrix,
-        chosen,
-        shift,
-        scaled,
-        1.0 - activity[:stars],
+        x=x,
+        cuts=program.cuts.weighing(duals[: len(program.cuts)]),
+        multipliers=multipliers,
+        reduced=matrix,
+        shift=shift,
+        scaled=scaled,
+        slack=1.0 - activity[:stars],
+        first=_by_demand(values, columns),
+        partner_cuts=PartnerCuts(partner_cuts.stars, duals[len(program.cuts) : stars]),
+        tied=lines.tied,
+        chosen=chosen,
     )
 
 
