@@ -142,9 +142,7 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
     return f"Which entity is {quoted}?"
 
 
-def reason(
-    placing: Placing, snapshot: Snapshot, question: Question, choices: Sequence[Choice]
-) -> str | None:
+def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Sequence[Choice]) -> str | None:
     """Return why the result is not what most annotators say; `None` if it is."""
     if question.kind is QuestionKind.BOUNDARY or not is_overruled(placing, question):
         return None

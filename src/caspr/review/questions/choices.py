@@ -1,8 +1,8 @@
 """The choices of a question: where annotators, the result and the cheapest alternative put its mention.
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none. It
-is represented by its *anchor*: the mention that most annotators link with the asked one, an earlier one if
-possible, the nearest of these. Answering with an entity says that the mention and the anchor are the same, and
+is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators link
+with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor are the same, and
 that the doubts of all other entities are different; see `session.operations.answers`.
 
 For a question about boundaries the choices are the boundaries.
@@ -118,9 +118,9 @@ def _entity(
     )
 
 
-def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[int, bool, bool, int]:
+def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[bool, int, bool, int]:
     earlier = partner.place < span
-    return partner.evidence.k, earlier, partner.mention in doubts, -abs(partner.place.start - span.start)
+    return earlier, partner.evidence.k, partner.mention in doubts, -abs(partner.place.start - span.start)
 
 
 def _supporters(

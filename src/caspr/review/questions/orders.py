@@ -46,7 +46,10 @@ class Filter:
         if not (self.annotator or self.entity or self.overruled):
             return True
         stances = placing.stances(question.mention)
-        if self.entity and self.entity not in {entity_of(placing, question), *(one.entity for one in stances)}:
+        if self.entity and self.entity not in {
+            entity_of(placing, question),
+            *(one.entity for one in stances),
+        }:
             return False
         if self.overruled and not is_overruled(placing, question):
             return False

@@ -28,14 +28,23 @@ PRICE_SECONDS = 2.0
 DEFAULT_ORDER = next(iter(ORDERS))
 
 
+@dataclass(frozen=True)
+class _InSnapshot:
+    """What is known about the questions in one snapshot."""
+
+    placing: Placing
+    snapshot: Snapshot
+    prices: dict[str, dict[str, ChoicePrice]] = field(default_factory=dict)
+    """The prices of the choices of each question, by their ids."""
+
+
 @dataclass
 class Queue:
     """The questions of one document, and what is known about them in the snapshot that was asked about last."""
 
     solver: Solver
     """The document and its annotations."""
-    _placing: Placing | None = field(default=None, repr=False)
-    _prices: dict[str, dict[str, ChoicePrice]] = field(default_factory=dict, repr=False)
+    _known: _InSnapshot | None = field(default=None, repr=False)
 
     @cached_property
     def united(self) -> UnitedMentions:
@@ -56,33 +65,40 @@ class Queue:
         """What it costs to move one mention alone."""
         return Moves(self.solver.incremental.instance)
 
+    def _at(self, snapshot: Snapshot) -> _InSnapshot:
+        """Return what is known in a snapshot; other threads may ask about another one meanwhile."""
+        known = self._known
+        if known is None or known.snapshot is not snapshot:
+            self.moves.forget_others(snapshot.chains)
+            placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
+            known = self._known = _InSnapshot(placing, snapshot)
+        return known
+
     def placing(self, snapshot: Snapshot) -> Placing:
         """Return where the mentions are in a snapshot."""
-        if self._placing is None or self._placing.snapshot is not snapshot:
-            self.moves.forget_others(snapshot.chains)
-            self._prices = {}
-            self._placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
-        return self._placing
+        return self._at(snapshot).placing
 
     def _counted(self, decisions: Decisions) -> Placing:
         """Return where mentions are under decisions, in the last result if that has them."""
-        known = self._placing
-        same = known is not None and known.decisions is decisions
-        return known if known is not None and same else Placing(self.solver, self.united, decisions)
+        known = self._known
+        if known is not None and known.placing.decisions is decisions:
+            return known.placing
+        return Placing(self.solver, self.united, decisions)
 
     def question(self, id: str) -> Question | None:
         """Find a question by its id."""
         return self._by_id.get(id)
 
-    def open(
-        self, snapshot: Snapshot, order: str = DEFAULT_ORDER, wanted: Filter | None = None
-    ) -> list[Question]:
-        """Return the questions that no decision answers and a filter lets through, in an order."""
+    def open(self, snapshot: Snapshot, order: str = "") -> list[Question]:
+        """Return the questions that no decision answers, in an order; one that is unknown is the default."""
         placing = self.placing(snapshot)
         left = without_waiting(one for one in self.questions if placing.is_open(one))
-        if wanted is not None:
-            left = [one for one in left if wanted.lets_through(placing, one)]
         return ORDERS.get(order, ORDERS[DEFAULT_ORDER])(placing, self.moves, left)
+
+    def filtered(self, questions: Sequence[Question], snapshot: Snapshot, wanted: Filter) -> list[Question]:
+        """Return the questions that a filter lets through."""
+        placing = self.placing(snapshot)
+        return [one for one in questions if wanted.lets_through(placing, one)]
 
     def progress(self, decisions: Decisions) -> dict[str, int]:
         """Count the questions, and those that decisions answer."""
@@ -105,12 +121,11 @@ class Queue:
         self, question: Question, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]
     ) -> bool:
         """Price the choices of a question that have no price yet; return whether all have one now."""
-        placing = self.placing(snapshot)
-        known = self._prices.setdefault(question.id, {})
-        choices = [one for one in find_choices(placing, self.moves, question)]
+        here = self._at(snapshot)
+        known = here.prices.setdefault(question.id, {})
+        choices = find_choices(here.placing, self.moves, question)
         if len(known) <= len(choices):
-            found = PriceList(placing, snapshot).prices(question, choices, seconds, cancelled)
-            known.update(found)
+            known.update(PriceList(here.placing, snapshot).prices(question, choices, seconds, cancelled))
         return len(known) > len(choices)
 
     def price_first(self, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> None:
@@ -127,9 +142,9 @@ class Queue:
 
     def card(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
         """Return a question with its choices as JSON for the page."""
-        placing = self.placing(snapshot)
-        prices = self._prices.get(question.id, {})
-        return cards.card(placing, snapshot, question, self.choices(question, snapshot), prices)
+        here = self._at(snapshot)
+        choices = find_choices(here.placing, self.moves, question)
+        return cards.card(here.placing, snapshot, question, choices, here.prices.get(question.id, {}))
 
     def stakes(self, snapshot: Snapshot, questions: Sequence[Question]) -> dict[str, int]:
         """Return how many of some questions are ties, close or clear, and which mentions they can move."""
