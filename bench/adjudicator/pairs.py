@@ -1,4 +1,4 @@
-"""Questions about pairs of mentions, as the page asked them before there were cards: what cards are compared with.
+"""Questions about pairs of mentions, as the page asked them before there were cards, for comparison.
 
     mention   a span that some annotators marked and some did not: is it a mention?
     link      for every mention that an annotator has in a chain after others: is it the same as the earlier

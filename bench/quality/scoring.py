@@ -63,6 +63,7 @@ def score_documents(
 
 
 def counts(gold: Annotation, response: Annotation, *, singletons: bool) -> list[list[float]]:
+    """Return numerator and denominator of recall and precision for each measure."""
     aligned = align(gold, response, singletons=singletons)
     counted = [SCORES[measure](aligned) for measure in MEASURES]
     return [

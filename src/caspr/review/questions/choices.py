@@ -1,9 +1,9 @@
 """The choices of a question: where annotators, the result and the cheapest alternative put its mention.
 
-An entity is a chain of the result, or mentions that annotators put into one chain and the result into none. It
-is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators link
-with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor are the same, and
-that the doubts of all other entities are different; see `session.operations.answers`.
+An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
+It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
+link with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor
+are the same, and that the doubts of all other entities are different; see `session.operations.answers`.
 
 For a question about boundaries the choices are the boundaries.
 """
@@ -19,7 +19,7 @@ from caspr.task.votes import Evidence
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
 
-MOST_ENTITIES = 7
+MOST_ENTITIES = 5
 """How many entities a question offers at most: those that most annotators name."""
 
 
@@ -126,7 +126,7 @@ def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[bo
 def _supporters(
     placing: Placing, question: Question, id: str | None, partners: Sequence[Partner]
 ) -> tuple[str, ...]:
-    """Return who says that the mention is of an entity; one that the result lacks, if they link its mentions."""
+    """Return who says that the mention is of an entity."""
     linking = 0
     for one in partners:
         linking |= one.evidence.givers

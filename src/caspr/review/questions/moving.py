@@ -86,7 +86,7 @@ class Moves:
         return min((*moved, *loose), default=0)
 
     def exchange(self, span: Span, other: Span, home: Chain | None) -> int:
-        """Estimate what another boundary in the place of one costs; nothing where the mention is in no chain."""
+        """Estimate what another boundary in the place of one costs; 0 for a mention in no chain."""
         if home is None or other == span:
             return 0
         return self.gain(span, home) - self.gain(other, home) + self.pair_gain(other, span)

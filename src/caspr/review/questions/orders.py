@@ -1,6 +1,6 @@
 """Orders and filters of questions.
 
-    valuable   links and boundaries before mentions, then the cheapest to decide otherwise, then the closest votes
+    valuable   links and boundaries before mentions, then the cheapest to decide otherwise, then close votes
     text       in the order of the text
     entity     entity by entity, each in the order of the text
 

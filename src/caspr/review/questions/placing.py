@@ -4,7 +4,7 @@ A mention may have several boundaries (`finding`). Its *place* is the one that t
 else that of most annotators which decisions allow. Decisions about any boundary are about the mention.
 
 What an annotator *says* about a mention is the chain of the result that holds most of the other mentions of
-the annotator's chain; an annotator's chain of which the result has nothing is an entity that the result lacks.
+the annotator's chain; if the result has none of them, it is an entity that the result lacks.
 """
 
 from collections import Counter

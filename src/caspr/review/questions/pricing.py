@@ -1,8 +1,8 @@
 """Exact prices of choices: what the best result costs more in which a mention is where a choice puts it.
 
-The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that the
-mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without the
-others, so they have one price.
+The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that
+the mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without
+the others, so they have one price.
 """
 
 from collections.abc import Callable, Iterator, Sequence

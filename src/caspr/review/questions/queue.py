@@ -40,7 +40,7 @@ class _InSnapshot:
 
 @dataclass
 class Queue:
-    """The questions of one document, and what is known about them in the snapshot that was asked about last."""
+    """The questions of one document, and what is known about them in the last snapshot."""
 
     solver: Solver
     """The document and its annotations."""

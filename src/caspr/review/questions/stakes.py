@@ -6,6 +6,7 @@ answers changed anything shows whether going on is worth it.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from caspr.review.session.solver import Snapshot
 from caspr.task.settings import Settings
@@ -35,11 +36,7 @@ def price_classes(priced: Sequence[tuple[Span, int]], settings: Settings) -> dic
 def last_changes(steps: Sequence[Snapshot]) -> dict[str, int]:
     """Count the last decisions among some snapshots in a row, and those that changed the result."""
     recent = steps[-LAST - 1 :]
-    pairs = [
-        (before, after)
-        for before, after in zip(recent, recent[1:], strict=False)
-        if before.entries != after.entries
-    ]
+    pairs = [(before, after) for before, after in pairwise(recent) if before.entries != after.entries]
     return {"decisions": len(pairs), "changed": sum(_differ(*pair) for pair in pairs)}
 
 

@@ -188,7 +188,7 @@ class History:
         return {**difference, **self.status(), "full": False}
 
     def stakes(self, questions: Sequence[Question]) -> dict[str, int]:
-        """Return what some questions can still change, and how many of the last decisions changed anything."""
+        """Return what some questions can still change, and what the last decisions changed."""
         recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
         return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
 

@@ -65,6 +65,6 @@ def _nearest(mention: Span, others: Iterable[Span]) -> Span:
 
 
 def _is_decided(context: OperationContext, mention: Span, span: Span, same: Iterable[Span]) -> bool:
-    """Return whether a mention is kept apart already, or is decided to be the same as those it is put with."""
+    """Return whether a mention is kept apart already, or is the same as those it is put with."""
     decisions = context.snapshot.decisions
     return decisions.separates(mention, span) or any(decisions.joins(span, one) for one in same)
