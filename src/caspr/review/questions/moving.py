@@ -79,7 +79,7 @@ class Moves:
             others = [one for one in question.spans if one not in placing.ruled_out and one != span]
             return min((self.exchange(span, other, home) for other in others), default=0)
         moved = [here - self.gain(span, chain) for chain in placing.reachable(question) if chain is not home]
-        if home is not None:
+        if home is not None and len(home.mentions) > 1:
             return min((here, *moved))
         unplaced = (place for _, place in placing.partners(question.mention, span))
         loose = (-self.pair_gain(span, place) for place in unplaced if place not in placing.chain_of)

@@ -116,7 +116,9 @@ function choiceItem(app, card, choice, i, marked, actions) {
  */
 function entityLabel({ store }, choice) {
   const anchor = make("bdi", { class: "anchor" }, store.words(choice.anchor, 60));
-  const others = [...new Set(choice.mentions.filter((id) => id !== choice.anchor).map((id) => store.words(id, 28)))];
+  const others = [
+    ...new Set(choice.mentions.filter((id) => id !== choice.anchor).map((id) => store.words(id, 28))),
+  ];
   const shown = others.slice(0, SHOWN).join(" · ");
   const size = counted(choice.size, "mention");
   const name = choice.chain === null ? null : store.chain(choice.chain)?.name;
@@ -142,7 +144,13 @@ function entityLabel({ store }, choice) {
  * @param {Choice} choice
  */
 function boundaryLabel({ store }, choice) {
-  return [make("span", { class: "choice-head" }, make("bdi", { class: "anchor" }, `[${store.words(choice.anchor, 90)}]`))];
+  return [
+    make(
+      "span",
+      { class: "choice-head" },
+      make("bdi", { class: "anchor" }, `[${store.words(choice.anchor, 90)}]`),
+    ),
+  ];
 }
 
 /** @param {string[]} names */

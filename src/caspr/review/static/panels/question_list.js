@@ -59,10 +59,14 @@ export function questionFilters(app, place, actions) {
           { class: "only-entity" },
           "only ",
           make("bdi", {}, entityWords(app, entity)),
-          button("×", () => {
-            place.change({ entity: "" });
-            actions.changed();
-          }, { kind: "quiet", name: "Show the questions of all entities" }),
+          button(
+            "×",
+            () => {
+              place.change({ entity: "" });
+              actions.changed();
+            },
+            { kind: "quiet", name: "Show the questions of all entities" },
+          ),
         )
       : null,
   );
@@ -117,8 +121,11 @@ function remaining({ mentions, ties, close, clear, most }, all) {
 }
 
 /** @param {Stakes} stakes */
-const recent = ({ decisions, changed }) =>
-  `Of the last ${counted(decisions, "decision")}, ${changed} changed the result.`;
+function recent({ decisions, changed }) {
+  if (decisions === 1)
+    return changed ? "Your last decision changed the result." : "Your last decision changed nothing.";
+  return `Of your last ${decisions} decisions, ${changed || "none"} changed the result.`;
+}
 
 /**
  * Make the list, with the questions of one entity together.
@@ -143,7 +150,9 @@ export function questionList(app, rows, most, found, current, place, actions) {
     { "aria-label": "All questions", class: "question-list" },
     make("h3", {}, `All questions (${found.toLocaleString("en")})`),
     ...[...groups].map(([entity, inside]) => group(app, entity, inside, current, place, actions)),
-    rows.length > most ? button(`Show more (${left.toLocaleString("en")})`, actions.showMore, { kind: "quiet" }) : null,
+    rows.length > most
+      ? button(`Show more (${left.toLocaleString("en")})`, actions.showMore, { kind: "quiet" })
+      : null,
     rows.length <= most && left > 0
       ? make("p", { class: "soft" }, `${left.toLocaleString("en")} more follow when these are answered.`)
       : null,

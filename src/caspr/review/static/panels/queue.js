@@ -80,9 +80,9 @@ export class QuestionQueue {
     this.#rows = [...left.filter(({ id }) => !skipped.has(id)), ...left.filter(({ id }) => skipped.has(id))];
   }
 
-  /** The question on the screen. */
-  get current() {
-    return this.#card;
+  /** The mentions of the question on the screen: the asked one, and those of its first choices. */
+  get asked() {
+    return this.#card ? shownMentions(this.#card) : [];
   }
 
   /**
@@ -267,7 +267,7 @@ export class QuestionQueue {
     this.#marked.clear();
     this.place.change({ current: card?.id ?? null });
     this.render();
-    this.app.text.showAsked(card ? shownMentions(card) : []);
+    this.app.text.showAsked(this.asked);
     if (!card) return;
     if (move) {
       this.app.text.reveal(card.mention);
@@ -334,14 +334,21 @@ export class QuestionQueue {
   #cardElement(card) {
     const here = this.#rows.findIndex(({ id }) => id === card.id);
     const found = this.#found.toLocaleString("en");
-    return questionCard(this.app, card, this.#marked, here < 0 ? `of ${found}` : `${here + 1} of ${found}`, {
-      choose: (choice) => this.#answer(choice.answer),
-      mark: (choice) => this.#toggle(choice),
-      confirm: () => this.yes(),
-      another: () => this.another(),
-      answer: (op) => this.#answer(op),
-      skip: () => this.skip(),
-    }, this.#offer());
+    return questionCard(
+      this.app,
+      card,
+      this.#marked,
+      here < 0 ? `of ${found}` : `${here + 1} of ${found}`,
+      {
+        choose: (choice) => this.#answer(choice.answer),
+        mark: (choice) => this.#toggle(choice),
+        confirm: () => this.yes(),
+        another: () => this.another(),
+        answer: (op) => this.#answer(op),
+        skip: () => this.skip(),
+      },
+      this.#offer(),
+    );
   }
 
   /** How many questions the filter lets through, without those that were answered since they were counted. */
@@ -408,7 +415,13 @@ function sameQuestion(one, other) {
   const content = ({ id, mention, text, choices, alone, absent, now, reason }) =>
     JSON.stringify([
       [id, mention, text, alone, absent, now, reason],
-      choices.map(({ id: choice, anchor, mentions, says, now: isNow }) => [choice, anchor, mentions, says, isNow]),
+      choices.map(({ id: choice, anchor, mentions, says, now: isNow }) => [
+        choice,
+        anchor,
+        mentions,
+        says,
+        isNow,
+      ]),
     ]);
   return content(one) === content(other);
 }

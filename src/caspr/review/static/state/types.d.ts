@@ -43,7 +43,8 @@ export interface Cost {
   before?: number;
 }
 
-export type DecisionKind = "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name";
+export type DecisionKind =
+  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name";
 
 export interface Decision {
   id: string;
