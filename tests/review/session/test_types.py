@@ -84,7 +84,7 @@ def test_questions_and_explanations(session: ReviewSession) -> None:
     cards = [history.queue.card(one, history.snapshot) for one in questions]
     check("QuestionCard", [{**card, "version": 1} for card in cards])
     check("Choice", [choice for card in cards for choice in card["choices"]])
-    check("Price", [card["leave"] for card in cards])
+    check("ComputedPrice", [card["leave"] for card in cards])
     check("Stakes", [history.stakes(questions)])
     explanation = history.viewer.explanation(Span(5, 5), history.snapshot, Limits(seconds=1))
     check("Explanation", [explanation])
