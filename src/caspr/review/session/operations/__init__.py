@@ -6,7 +6,7 @@ sentence for the user, and with the ids of the decisions that it contradicts, if
 
 from collections.abc import Callable, Mapping
 
-from caspr.review.session.operations import chains, mentions, others
+from caspr.review.session.operations import answers, chains, mentions, others
 from caspr.review.session.operations.context import Change, Ids, Operation, OperationContext, OperationError
 
 __all__ = ["VERBS", "Change", "Ids", "Operation", "OperationContext", "OperationError", "apply"]
@@ -25,6 +25,8 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "merge": chains.merge,
     "name": chains.name,
     "new": mentions.new,
+    "place": answers.place,
+    "prefer": answers.prefer,
     "free": others.free,
     "note": others.note,
     "unnote": others.unnote,
