@@ -122,8 +122,9 @@ function remaining({ mentions, ties, close, clear, most }, all) {
 
 /** @param {Stakes} stakes */
 function recent({ decisions, changed }) {
-  if (decisions === 1)
+  if (decisions === 1) {
     return changed ? "Your last decision changed the result." : "Your last decision changed nothing.";
+  }
   return `Of your last ${decisions} decisions, ${changed || "none"} changed the result.`;
 }
 
