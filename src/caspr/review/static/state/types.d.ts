@@ -44,16 +44,7 @@ export interface Cost {
 }
 
 export type DecisionKind =
-  | "chain"
-  | "together"
-  | "apart"
-  | "exists"
-  | "mention"
-  | "alone"
-  | "absent"
-  | "empty"
-  | "name"
-  | "nested";
+  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
 
 export interface Decision {
   id: string;
