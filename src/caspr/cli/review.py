@@ -150,10 +150,13 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict
     from caspr.review.project.adding import add_to_review
     from caspr.review.project.listing import is_project
     from caspr.review.session.opening import is_review
+    from caspr.text.checks import refuse_golds
 
     if len(files) != 1 or not (is_project(files[0]) or is_review(files[0])):
         raise InputError("--add: found annotators' files, expected a project or a review file to add to")
     annotations = read_all(added, **reading(given))
+    for group in annotations if not given["allow_gold"] else ():
+        refuse_golds(group, others=1)
     print_lines(add_to_review(files[0], annotations, who, lambda settings: changed(settings, given)))
 
 

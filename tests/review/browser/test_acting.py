@@ -84,7 +84,7 @@ def test_an_entity_is_named_and_found_by_its_name(page: Page) -> None:
     dialog.get_by_label("Type").fill("person")
     press(page, "Enter")
     expect(page.locator("#detail .entity-name").first).to_have_text(" Sir William")
-    press(page, "3", "E")
+    press(page, "C", "E")
     page.keyboard.type("william")
     expect(page.locator("#chains .chain-head")).to_have_count(1)
     expect(page.locator("#chains .chain-head")).to_contain_text("person")
@@ -98,7 +98,7 @@ def test_the_text_is_searched(page: Page) -> None:
     press(page, "Control+a")
     page.keyboard.type("nowhere")
     expect(page.locator("#find-count")).to_have_text("not found")
-    press(page, "Escape", "1")
+    press(page, "Escape", "Q")
     expect(page.locator("#find")).to_have_value("nowhere")
 
 
@@ -125,7 +125,7 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
 
 def test_a_decision_is_judged(page: Page) -> None:
     mention(page, "5-5").click()
-    press(page, "x", "4")
+    press(page, "x", "D")
     page.get_by_role("button", name=re.compile("^Judge")).first.click()
     dialog = page.get_by_role("dialog", name="Judge this decision")
     assert violations(page) == []

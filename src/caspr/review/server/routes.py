@@ -17,6 +17,7 @@ from caspr.errors import CasprError, OutputError
 from caspr.formats.registry import FORMATS
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
+from caspr.review.questions.orders import Filter
 from caspr.review.server.blind import blind_explanation, blind_state, refuse_named
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Address, Guard, Keys
@@ -65,6 +66,7 @@ def make_app(
             Route(f"{one}/events", pages.events),
             Route(f"{one}/mention/{{mention}}", pages.mention),
             Route(f"{one}/questions", pages.questions),
+            Route(f"{one}/question/{{question}}", pages.question),
             Route(f"{one}/export", pages.export),
             Route(f"{one}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
@@ -153,18 +155,40 @@ class Pages:
         return JSONResponse(blind_explanation(found, names) if self.blind else found)
 
     async def questions(self, request: Request) -> Response:
-        """Return the open questions, the most valuable first."""
+        """Return the open questions in an order, those that a filter lets through, and what is at stake."""
         history = await run_in_threadpool(self._history, request)
+        wanted = Filter.of(request.query_params)
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
+            every = queue.open(snapshot, request.query_params.get("order", ""))
+            found = queue.filtered(every, snapshot, wanted)
             return {
-                "questions": [queue.view(one, snapshot) for one in queue.open(snapshot)[:MOST_QUESTIONS]],
+                "questions": queue.rows(found[:MOST_QUESTIONS], snapshot),
+                "found": len(found),
                 "version": history.version,
+                "stakes": history.stakes(every),
                 **queue.progress(snapshot.decisions),
             }
 
         return JSONResponse(await run_in_threadpool(listed))
+
+    async def question(self, request: Request) -> Response:
+        """Return a question with its choices; `prices` waits until they are priced, or time is up."""
+        history = await run_in_threadpool(self._history, request)
+        question = history.queue.question(request.path_params["question"])
+        if question is None:
+            raise IndexError(request.path_params["question"])
+
+        def asked() -> dict[str, Any]:
+            snapshot, version = history.snapshot, history.version
+            if "prices" in request.query_params:
+                history.queue.price(
+                    question, snapshot, EXPLANATION_SECONDS, lambda: history.snapshot is not snapshot
+                )
+            return {**history.queue.card(question, snapshot), "version": version}
+
+        return JSONResponse(await run_in_threadpool(asked))
 
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""

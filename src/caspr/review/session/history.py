@@ -4,7 +4,7 @@ An operation becomes a `Step`, which changes nothing yet: the session writes its
 commits it afterwards. So a step that cannot be written was never taken.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -13,6 +13,9 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
+from caspr.review.questions.finding import Question
+from caspr.review.questions.queue import Queue
+from caspr.review.questions.stakes import LAST, last_changes
 from caspr.review.session.entries import (
     Decision,
     DecisionEntry,
@@ -23,7 +26,6 @@ from caspr.review.session.entries import (
 )
 from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError, apply
 from caspr.review.session.operations.refusals import refusal, worded
-from caspr.review.session.questions import Queue
 from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
@@ -195,11 +197,14 @@ class History:
         self.past, self.future, self.snapshot = step.past, step.future, step.snapshot
         self.version += 1
         self.working = working
-        if step.snapshot.entries != before.entries or step.snapshot.chains != before.chains:
-            self.queue.prices = {}
         difference = self.viewer.difference(before, step.snapshot, step.named)
         difference["cost"]["before"] = before.value
         return {**difference, **self.status(), "full": False}
+
+    def stakes(self, questions: Sequence[Question]) -> dict[str, int]:
+        """Return what some questions can still change, and what the last decisions changed."""
+        recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
+        return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
 
     def _words(self, label: str) -> str:
         return in_words(label, self.solver.document)

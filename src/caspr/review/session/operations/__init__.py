@@ -7,7 +7,7 @@ sentence for the user, and with the ids of the decisions that it contradicts, if
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from caspr.review.session.operations import boundaries, chains, mentions, others
+from caspr.review.session.operations import answers, boundaries, chains, mentions, others
 from caspr.review.session.operations.context import (
     Change,
     DecidedError,
@@ -36,6 +36,8 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "merge": chains.merge,
     "name": chains.name,
     "new": mentions.new,
+    "place": answers.place,
+    "prefer": answers.prefer,
     "move": boundaries.move,
     "nested": mentions.nested,
     "free": others.free,

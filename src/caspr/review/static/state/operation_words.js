@@ -25,6 +25,8 @@ export const LABELS = {
   split: "own chain",
   merge: "chains merged",
   new: "new mention",
+  place: "not these",
+  prefer: "boundary",
   move: "boundary moved",
   free: "taken back",
   rate: "category or confidence",
@@ -59,6 +61,8 @@ function labelOf(op) {
   if (op.do === "name") return `entity ${op.chain} named${op.name ? ` ${op.name}` : ""}`;
   if (op.do === "accept") return `chain ${op.chain} as it stands`;
   if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
+  if (op.do === "place" && (op.with.length || op.chain)) return LABELS.together;
+  if (op.do === "place" && op.exists) return "a new entity";
   return LABELS[op.do];
 }
 
@@ -69,6 +73,7 @@ function labelOf(op) {
  */
 function mentionsOf(op) {
   if ("mentions" in op) return op.mentions;
+  if (op.do === "place") return [op.mention, ...(op.with.length ? op.with : op.apart)];
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
   return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
