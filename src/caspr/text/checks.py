@@ -25,10 +25,13 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def refuse_golds(annotations: Sequence[Annotation]) -> None:
-    """Refuse golds of earlier adjudications beside the work of annotators, who would be counted twice."""
+def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
+    """Refuse golds of earlier adjudications beside the work of annotators, who would be counted twice.
+
+    `others` is the number of annotators who are there already.
+    """
     golds = [annotation for annotation in annotations if annotation.adjudicated]
-    if golds and len(golds) < len(annotations):
+    if golds and len(golds) < len(annotations) + others:
         gold = golds[0].document
         raise InputError(
             f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "

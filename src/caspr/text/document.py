@@ -35,6 +35,14 @@ class Span(NamedTuple):
         """
         return self.start <= other.start and other.end <= self.end and self != other
 
+    def overlaps(self, other: "Span") -> bool:
+        """Return whether two spans share a token.
+
+        >>> Span(1, 3).overlaps(Span(3, 4)), Span(1, 2).overlaps(Span(3, 4))
+        (True, False)
+        """
+        return self.start <= other.end and other.start <= self.end
+
     def nests_with(self, other: "Span") -> bool:
         """Return whether one of the two spans lies inside the other."""
         return self.contains(other) or other.contains(self)

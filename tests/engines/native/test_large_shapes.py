@@ -9,11 +9,13 @@ from caspr.engines import brute
 from caspr.engines.native import solve, state
 from caspr.engines.native.partition.sparse import splitting
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.translation import links, translate
+from caspr.engines.native.translation import links, rough, translate
 from caspr.proof.certify import certify
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.price.pricing import price
+from caspr.task.price.rules import violations
 from caspr.task.solution import Solution, Status, Stop
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
@@ -61,6 +63,8 @@ def everything_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "MISSING", 0.4)
     monkeypatch.setattr(state, "LARGE", 2)
     monkeypatch.setattr(translate, "LARGE", 2)
+    monkeypatch.setattr(rough, "MANY", 0)
+    monkeypatch.setattr(rough, "DENSE", 0.0)
 
 
 @pytest.mark.usefixtures("everything_sparse")
@@ -94,6 +98,25 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
     if truth.status is not Status.INFEASIBLE:
         certify(instance, ours)
         assert ours.bound <= truth.value <= ours.value
+
+
+@pytest.mark.usefixtures("everything_sparse")
+def test_first_estimates_hold() -> None:
+    """A value is what a legal partition costs, and no solution costs less than the bound."""
+    raised = offered = 0
+    dense = [noisy(name, mentions=7, seed=seed) for seed in range(12) for name in OBJECTIVES]
+    for seed, instance in enumerate([*dense, *(random_instance(seed, mentions=7) for seed in range(100))]):
+        truth, here = brute.solve(instance, Limits()), state.SolveState(instance, Watch())
+        rough.estimate(here)
+        if truth.status is Status.INFEASIBLE:
+            assert here.value is None
+            continue
+        assert (here.bound or 0) <= truth.value <= (truth.value if here.value is None else here.value), seed
+        raised += bool(here.bound)
+        if here.value is not None and here.best is not None:
+            assert price(instance, here.best).total == here.value and not any(violations(instance, here.best))
+            offered += 1
+    assert raised > 30 and offered > 30
 
 
 SHAPES = {

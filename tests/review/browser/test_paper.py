@@ -77,7 +77,7 @@ def test_questions_are_answered_and_counted(page: Page) -> None:
     first = page.locator("#question").inner_text()
     page.locator("#queue").get_by_role("button", name="Skip").click()
     expect(page.locator("#question")).not_to_have_text(first)
-    page.locator("#queue").get_by_role("button", name="Yes").click()
+    page.locator("#queue").get_by_role("button", name="Not a mention").click()
     expect(page.locator("#status .progress")).not_to_contain_text("0 of")
     expect(open_questions).not_to_contain_text(f"of {total}")
 
@@ -167,7 +167,7 @@ def test_a_new_mention_by_dragging(page: Page) -> None:
     page.mouse.up()
     expect(page.locator("#selection-bar")).to_contain_text("3 tokens: 4 5 6")
     page.get_by_role("button", name="New mention").click()
-    page.get_by_role("option").nth(1).click()
+    page.get_by_role("dialog").get_by_role("option").nth(1).click()
     expect_in_text(page, "4-6", there=True)
     expect(mention(page, "4-6")).to_be_focused()
 

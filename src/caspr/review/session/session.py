@@ -37,8 +37,6 @@ FIRST_LOOK = 0.5
 """Seconds after which an operation is answered with the best result so far; the search continues."""
 PRICING = 20.0
 """Seconds for pricing questions in the background after each change."""
-PRICES_PER_EVENT = 20
-"""How many questions are priced between two events to the page."""
 
 Listener = Callable[[int, str, dict[str, Any]], None]
 """Called with every event: the number of the document, the kind of event, and its data."""
@@ -259,12 +257,7 @@ class ReviewSession:
         if history is not None and history.working:
             self._improve(number, history, cancelled)
         if history is not None:
-            priced = 0
-            for priced, _ in enumerate(history.queue.price(history.snapshot, PRICING, cancelled), 1):
-                if priced % PRICES_PER_EVENT == 0:
-                    self._publish(number, "questions", {})
-            if priced % PRICES_PER_EVENT:
-                self._publish(number, "questions", {})
+            history.queue.price_first(history.snapshot, PRICING, cancelled)
         self._open_rest(cancelled)
 
     def _open_rest(self, cancelled: Cancelled) -> None:

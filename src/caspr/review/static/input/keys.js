@@ -1,4 +1,5 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
+import { KEYS } from "../panels/card.js";
 import { isDialogOpen, openDialog } from "../ui/dialog.js";
 import { around, make } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
@@ -26,9 +27,18 @@ function bindings(app) {
     Questions: [
       anywhere("j", "next question", () => queue.move(1)),
       anywhere("k", "previous question", () => queue.move(-1)),
-      anywhere("y", "yes", () => queue.answer(true)),
-      anywhere("n", "no", () => queue.answer(false)),
-      anywhere("s", "skip it for now", () => queue.skip()),
+      ...[1, 2, 3, 4, 5].map((number) =>
+        anywhere(String(number), `answer with choice ${number}`, () => queue.choose(number)),
+      ),
+      anywhere(KEYS.another, "another entity …", () => queue.another()),
+      anywhere(KEYS.fresh, "a new entity", () => queue.fresh()),
+      anywhere(KEYS.alone, "a mention alone", () => queue.alone()),
+      anywhere(KEYS.absent, "not a mention", () => queue.absent()),
+      anywhere(KEYS.yes, "yes: the only choice, the marked ones, or what the result says", () => queue.yes()),
+      anywhere(KEYS.none, "no: none of these", () => queue.no()),
+      anywhere("Shift+1…5", "mark several choices that are one entity", () => {}),
+      anywhere(KEYS.skip, "skip it for now", () => queue.skip()),
+      anywhere(".", "show what became of the question meanwhile", () => queue.showLater()),
     ],
     Move: [
       inText("ArrowRight", "next mention (or token)", () => moves.mention(1)),
@@ -67,11 +77,11 @@ function bindings(app) {
       anywhere("q", "stop a running re-optimisation, keep the best so far", () => app.cancelSearch()),
     ],
     View: [
-      anywhere("1", "questions", () => side.show("queue", { focus: true })),
-      anywhere("2", "mention", () => side.show("detail", { focus: true })),
-      anywhere("3", "chains", () => app.openChains()),
+      anywhere("Q", "questions", () => side.show("queue", { focus: true })),
+      anywhere("M", "mention", () => side.show("detail", { focus: true })),
+      anywhere("C", "chains", () => app.openChains()),
       anywhere("/", "search the chains", () => app.searchChains()),
-      anywhere("4", "decisions and notes", () => side.show("decisions", { focus: true })),
+      anywhere("D", "decisions and notes", () => side.show("decisions", { focus: true })),
       anywhere("v", "text or matrix", () => app.switchView()),
       anywhere("h", "show or hide mentions that were left out", () => app.toggleLeftOut()),
       anywhere("o", "export", () => app.openExport()),
@@ -92,7 +102,7 @@ export function listenToKeys(app) {
     const isTyping = around(event, "input:not([type=checkbox]), textarea, select") !== null;
     const run = isTyping
       ? event.key === "Escape" && (() => app.escape())
-      : (rangeAction(app, event) ?? actionFor(app, event, byKey));
+      : (rangeAction(app, event) ?? markAction(app, event) ?? actionFor(app, event, byKey));
     if (!run) return;
     event.preventDefault();
     run();
@@ -138,6 +148,17 @@ function rangeAction(app, event) {
     default:
       return null;
   }
+}
+
+/**
+ * Return what Shift and a digit do: mark a choice of the question. Where digits themselves need Shift they answer.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function markAction({ queue }, { shiftKey, ctrlKey, code, key }) {
+  const digit = /^Digit([1-5])$/.exec(code);
+  if (!shiftKey || ctrlKey || !digit || /^[0-9]$/.test(key) || singleKeysAreOff()) return null;
+  return () => queue.mark(Number(digit[1]));
 }
 
 /** @type {(app: App, event: Event) => boolean} */

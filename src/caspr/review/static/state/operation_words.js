@@ -16,6 +16,8 @@ export const LABELS = {
   exists: "in some chain",
   mention: "a mention",
   alone: "alone",
+  nested: "may share an entity",
+  all: "several at once",
   name: "named",
   absent: "no mention",
   empty: "no boundary",
@@ -23,7 +25,11 @@ export const LABELS = {
   split: "own chain",
   merge: "chains merged",
   new: "new mention",
+  place: "not these",
+  prefer: "boundary",
+  move: "boundary moved",
   free: "taken back",
+  rate: "category or confidence",
   note: "note",
   unnote: "note deleted",
   done: "document done",
@@ -50,6 +56,8 @@ function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
   if (op.do === "accept") return `chain ${op.chain} as it stands`;
   if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
+  if (op.do === "place" && (op.with.length || op.chain)) return LABELS.together;
+  if (op.do === "place" && op.exists) return "a new entity";
   return LABELS[op.do];
 }
 
@@ -60,7 +68,8 @@ function labelOf(op) {
  */
 function mentionsOf(op) {
   if ("mentions" in op) return op.mentions;
+  if (op.do === "place") return [op.mention, ...(op.with.length ? op.with : op.apart)];
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
-  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
+  return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
 }
