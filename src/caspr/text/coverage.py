@@ -21,7 +21,7 @@ by looking at these annotations. One who saw 90 % of a text of 100 marks is foun
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain as flatten
 
@@ -174,6 +174,23 @@ def _part(row: TableRow, source: str) -> CoverageRow:
             "two whole numbers, the first from 1 and not above the second, or two empty cells",
         )
     return CoverageRow(annotator, document, Span(*numbers), row.line)
+
+
+def outside_coverage(annotations: Iterable[Annotation], coverage: Coverage) -> Iterator[Finding]:
+    """Warn about annotators who marked mentions in what they did not see, as far as coverage says.
+
+    Who marked a mention saw it; but who did so often has perhaps seen more than the table says.
+    """
+    for annotation in annotations:
+        name = annotation.annotator
+        outside = sorted(span for span in annotation.mentions if not coverage.sees(name, span))
+        if outside:
+            message = (
+                f"marked {times(len(outside), 'mention')} outside of what --coverage says (first at "
+                f"{annotation.document.place(outside[0].start)}): they count, but that others there are not "
+                "marked says nothing; if more was seen, say so in the table"
+            )
+            yield warning("marks-outside-coverage", message, count=len(outside), where=name)
 
 
 def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
