@@ -13,7 +13,7 @@ const MOST = 2000;
  * @param {string} wanted
  * @returns {Match[]}
  */
-export function findText(tokens, wanted) {
+function findText(tokens, wanted) {
   const needle = wanted.trim().toLowerCase().replace(/\s+/g, " ");
   if (!needle) return [];
   let text = "";

@@ -25,7 +25,7 @@ const NOTHING = "nothing";
  * @param {Version} one
  * @param {Version} other
  */
-export function sameEntities(one, other) {
+function sameEntities(one, other) {
   /** @type {Map<string, { first: ChainId, second: ChainId, shared: number }>} */
   const pairs = new Map();
   for (const [id, first] of one) {
@@ -54,7 +54,7 @@ export function sameEntities(one, other) {
  * @param {Map<ChainId, ChainId>} same
  * @returns {Map<MentionId, Difference>}
  */
-export function differences(one, other, same) {
+function differences(one, other, same) {
   /** @type {Map<MentionId, Difference>} */
   const found = new Map();
   for (const [id, entity] of one) {
