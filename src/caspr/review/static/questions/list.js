@@ -4,7 +4,7 @@ import { button, make, menu } from "../ui/dom.js";
 import { counted } from "../ui/words.js";
 import { entityWords } from "./card.js";
 /** @import { App } from "../app.js" */
-/** @import { QuestionPlace } from "../state/question_place.js" */
+/** @import { QuestionPlace } from "./place.js" */
 /** @import { ChainId, MentionId, QuestionRow, Questions, Stakes } from "../state/types.js" */
 
 const ORDERS = { valuable: "most valuable first", text: "in text order", entity: "entity by entity" };
@@ -122,8 +122,9 @@ function remaining({ mentions, ties, close, clear, most }, all) {
 
 /** @param {Stakes} stakes */
 function recent({ decisions, changed }) {
-  if (decisions === 1)
+  if (decisions === 1) {
     return changed ? "Your last decision changed the result." : "Your last decision changed nothing.";
+  }
   return `Of your last ${decisions} decisions, ${changed || "none"} changed the result.`;
 }
 
