@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Connection, classes_of, pairs_of
+from caspr.task.price.classes import Connection, classes_of, pairs_of
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 
@@ -36,7 +36,7 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
         yield f"has {tuple(inner)} inside {tuple(outer)}"
     classes = classes_of(instance, chain)
     joined = Connection(classes)
-    for pairs in pairs_of(classes):
+    for pairs in pairs_of(classes, counted=instance.prices.counted):
         if pairs.free or pairs.evidence.givers:
             joined.connect(pairs.first, pairs.second)
         elif not instance.prices.of(pairs.evidence).allowed:

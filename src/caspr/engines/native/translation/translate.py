@@ -39,7 +39,7 @@ from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -317,6 +317,8 @@ def _bundled(
 ) -> Part:
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
+    if not any(bundle):
+        return Part(problem, tuple(atoms), sum(gain_inside(instance, atom) for atom in atoms))
     count = len(atoms)
     numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
     labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))
@@ -339,8 +341,10 @@ def _bundled(
 
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
+    if len(mentions) < 2:
+        return 0
     total = 0
-    for pairs in pairs_of(classes_of(instance, mentions)):
+    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total

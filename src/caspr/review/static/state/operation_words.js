@@ -16,6 +16,8 @@ export const LABELS = {
   exists: "in some chain",
   mention: "a mention",
   alone: "alone",
+  nested: "may share an entity",
+  all: "several at once",
   name: "named",
   absent: "no mention",
   empty: "no boundary",
@@ -25,7 +27,9 @@ export const LABELS = {
   new: "new mention",
   place: "not these",
   prefer: "boundary",
+  move: "boundary moved",
   free: "taken back",
+  rate: "category or confidence",
   note: "note",
   unnote: "note deleted",
   done: "document done",
@@ -67,5 +71,5 @@ function mentionsOf(op) {
   if (op.do === "place") return [op.mention, ...(op.with.length ? op.with : op.apart)];
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
-  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
+  return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
 }

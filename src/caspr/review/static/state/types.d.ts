@@ -44,7 +44,7 @@ export interface Cost {
 }
 
 export type DecisionKind =
-  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name";
+  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
 
 export interface Decision {
   id: string;
@@ -56,6 +56,9 @@ export interface Decision {
   /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
   by: string | null;
   at: string | null;
+  /** What kind of error it corrects; empty if nobody said. */
+  category: string;
+  confidence: "" | "low" | "medium" | "high";
 }
 
 /** Who works on a document, and until when in UTC unless they go on. */
@@ -274,7 +277,7 @@ export interface Explanation {
 /** What the page asks the server to do; `review/session/operations.py` says what each means. */
 export type Operation =
   | {
-      do: "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "split";
+      do: "together" | "apart" | "exists" | "mention" | "alone" | "nested" | "absent" | "split";
       mentions: MentionId[];
     }
   | { do: "into"; mentions: MentionId[]; chain: ChainId }
@@ -292,8 +295,18 @@ export type Operation =
   | { do: "accept"; chain: ChainId }
   | { do: "merge"; chains: ChainId[] }
   | { do: "new"; start: number; end: number; chain: ChainId | null }
+  | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }
+  | { do: "rate"; decisions: string[]; category?: string; confidence?: string }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
   | { do: "done" | "reopen" }
+  | { do: "all"; ops: Operation[] }
   | { do: "undo" | "redo" };
+
+/** What can be done instead of a refused operation: an operation, or one that puts a mention into a chosen chain. */
+export interface Remedy {
+  label: string;
+  op: Operation | null;
+  choose: MentionId | null;
+}
