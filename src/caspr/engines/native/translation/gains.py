@@ -81,6 +81,13 @@ class Listed:
     forbidden: Bools
 
 
+def lonely_node(mentions: int) -> SparseProblem:
+    """Write down the problem of one node."""
+    nobody, nothing = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
+    size = np.array([mentions], dtype=np.int64)
+    return SparseProblem(size, None, nobody, nobody, nothing, np.empty(0, dtype=bool))
+
+
 def list_pairs(
     kind: Labels, sizes: Ints, links: Links, gains: PairGains, apart: tuple[Labels, Labels]
 ) -> SparseProblem:
