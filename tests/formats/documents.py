@@ -81,7 +81,7 @@ def statements(draw: st.DrawFn, length: int) -> list[Statement]:
         st.builds(Statement.of, st.just(StatementKind.ENFORCED), some, ids),
         st.builds(Statement.of, st.just(StatementKind.TOGETHER), several),
         st.builds(Statement.of, st.sampled_from(_OF_SOME), some),
-        st.builds(Statement.of, st.just(StatementKind.APART), two),
+        st.builds(Statement.of, st.sampled_from([StatementKind.APART, StatementKind.NESTED]), two),
     )
     return draw(st.lists(one, max_size=4))
 

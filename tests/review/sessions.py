@@ -73,6 +73,7 @@ def random_operation(rng: random.Random, state: Values) -> Values:
         {"do": "split", "mentions": several[:2]},
         {"do": "merge", "chains": [rng.choice(chains), rng.choice(chains)]},
         {"do": "new", "start": start, "end": rng.randint(start, last), "chain": rng.choice([None, *chains])},
+        {"do": "move", "mention": several[0], "start": start, "end": rng.randint(start, last)},
         {"do": "free", "decisions": [rng.choice([one["id"] for one in state["decisions"]] or ["d0"])]},
         {"do": "note", "mention": rng.choice([None, *mentions]), "text": "a note\n\u2028</script>"},
         {"do": "unnote", "id": rng.choice([one["id"] for one in state["notes"]] or ["n0"])},

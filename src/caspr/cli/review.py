@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     help="Where others reach the page: https://NAME of a proxy before it, or an address of this machine. "
     "Needs --team. Default: only this machine.",
 )
+@click.option("--blind", is_flag=True, help="Send no names of annotators to the page.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. Default: any that is free.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
 @click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per re-optimisation.")
@@ -58,6 +59,7 @@ def command(
     name: str | None,
     team: Path | None,
     host: str | None,
+    blind: bool,
     port: int,
     browser: bool,
     **given: Any,
@@ -85,7 +87,7 @@ def command(
         if browser and not people:
             Thread(target=webbrowser.open, args=(links[0][1],), daemon=True).start()
 
-    serve(work, port=port, place=place, people=people, ready=ready)
+    serve(work, port=port, place=place, people=people, ready=ready, blind=blind)
 
 
 def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: dict[str, Any]) -> "Workplace":

@@ -42,7 +42,15 @@ def entities(golds: Sequence[Annotation]) -> str:
     """Return in words how many entities and mentions gold standards have."""
     chains = sum(len(gold.chains) for gold in golds)
     mentions = sum(len(chain.mentions) for gold in golds for chain in gold.chains)
-    single = sum(len(gold.singletons) for gold in golds)
+    return counted_entities(chains, mentions, sum(len(gold.singletons) for gold in golds))
+
+
+def counted_entities(chains: int, mentions: int, single: int) -> str:
+    """Return in words how many entities there are with how many mentions, and how many with one mention.
+
+    >>> counted_entities(3, 8, 0), counted_entities(1, 2, 1)
+    ('3 entities with 8 mentions', '1 entity with 2 mentions, 1 entity with one')
+    """
     found = f"{times(chains, 'entity', 'entities')} with {times(mentions, 'mention')}"
     return found + (f", {times(single, 'entity', 'entities')} with one" if single else "")
 

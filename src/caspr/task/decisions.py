@@ -14,7 +14,8 @@ A *statement* says one thing and nothing else; it closes no token:
     mention    mentions that exist, in a chain with others or alone, whatever becomes of other chains of one;
     alone      mentions that exist and share a chain with nothing;
     absent     mentions that must not exist;
-    apart      two mentions that must not share a chain, whether they exist or not.
+    apart      two mentions that must not share a chain, whether they exist or not;
+    nested     two mentions that may share a chain although one is inside the other, and need not.
 
 All mentions that are in one chain by whatever cells and statements form a *group*. Cells and statements
 are also the units of blame: when decisions contradict each other, a minimal set of them is named.
@@ -44,6 +45,7 @@ class StatementKind(StrEnum):
     ALONE = "alone"
     ABSENT = "absent"
     APART = "apart"
+    NESTED = "nested"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Statement:
 
     kind: StatementKind
     mentions: tuple[Span, ...]
-    """Distinct, in text order; two of them for `apart`."""
+    """Distinct, in text order; two of them for `apart` and `nested`."""
     chain: str = ""
     """The id of the chain for `enforced`, empty otherwise."""
 
@@ -79,6 +81,8 @@ class Statement:
                 return f"{words} in some chain"
             case StatementKind.MENTION:
                 return f"{words} a mention" if len(self.mentions) == 1 else f"{words} mentions"
+            case StatementKind.NESTED:
+                return f"{words} may share a chain"
             case _:
                 return f"{words} {self.kind}"
 
@@ -212,9 +216,15 @@ class Decisions:
     @cached_property
     def apart(self) -> frozenset[Pair]:
         """Pairs that a statement keeps out of one chain, in text order."""
-        return frozenset(
-            (one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is StatementKind.APART
-        )
+        return self._pairs(StatementKind.APART)
+
+    @cached_property
+    def nested(self) -> frozenset[Pair]:
+        """Pairs that may share a chain although one is inside the other, in text order."""
+        return self._pairs(StatementKind.NESTED)
+
+    def _pairs(self, kind: StatementKind) -> frozenset[Pair]:
+        return frozenset((one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is kind)
 
     @cached_property
     def torn(self) -> tuple[Pair, ...]:
@@ -251,11 +261,11 @@ class Decisions:
 
         All other decisions are about boundaries themselves.
         """
-        if not boundaries or not self.apart:
+        if not boundaries or not (self.apart or self.nested):
             return self
         statements = (
             Statement.of(one.kind, (boundaries.get(span, span) for span in one.mentions))
-            if one.kind is StatementKind.APART
+            if one.kind in (StatementKind.APART, StatementKind.NESTED)
             else one
             for one in self.statements
         )
@@ -285,8 +295,8 @@ class Decisions:
 def refuse_outside(document: Document, decisions: Decisions) -> None:
     """Raise `InputError` if a decision concerns tokens that the document does not have."""
     last = len(document.tokens)
-    stated = (span for one in (*decisions.statements, *decisions.names) for span in one.mentions)
-    for span in sorted({*decisions.permitted, *stated}):
+    stated = [one.mentions for one in decisions.statements] + [one.mentions for one in decisions.names]
+    for span in sorted(decisions.permitted.union(*stated)):
         if not 1 <= span.start <= span.end <= last:
             raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
     for token in sorted(decisions.closed):

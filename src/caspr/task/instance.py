@@ -189,9 +189,11 @@ class Instance:
         """Return whether one of two mentions lies inside the other and the rule keeps them apart.
 
         Heads are counted, whatever their weights. A decision that joins the two permits the pair, unless
-        nesting is never allowed.
+        nesting is never allowed; one that permits the pair always does.
         """
         if self.nested is Nesting.ALWAYS or not first.nests_with(second):
+            return False
+        if self.decisions.nested and (min(first, second), max(first, second)) in self.decisions.nested:
             return False
         if self.nested is Nesting.NEVER:
             return True

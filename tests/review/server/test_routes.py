@@ -150,9 +150,10 @@ def test_a_click(browser: Browser, session: ReviewSession) -> None:
     assert "exists: 4-4" in session.store.path.read_text()
     stale = browser.post("/d/0/do", json=UNDECIDED, headers=OURS)
     assert (stale.status_code, stale.json()["version"]) == (409, 2)
-    clash = {"version": 2, "op": {"do": "absent", "mentions": ["4-4"]}}
+    clash = {"version": 2, "op": {"do": "empty", "tokens": [4]}}
     refused = browser.post("/d/0/do", json=clash, headers=OURS)
     assert (refused.status_code, refused.json()["clashes"]) == (422, ["d1"])
+    assert refused.json()["remedies"][0]["op"]["do"] == "all"
     assert browser.get("/d/0/state").json()["version"] == 2
 
 

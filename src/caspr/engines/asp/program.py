@@ -146,6 +146,8 @@ def _decision_facts(instance: Instance) -> Iterator[str]:
         yield f"stands({span.start},{span.end})."
     for span in sorted(decisions.alone):
         yield f"alone({span.start},{span.end})."
+    for first, second in sorted(decisions.nested):
+        yield f"nested({first.start},{first.end},{second.start},{second.end})."
     for first, second in sorted(decisions.apart):
         yield f"apart({first.start},{first.end},{second.start},{second.end})."
 

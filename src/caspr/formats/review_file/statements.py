@@ -7,6 +7,7 @@
     # caspr alone: 5-5                  this is a mention, in no chain with others
     # caspr absent: 5-7                 none of these is a mention
     # caspr apart: 1-3 6-6              these two are not in one chain
+    # caspr nested: 1-3 3-3             these two may be in one chain, though one is inside the other
     # caspr note: {"mention": "5-7", "text": "ask Ann"}
 
 1. A mention is its first and its last token, numbered from 1 in each document.
@@ -53,6 +54,7 @@ _SHAPES = {
     StatementKind.ALONE: "`# caspr alone: 5-5`, one or more mentions",
     StatementKind.ABSENT: "`# caspr absent: 5-7`, one or more mentions",
     StatementKind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
+    StatementKind.NESTED: "`# caspr nested: 1-3 3-3`, two mentions",
 }
 _NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
 
@@ -142,9 +144,8 @@ def _statement(line: Line, kind: StatementKind, rest: str, source: str, tokens: 
         words = words[:-2]
     mentions = [read_mention(line, word, source, tokens, _SHAPES[kind]) for word in words]
     statement = Statement.of(kind, mentions, chain)
-    least, most = {StatementKind.APART: (2, 2), StatementKind.TOGETHER: (2, tokens * tokens)}.get(
-        kind, (1, tokens * tokens)
-    )
+    least = 2 if kind in (StatementKind.APART, StatementKind.NESTED, StatementKind.TOGETHER) else 1
+    most = 2 if kind in (StatementKind.APART, StatementKind.NESTED) else tokens * tokens
     if not least <= len(statement.mentions) <= most:
         raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
     return statement

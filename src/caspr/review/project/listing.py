@@ -28,7 +28,7 @@ _DECISION = re.compile(
     rf"# caspr (?:(?:{'|'.join(StatementKind)}|{CELLS}|{EMPTY}):|(?:name|type): .* by \".*\" at )"
 )
 _DONE = re.compile(r'# caspr done:\s*by ("(?:[^"\\]|\\.)*") at (\S+)')
-_SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at (\S+)\s*$')
+_SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at ([0-9TZ:-]+)(?:\s+(?:category|confidence)\s.*)?\s*$')
 
 
 @dataclass(frozen=True)

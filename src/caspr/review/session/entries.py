@@ -8,6 +8,7 @@ read back as decisions that close nothing; all others are decisions about cells,
 Lines beside the statements say who decided what about cells, and so keep apart what was decided one by one.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.names import EntityName, follow_names
-from caspr.text.document import Chain, Span
+from caspr.text.document import Chain, Document, Span
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Closing:
 
     def __str__(self) -> str:
         """Return a description for the page and for messages."""
-        listed = ", ".join(map(str, self.tokens))
-        return f"no mention starts or ends at token{'s' * (len(self.tokens) > 1)} {listed}"
+        listed = ", ".join(f"({token}, {token})" for token in self.tokens)
+        return f"no mention starts or ends at {listed}"
 
 
 @dataclass(frozen=True)
@@ -231,3 +232,18 @@ def _open(chains: Sequence[Chain], marked: Touching, named: Touching, cells: Dec
         if len(kept) == len(chosen):
             return kept
         chosen = kept
+
+
+def in_words(label: str, document: Document) -> str:
+    """Say what a label says with the words of the text instead of the numbers of tokens.
+
+    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
+    '“the girl” and “it” together'
+    """
+    last = len(document.tokens)
+
+    def worded(found: re.Match[str]) -> str:
+        span = Span(int(found[1]), int(found[2]))
+        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
+
+    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)

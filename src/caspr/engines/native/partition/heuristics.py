@@ -111,7 +111,7 @@ class Placement:
     @property
     def empty(self) -> int:
         """The last cluster: empty unless some node moved there since it was offered."""
-        return self.held.shape[1] - 1
+        return int(self.held.shape[1]) - 1
 
     def offer_empty(self) -> None:
         """Offer another empty cluster if the last one is taken."""

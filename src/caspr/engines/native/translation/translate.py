@@ -317,6 +317,8 @@ def _bundled(
 ) -> Part:
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
+    if not any(bundle):
+        return Part(problem, tuple(atoms), sum(gain_inside(instance, atom) for atom in atoms))
     count = len(atoms)
     numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
     labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))
@@ -339,6 +341,8 @@ def _bundled(
 
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
+    if len(mentions) < 2:
+        return 0
     total = 0
     for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)

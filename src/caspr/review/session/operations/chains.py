@@ -5,11 +5,19 @@ from dataclasses import replace
 from itertools import count
 
 from caspr.review.session.entries import Closing, DecisionEntry, EnforcedCells
-from caspr.review.session.operations.context import MOST, Change, Operation, OperationContext, OperationError
+from caspr.review.session.operations.context import (
+    MOST,
+    Change,
+    DecidedError,
+    Operation,
+    OperationContext,
+    OperationError,
+)
+from caspr.review.session.operations.replacing import without_replaced
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.names import EntityName
-from caspr.text.document import Chain
+from caspr.text.document import Chain, Span
 from caspr.text.printable import is_encodable
 
 LONGEST_NAME = 200
@@ -31,10 +39,11 @@ def split(context: OperationContext, operation: Operation) -> Change:
     id = home.pop()
     chain = context.snapshot.chain(id) if id is not None and not home else None
     if chain is None:
-        raise OperationError("found mentions of no chain or of several, expected some of one chain")
+        raise OperationError("These mentions are in no entity, or in several. Choose some of one entity.")
     rest = [span for span in chain.mentions if span not in mentions]
     if not rest:
-        raise OperationError("found a whole chain, expected a part of it to split off")
+        raise DecidedError("This is a whole entity already. Choose a part of it to split off.")
+    context = _without(context, mentions, chain.id)
     kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
     label = f"{len(mentions)} of chain {chain.id} split off"
     if len(mentions) == 1 and context.solver.settings.singletons is Singletons.DROP:
@@ -43,6 +52,17 @@ def split(context: OperationContext, operation: Operation) -> Change:
             kept, Statement.of(StatementKind.APART, [mentions[0], rest[0]]), label=label, named=mentions
         )
     return context.add(kept, Statement.of(StatementKind.ENFORCED, mentions, _fresh(context)), label=label)
+
+
+def _without(context: OperationContext, mentions: Collection[Span], chain: str) -> OperationContext:
+    """Take mentions out of decisions that put them into a chain."""
+    gone = Statement.of(StatementKind.ALONE, mentions)
+    entries = tuple(
+        one
+        for entry in context.snapshot.entries
+        for one in (without_replaced([entry], gone, mentions) if entry.chain == chain else (entry,))
+    )
+    return replace(context, snapshot=replace(context.snapshot, entries=entries))
 
 
 def _fresh(context: OperationContext) -> str:
@@ -111,7 +131,7 @@ def name(context: OperationContext, operation: Operation) -> Change:
     own = {key: None if value == votes[key] else value for key, value in said.items()}
     new = replace(before, mentions=chain.mentions, **own)
     if (new.name, new.type) == (before.name, before.type):
-        raise OperationError("the entity is called so already")
+        raise DecidedError("The entity is called so already.")
     entries = [entry for entry in context.snapshot.entries if entry is not old]
     if new.name is not None or new.type is not None:
         entries.append(DecisionEntry(context.ids.decision(), new, context.made))

@@ -6,9 +6,11 @@ from itertools import count
 from typing import Any
 
 from caspr.errors import CasprError
-from caspr.review.session.entries import Decision, DecisionEntry
+from caspr.review.session.entries import Decision, DecisionEntry, in_words
+from caspr.review.session.operations.replacing import without_replaced
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import Authorship
+from caspr.task.decisions import Statement
 from caspr.task.names import EntityName, match_names
 from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
@@ -19,13 +21,35 @@ MOST = 20_000
 Operation = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """What can be done instead of a refused operation."""
+
+    label: str
+    """A few words for a button."""
+    operation: Operation | None
+    """The operation that does it; `None` if the page asks for an entity first."""
+    choose: Span | None = None
+    """The mention whose entity the page asks for."""
+
+    def view(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        choose = None if self.choose is None else f"{self.choose.start}-{self.choose.end}"
+        return {"label": self.label, "op": self.operation, "choose": choose}
+
+
 class OperationError(CasprError):
     """Refuse an operation that is invalid or contradicts earlier decisions."""
 
-    def __init__(self, message: str, clashes: Iterable[str] = ()) -> None:
-        """Keep the ids of the contradicted decisions beside the message."""
+    def __init__(self, message: str, clashes: Iterable[str] = (), remedies: Iterable[Remedy] = ()) -> None:
+        """Keep the ids of the contradicted decisions and the remedies beside the message."""
         self.clashes = tuple(clashes)
+        self.remedies = tuple(remedies)
         super().__init__(message)
+
+
+class DecidedError(OperationError):
+    """Refuse an operation that was done before."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +82,23 @@ class OperationContext:
     """Who acts, and when."""
 
     def add(self, *decisions: Decision, label: str = "", named: Iterable[Span] = ()) -> Change:
-        """Add decisions; refuse if all of them were made before."""
+        """Add decisions, in the place of what they say otherwise about a mention than before.
+
+        Refuse if all of them were made before. A statement is about the `named` mentions among its own, or
+        about all of them.
+        """
         present = {entry.decision: entry.id for entry in self.snapshot.entries}
         new = [one for one in decisions if one not in present]
         if not new:
-            raise OperationError("this is decided already", [present[one] for one in decisions])
+            raise DecidedError("This is decided already.", [present[one] for one in decisions])
+        kept, about = self.snapshot.entries, frozenset(named)
+        for one in new:
+            if isinstance(one, Statement):
+                kept = without_replaced(kept, one, about.intersection(one.mentions) or one.mentions)
         entries = [DecisionEntry(self.ids.decision(), one, self.made) for one in new]
         mentions = frozenset(span for entry in entries for span in entry.mentions)
         return Change(
-            (*self.snapshot.entries, *entries),
+            (*kept, *entries),
             self.snapshot.notes,
             label or "; ".join(map(str, new)),
             mentions.union(named),
@@ -76,7 +108,7 @@ class OperationContext:
         """Read the mentions of an operation, in text order."""
         given = operation.get("mentions")
         if not isinstance(given, list) or len(given) > MOST:
-            raise OperationError("found no mentions, expected a list such as ['1-3', '6-6']")
+            raise OperationError("found no mentions, expected a list of some")
         found = sorted({self.mention(one) for one in given})
         if not least <= len(found) <= most:
             expected = str(least) if least == most else f"{least} or more"
@@ -87,14 +119,14 @@ class OperationContext:
         """Read one mention."""
         start, _, end = given.partition("-") if isinstance(given, str) else ("", "", "")
         if not (start.isascii() and end.isascii() and start.isdecimal() and end.isdecimal()):
-            raise OperationError(f"found {str(given)[:40]!r}, expected a mention such as '1-3'")
+            raise OperationError("found no mention, expected its first and its last token")
         return self.span(int(start[:10]), int(end[:10]))
 
     def span(self, start: object, end: object) -> Span:
         """Check that tokens make a mention of this document."""
         last = len(self.solver.document.tokens)
         if type(start) is not int or type(end) is not int or not 1 <= start <= end <= last:
-            raise OperationError(f"found tokens {start} to {end}, expected some from 1 to {last} in order")
+            raise OperationError("found tokens outside the text, expected some inside it, in order")
         return Span(start, end)
 
     def chain(self, given: object) -> Chain:
@@ -103,6 +135,14 @@ class OperationContext:
         if found is None:
             raise OperationError(f"found chain {str(given)[:40]!r}, expected one that is there")
         return found
+
+    def quote(self, mention: Span) -> str:
+        """Return the words of a mention, for a message."""
+        return f"“{self.solver.document.text(mention)}”"
+
+    def words(self, decision: Decision) -> str:
+        """Say a decision in words of the text."""
+        return in_words(str(decision), self.solver.document)
 
     def name_of(self, chain: Chain) -> DecisionEntry | None:
         """Return the decision that names the entity of a chain of the result, if there is one."""
