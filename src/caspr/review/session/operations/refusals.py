@@ -123,7 +123,8 @@ def _mentions(context: OperationContext, operation: Operation) -> list[Span]:
         return [span for one in operation["ops"] for span in _mentions(context, one)]
     if "start" in operation:
         return [context.span(operation["start"], operation["end"])]
-    return [context.mention(one) for one in operation.get("mentions", ())]
+    given = [operation["mention"], *operation.get("with", ())] if operation.get("do") == "place" else ()
+    return [context.mention(one) for one in operation.get("mentions", given)]
 
 
 def _spelled(*mentions: Span) -> list[str]:
