@@ -67,6 +67,16 @@ def test_the_nearest_format_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "called"), [("", "an empty file"), (" \n", "an empty file"), ("7", "a file of an")]
+)
+def test_what_has_no_shape_at_all(content: str, called: str, tmp_path: Path) -> None:
+    for name in ("x.json", "x.xml"):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(FormatError, match=called):
+            read_one(tmp_path / name)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "1\tAnna\t(1)\n2\tslept\t-\n",

@@ -59,7 +59,12 @@ def foreign(head: bytes, signs: Signs = Signs.NONE) -> tuple[str, str] | None:
         office = b"[Content_Types].xml" in head or b"mimetypeapplication/vnd.oasis" in head[:200]
         return next((words for part, words in _PARTS.items() if office and part in head), None)
     text = head.decode("utf-8", "replace").removeprefix("\ufeff")
-    return nearest(text, signs) or (_table(text) if signs in (Signs.NONE, Signs.COLUMNS) else None)
+    found = nearest(text, signs)
+    if found is None and signs in (Signs.NONE, Signs.VAGUE, Signs.COLUMNS):
+        found = _table(text)
+    if found is None and signs is Signs.VAGUE:
+        return "a file of an unknown kind" if text.strip() else "an empty file", _EXPORT
+    return found
 
 
 def _table(text: str) -> tuple[str, str] | None:

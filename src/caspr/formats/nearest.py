@@ -29,6 +29,7 @@ class Signs(Enum):
     """What shows that a file has a format that is read."""
 
     NONE = "nothing"
+    VAGUE = "a name that other files have, too"
     NAME = "its name"
     CONTENT = "its content"
     COLUMNS = "its content, as columns of text"
@@ -111,6 +112,8 @@ _KINDS = (
 _ROOT = re.compile(r"\A\s*(?:<\?[^>]*\?>\s*|<!--[\s\S]*?-->\s*|<![^>]*>\s*)*<([A-Za-z_][\w.:-]*)")
 _PLACE = re.compile(r"start|begin|from|first|offset|token|sentence", re.IGNORECASE)
 _ENTITY = re.compile(r"cluster|chain|entity|coref|eid|referent", re.IGNORECASE)
+_CELL = re.compile(r"[\w .#/-]{0,40}")
+"""A title of a column."""
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 
 
@@ -154,7 +157,9 @@ def rows(text: str) -> list[str]:
 def _mentions(text: str) -> Named | None:
     """Recognise a table with a row for each mention, by its first row."""
     head = re.split(r"[\t;,]", rows(text)[0]) if rows(text) else []
-    if len(head) < 3 or not any(map(_PLACE.search, head)) or not any(map(_ENTITY.search, head)):
+    if len(head) < 3 or not all(map(_CELL.fullmatch, head)):
+        return None
+    if not any(map(_PLACE.search, head)) or not any(map(_ENTITY.search, head)):
         return None
     return "a table with a row for each mention", near("fastcoref", f"{_CHARACTERS}; with words, {_WORDS}")
 

@@ -89,12 +89,19 @@ def detect(path: Path) -> str:
     first = next(iter(FORMATS))
     head = read_bytes(path, _HEAD)
     found = _by_content(path, head)
-    signs = Signs.NONE if found is None else Signs.COLUMNS if found == first else Signs.CONTENT
-    if found is None and _by_clear_suffix(path) not in (None, first):
-        signs = Signs.NAME
     if not is_gzip(head):
-        refuse_foreign(path, head, signs)
+        refuse_foreign(path, head, _signs(path, found))
     return found or by_suffix(path) or first
+
+
+def _signs(path: Path, found: str | None) -> Signs:
+    """Return what shows the format of a file, of which `found` is what its content shows."""
+    first = next(iter(FORMATS))
+    if found is not None:
+        return Signs.COLUMNS if found == first else Signs.CONTENT
+    if by_suffix(path) in (None, first):
+        return Signs.NONE
+    return Signs.VAGUE if _by_clear_suffix(path) is None else Signs.NAME
 
 
 def recognise(path: Path) -> str | None:

@@ -1,5 +1,5 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
-import { KEYS } from "../panels/card.js";
+import { KEYS } from "../questions/card.js";
 import { isDialogOpen, openDialog } from "../ui/dialog.js";
 import { around, make } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
