@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -141,24 +142,30 @@ def through_session(
     return session, times
 
 
-def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
-    """Time clicks on a real process."""
-    words = [*map(str, files), "--no-browser", "--objective", objective, "-o", str(folder / "http.conll")]
+@contextmanager
+def served(files: Sequence[Path], folder: Path, *options: str) -> Iterator[Tab]:
+    """Run `caspr review` in a process of its own and open its page."""
+    words = [*map(str, files), "--no-browser", *options, "-o", str(folder / "http.conll")]
     process = subprocess.Popen(
         [sys.executable, "-m", "caspr", "review", *words], stderr=subprocess.PIPE, text=True
     )
     try:
         assert process.stderr is not None
         found = next(match for line in process.stderr if (match := re.search(r"http://\S+", line)))
-        tab = Tab(found[0])
+        yield Tab(found[0])
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
+    """Time clicks on a real process."""
+    with served(files, folder, "--objective", objective) as tab:
 
         def look() -> tuple[list[dict[str, Any]], list[str]]:
             return tab.json("/d/0/questions")["questions"], list(tab.json("/d/0/state")["chains"])
 
         return tab, timed(clicks, tab.click, look)
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times, Times]]:
