@@ -12,7 +12,6 @@ which functions they lie: that is how late a limit, a cancellation or Ctrl-C is 
 """
 
 import argparse
-import os
 import random
 import sys
 import time
@@ -22,7 +21,7 @@ from pathlib import Path
 from unittest import mock
 
 from bench.corpora import Generated, make_document, novel, save
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from bench.measure import Measure, measure
 from caspr.engines.native import solve
 from caspr.engines.native.partition.watch import Watch
@@ -153,7 +152,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="the time limit of each run")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    use_one_thread("bench.loads")
     print(describe_machine(), "", "| shape | longest without a look at the clock |", "|---|---|", sep="\n")
     scale = 10 if given.quick else 1
     text = novel(tokens=200_000 // scale, mentions=20_000 // scale, longest=3_000 // scale)

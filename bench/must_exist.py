@@ -10,7 +10,6 @@ does.
 """
 
 import argparse
-import os
 import random
 import statistics
 import sys
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpora import Noise, Shape, make_document
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from caspr.adjudication import by_document
 from caspr.engines.native import solve
 from caspr.engines.native.incremental import IncrementalSolver
@@ -212,8 +211,7 @@ def main() -> None:
     parser.add_argument("--act", type=Path, help="a folder of annotators' CoNLL files")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    # As the command line sets it.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    use_one_thread("bench.must_exist")
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     for work, reach, measured in rows(given.act, quick=given.quick):
         print(f"| {work} | {reach} | {measured} |", flush=True)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
 from bench.loads import PATIENCE, novels, overruns
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from bench.measure import Measure, measure
 from caspr.adjudication import by_document
 from caspr.formats import read_all
@@ -367,8 +367,7 @@ def main() -> None:
     parser.add_argument("--clingo-minutes", type=float, default=60, help="for all runs of clingo together")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    # As the command line sets it.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    use_one_thread("bench.performance")
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         plan = Plan(Path(folder), given.acts, given.clingo_limit, given.clingo_minutes, given.quick)

@@ -10,7 +10,6 @@ review file is on the disk and the update is there. Every figure is from this ru
 
 import argparse
 import json
-import os
 import random
 import re
 import statistics
@@ -25,7 +24,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from caspr.formats import read_all
 from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
@@ -190,10 +189,7 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="v")
     given = parser.parse_args()
-    if "OMP_NUM_THREADS" not in os.environ:
-        # As the command line does; it must be set before the first import of numpy.
-        os.environ["OMP_NUM_THREADS"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "bench.review", *sys.argv[1:]])
+    use_one_thread("bench.review")
     print(describe_machine(), end="\n\n")
     print("| act | tokens | mentions | annotators | session ms | HTTP ms | page ms | refused |")
     print("|---|---|---|---|---|---|---|---|")
