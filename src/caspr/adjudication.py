@@ -31,7 +31,7 @@ from caspr.task.settings.values import SettingValues, change
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
-from caspr.text.coverage import partial_coverage
+from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document
 from caspr.text.entities import entity_findings
 from caspr.text.findings import Finding, Severity, condensed, warning
@@ -121,11 +121,12 @@ def made_concrete(
 
 
 def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
-    """Report where annotators seem to have seen only a part, and mentions with several boundaries."""
+    """Report where annotators seem to have seen another part, and mentions with several boundaries."""
     covered = given.settings.coverage is not None
+    odd = outside_coverage(given.annotations, given.settings.coverage_of(given.annotations))
     found = given.variants if given.settings.variants else find_variants(given.annotations)
     return (
-        *(() if covered else partial_coverage(given.annotations)),
+        *(odd if covered else partial_coverage(given.annotations)),
         *variant_findings(found, used=given.settings.variants),
     )
 

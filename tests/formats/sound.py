@@ -79,7 +79,7 @@ LABELSTUDIO = """[{"id": 7, "data": {"text": "Anna is here"}, "annotations": [{"
 {"type": "relation", "from_id": "b", "to_id": "a", "labels": ["Coref"]}]}]}]
 """
 SACR = '{A:EN="p" Anna} is {A:EN="p" here}\n\n#COLOR:A=red\n'
-POTATO = """{"user_id": "anna", "instance_id_ordering": ["d"], "current_instance_index": 0,
+POTATO = """{"user_id": "Anna", "instance_id_ordering": ["d"], "current_instance_index": 0,
 "instance_id_to_span_to_value": {"d": [
 [{"schema": "m", "name": "P", "title": "P", "start": 0, "end": 4, "id": "m_P_0_4"}, 1],
 [{"schema": "m", "name": "P", "title": "P", "start": 8, "end": 12, "id": "m_P_8_12"}, 1]]},

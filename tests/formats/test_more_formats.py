@@ -68,6 +68,8 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
         ("r.json", "[8, 12]", "[8, 99]", "two places in order, from 0 to 12"),
         ("r.json", '"Anna is here"', "null", "no text"),
         ("l.json", '"end": 12', '"end": 99', "region 'b' from 8 to 99"),
+        ("l.json", '"start": 8', '"start": "8"', "region 'b' from '8' to 12, expected whole numbers"),
+        ("l.json", '"id": "b"', '"id": "a"', "region 'a' at two places"),
         ("l.json", '"to_id": "a"', '"to_id": "z"', "a relation to 'z', expected the id of a region"),
         ("l.json", '{"text": "Anna is here"}', '{"a": "x", "b": "y"}', "with 2 texts"),
         ("x.sacr", "here}", "here", "is never closed"),
@@ -196,6 +198,15 @@ class TestLabelStudio:
         )
         with pytest.raises(CasprError, match="1 region in HTML or in paragraphs"):
             read(put(tmp_path, "l.json", json.dumps(base)))
+
+    def test_a_note_about_a_region_is_no_second_mention(self, tmp_path: Path) -> None:
+        base = json.loads(LABELSTUDIO)
+        note = {"id": "a", "type": "textarea", "value": {"start": 0, "end": 4, "text": ["who?"]}}
+        base[0]["annotations"][0]["result"].insert(0, note)
+        [annotation] = read(put(tmp_path, "l.json", json.dumps(base)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        assert annotation.findings == ()
+        assert [chain.type for chain in annotation.chains] == ["P"]
 
     def test_a_region_in_no_chain_goes_with_its_relations(self, tmp_path: Path) -> None:
         [annotation] = read(put(tmp_path, "l.json", LABELSTUDIO))

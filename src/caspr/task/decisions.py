@@ -295,8 +295,8 @@ class Decisions:
 def refuse_outside(document: Document, decisions: Decisions) -> None:
     """Raise `InputError` if a decision concerns tokens that the document does not have."""
     last = len(document.tokens)
-    stated = (span for one in (*decisions.statements, *decisions.names) for span in one.mentions)
-    for span in sorted({*decisions.permitted, *stated}):
+    stated = [one.mentions for one in decisions.statements] + [one.mentions for one in decisions.names]
+    for span in sorted(decisions.permitted.union(*stated)):
         if not 1 <= span.start <= span.end <= last:
             raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
     for token in sorted(decisions.closed):

@@ -12,6 +12,8 @@ pieces where it has gaps, is a *mark*.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain as flatten
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
@@ -240,7 +242,7 @@ class Annotation:
         """Every chain, those of one mention last."""
         return (*self.chains, *self.singletons)
 
-    @property
+    @cached_property
     def mentions(self) -> frozenset[Span]:
         """Every span this annotator marked, chains of one included."""
-        return frozenset(span for chain in (*self.chains, *self.singletons) for span in chain.mentions)
+        return frozenset(flatten.from_iterable(chain.mentions for chain in self.all_chains))

@@ -138,10 +138,10 @@ def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[
     marked: dict[Span, list[str]] = defaultdict(list)
     for span in decided:
         marked[span] = []
-    for annotation in annotations:
+    for annotation in sorted(annotations, key=lambda annotation: annotation.annotator):
         for span in annotation.mentions:
             marked[span].append(annotation.annotator)
-    return {span: tuple(sorted(names)) for span, names in marked.items()}
+    return {span: tuple(names) for span, names in marked.items()}
 
 
 def _holds(group: VariantGroup, decided: BoundaryDecisions) -> bool:

@@ -144,6 +144,7 @@ def test_a_configuration_leads_nowhere_else(tmp_path: Path) -> None:
         ('"start": 8', '"start": "8"', "without whole numbers as start and end"),
         ('"end": 12', '"end": 99', "span 'm_P_8_12' from 8 to 99, expected a place in the text of 12"),
         ('"end": 12', '"end": 8', "span 'm_P_8_12' from 8 to 8"),
+        ('"id": "m_P_8_12"', '"id": "m_P_0_4"', "span 'm_P_0_4' of item 'd' at two places"),
         ('"m_P_0_4", "m_P_8_12"]', '"m_P_0_4", "z"]', "a link to 'z', expected the id of a span"),
         ('["m_P_0_4", "m_P_8_12"]', "7", "without a list of span_ids"),
         ('{"l": {', '{"l": [], "k": {', "a link of item 'd' without a list"),

@@ -28,7 +28,7 @@ def test_every_view_of_a_document(page: Page) -> None:
     mention(page, "5-5").click()
     press(page, "x")
     mention(page, "6-6").click()
-    for view in ("Q", "M", "C", "D", "v"):
+    for view in ("Q", "M", "C", "D", "v", "v"):
         press(page, view)
         assert violations(page) == [], view
     press(page, "v", "Escape", "Space", "?")
@@ -45,7 +45,7 @@ def test_every_view_of_a_document(page: Page) -> None:
 
 def test_no_key_types_into_a_field_by_surprise(page: Page) -> None:
     """Whatever panel a key opens, the next key is a key again; only `/` leads into a field."""
-    search = page.get_by_role("searchbox")
+    search = page.get_by_role("searchbox", name="Search the text")
     for first in ("Q", "M", "C", "D"):
         press(page, first, "C")
         expect(page.locator("#chains")).to_be_visible()

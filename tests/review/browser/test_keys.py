@@ -1,5 +1,7 @@
 """Everything with keys alone: no test here touches the mouse."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.review.browser.actions import expect_cost, expect_in_text, press
@@ -55,7 +57,7 @@ def test_a_new_mention_and_a_closed_token_by_keys(page: Page) -> None:
     walk_to(page, "5-5")
     press(page, "t", "0")
     expect_in_text(page, "5-5", there=False)
-    expect(page.locator('#text [data-t="5"]')).to_have_class("t closed")
+    expect(page.locator('#text [data-t="5"]')).to_have_class(re.compile(r"\bclosed\b"))
 
 
 def test_decide_about_mentions_by_keys(page: Page) -> None:

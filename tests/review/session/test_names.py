@@ -1,5 +1,6 @@
 """Entities named by the adjudicator: the name stays with the entity, whatever becomes of its chain."""
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from caspr.formats import review_file
+from caspr.review.session.exports import export, report
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession
 from caspr.task.names import EntityName, follow_names
@@ -163,3 +165,14 @@ def test_malformed_names_are_refused_with_their_line(session: ReviewSession, lin
     text = f"{line}\n{session.store.path.read_text()}"
     with pytest.raises(Exception, match=r"review.conll:1: .*expected"):
         review_file.parse(text, "review.conll")
+
+
+def test_names_are_in_the_report_and_in_exports(session: ReviewSession) -> None:
+    do(session, do="name", chain=home(session, "1-1"), name="Sir <William>", type="person")
+    page = report(session, 0).content.decode()
+    assert "<bdi>Sir &lt;William&gt;</bdi>" in page
+    assert "person" in page
+    for format in ("conll", "corefannotator", "review"):
+        content = export(session, 0, format).content
+        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        assert b"Sir <William>" in content or b"Sir &lt;William" in content, format

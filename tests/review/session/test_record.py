@@ -95,7 +95,7 @@ def test_what_is_edited_by_hand_is_the_editors(path: Path) -> None:
     assert ("“5” and “6” absent", "editor") in authors(again)
     assert again.state(0)["undo"] == "edits in the file"
     do(again, do="undo")
-    assert ("(5, 5) absent", "editor") in authors(again)
+    assert ("“5” absent", "editor") in authors(again)
     steps = again.record.steps(again.documents[0].title)
     assert [(one["do"], one["by"]) for one in steps] == [
         ("into", "Ann"),

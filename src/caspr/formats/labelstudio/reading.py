@@ -152,7 +152,7 @@ def text_of(task: Mapping[str, Any], regions: Sequence[Mapping[str, Any]], sourc
 def _repeats(one: Mapping[str, Any], text: str) -> bool:
     """Return whether a text has at the place of a region what the region says."""
     value = one["value"]
-    return text[max(value["start"], 0) : max(value["end"], 0)] == value.get("text")
+    return bool(text[max(value["start"], 0) : max(value["end"], 0)] == value.get("text"))
 
 
 def _refuse_other_places(results: Sequence[Mapping[str, Any]], task: Mapping[str, Any], source: str) -> None:
@@ -163,6 +163,17 @@ def _refuse_other_places(results: Sequence[Mapping[str, Any]], task: Mapping[str
         found = f"task {task.get('id')!r} with {times(len(other), 'region')} in HTML or in paragraphs"
         expected = "regions of a plain text: the tag Text in the labelling configuration"
         raise FormatError(source, None, found, expected)
+    for one in results:
+        value = one.get("value")
+        # Regions of sound have places in seconds, and no text.
+        if (
+            isinstance(value, dict)
+            and isinstance(value.get("text"), str)
+            and "start" in value
+            and not _is_region(one)
+        ):
+            found = f"region {quoted(str(one.get('id')))} from {value['start']!r} to {value.get('end')!r}"
+            raise FormatError(source, None, found, "whole numbers")
 
 
 def _annotation(
@@ -170,7 +181,7 @@ def _annotation(
 ) -> Annotation:
     results = work.get("result", [])
     _refuse_other_places(results, task, reader.source)
-    regions = [one for one in results if _is_region(one)]
+    regions = _regions(results, reader.source)
     text = text_of(task, regions, reader.source)
     units = _counts_units(text, regions)
     extents = {str(one.get("id")): _extent(one, text, units, reader.source) for one in regions}
@@ -192,6 +203,20 @@ def _annotation(
     facts = EntityFacts(labels_are_types=True)
     made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
     return replace(made, adjudicated=work.get(GOLD_FIELD) is True)
+
+
+def _regions(results: Sequence[Mapping[str, Any]], source: str) -> list[Mapping[str, Any]]:
+    """Return the regions of a text; a note or choice about a region has its id and its place, too."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for one in sorted(
+        filter(_is_region, results), key=lambda one: not str(one.get("type")).endswith("labels")
+    ):
+        first = found.setdefault(str(one.get("id")), one)
+        if any(first["value"][end] != one["value"][end] for end in ("start", "end")):
+            raise FormatError(
+                source, None, f"region {quoted(str(one.get('id')))} at two places", "each id once"
+            )
+    return list(found.values())
 
 
 def _is_region(one: Mapping[str, Any]) -> bool:

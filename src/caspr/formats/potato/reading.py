@@ -67,7 +67,12 @@ def _ids(state: _UserState) -> list[str]:
 
 
 def _annotation(state: _UserState, id: str) -> Annotation:
-    spans = {_key(span): span for span in _spans(state, id)}
+    spans: dict[str, dict[str, Any]] = {}
+    for span in _spans(state, id):
+        first = spans.setdefault(_key(span), span)
+        if any(first[end] != span[end] for end in ("start", "end")):
+            found = f"span {quoted(_key(span))} of item {quoted(id)} at two places"
+            raise FormatError(state.source, None, found, "each id once")
     links = list(_links(state, id))
     wanted = state.options.layer
     chosen = {key: span for key, span in spans.items() if wanted in (None, span["schema"])}
@@ -136,15 +141,10 @@ def _text(state: _UserState, id: str, spans: Sequence[Mapping[str, Any]]) -> Sho
 def _pieces(source: str, span: Mapping[str, Any], text: ShownText) -> Iterator[tuple[int, int]]:
     parts = span.get("additional_parts") or []
     for part in [span, *(parts if isinstance(parts, list) else [None])]:
-        ends = [part.get("start"), part.get("end")] if isinstance(part, dict) else []
-        good = len(ends) == 2 and all(type(end) is int for end in ends)
-        extent = text.extent(*ends) if good else None
+        start, end = (part.get("start"), part.get("end")) if isinstance(part, dict) else (None, None)
+        extent = text.extent(start, end) if type(start) is int and type(end) is int else None
         if extent is None:
-            found = (
-                f"span {quoted(_key(span))} from {ends[0]} to {ends[1]}"
-                if good
-                else f"span {quoted(_key(span))}"
-            )
+            found = f"span {quoted(_key(span))} from {start} to {end}"
             expected = f"a place in the text of {len(text.text)} characters: is this the project's data?"
             raise FormatError(source, None, found, expected)
         yield extent

@@ -76,9 +76,9 @@ def project_files(path: Path) -> list[Path]:
 
 def read_project(path: Path) -> PotatoProject:
     """Read the items of the project that an annotator's file belongs to."""
-    config, *files = [file for file in (_config(path), *project_files(path)) if file is not None] or [None]
-    text = _text(config) if config is not None and config == _config(path) else ""
-    data = [file for file in (config, *files) if file is not None and file.suffix.lower() in _DATA]
+    config = _config(path)
+    text = "" if config is None else _text(config)
+    data = [file for file in project_files(path) if file != config]
     key = _setting(text, "id_key", "id")
     items: dict[str, dict[str, Any]] = {}
     for file in data:

@@ -127,7 +127,7 @@ def _read(line: Line, source: str, tokens: int) -> tuple[str, str, str, tuple[Sp
     if said is None:
         raise FormatError(source, line.number, quoted(line.text), _EXPECTED)
     value = parse_value(said[3], source, _EXPECTED, line=line.number)
-    rest, mentions = said[4], ()
+    rest, mentions = said[4], tuple[Span, ...]()
     if stated := _OF.fullmatch(rest):
         spans = {read_mention(line, word, source, tokens, _EXPECTED) for word in stated[1].split()}
         rest, mentions = stated[2], tuple(sorted(spans))

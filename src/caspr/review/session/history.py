@@ -157,8 +157,8 @@ class History:
         try:
             return self.solver.confirm(snapshot, limits)
         except ContradictionError as error:
-            context = OperationContext(self.solver, self.snapshot, self.ids)
-            raise OperationError(f"This cannot be brought back. {worded(context, error.fault)}") from error
+            reason = worded(self.solver.document, error.fault)
+            raise OperationError(f"This cannot be brought back. {reason}") from error
 
     def _solve(
         self, change: Change, limits: Limits, context: OperationContext, operation: Operation

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from caspr.formats.review_file.statements import spelled
@@ -16,6 +16,7 @@ from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.names import EntityName
 from caspr.text.document import Chain, Document, Span
+from caspr.text.variants import Variants
 
 KINDS = {StatementKind.ENFORCED: "chain"}
 """The page's names of statements, where they differ from the file's."""
@@ -106,11 +107,12 @@ class Viewer:
         inside = decisions.standing.union(decisions.group_of)
         ruled_out = self.solver.ruled_out(decisions)
         known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
+        variants = cache(lambda: self.solver.settings.find_variants(self.solver.annotations, decisions))
         placements: dict[Span, Placement] = {
             span: (
                 chain_of.get(span),
                 "in" if span in inside else "absent" if span in ruled_out else None,
-                () if span in self.votes else self._marked_as(span, snapshot),
+                () if span in self.votes else self._marked_as(span, snapshot, variants()),
             )
             for span in known
         }
@@ -134,13 +136,12 @@ class Viewer:
     def _nobody(self) -> list[str | None]:
         return [None] * len(self.solver.annotations)
 
-    def _marked_as(self, span: Span, snapshot: Snapshot) -> tuple[Span, ...]:
+    def _marked_as(self, span: Span, snapshot: Snapshot, variants: Variants) -> tuple[Span, ...]:
         """Return the span that each annotator marked in the place of one: a variant, or one that was moved.
 
         A boundary was moved from a span that decisions rule out to one that nobody marked and that shares
         tokens with it, most tokens if there are several.
         """
-        variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
         own = [variants.own(one.annotator, span) for one in self.solver.annotations]
         if span not in self.votes:
             moved = [one for one in snapshot.decisions.absent if one in self.votes and one.overlaps(span)]
@@ -157,7 +158,8 @@ class Viewer:
         Where boundaries have variants, an annotator voted on the mention with a boundary of its own.
         """
         names = [one.annotator for one in self.solver.annotations]
-        own = dict(zip(names, self._marked_as(span, snapshot), strict=True))
+        variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
+        own = dict(zip(names, self._marked_as(span, snapshot, variants), strict=True))
         return {
             "votes": [
                 {

@@ -20,6 +20,8 @@ from caspr.text.findings import Finding, note
 FEWEST = 3
 """Weights with a constant, as they are learned, are used for documents of so many annotators or more."""
 
+_EXPECTED = "an annotator and a number from 0 to 999,999 with at most six decimals, as in anna=1.5"
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -37,17 +39,22 @@ def read_factors(given: Iterable[str] | Mapping[str, float | str]) -> tuple[Fact
     >>> read_factors(["ben=0.5"])
     (Factor(annotator='ben', numerator=1, denominator=2),)
     """
-    pairs = given.items() if isinstance(given, Mapping) else (one.rpartition("=")[::2] for one in given)
+    pairs = given.items() if isinstance(given, Mapping) else map(_split, given)
     factors = {name: _read_factor(name, str(number)) for name, number in pairs}
     return tuple(factors[name] for name in sorted(factors))
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, equals, number = word.rpartition("=")
+    if not equals:
+        raise InputError(f"weight: found '{word}', expected {_EXPECTED}")
+    return name.strip(), number
 
 
 def _read_factor(name: str, number: str) -> Factor:
     found = re.fullmatch(r"([0-9]{0,6})(?:[.,]([0-9]{1,6}))?", number.strip())
     if not name or found is None or not any(found.groups()):
-        raise InputError(
-            f"weight: found '{name}={number}', expected an annotator and a number, as in anna=1.5"
-        )
+        raise InputError(f"weight: found '{name}={number}', expected {_EXPECTED}")
     whole, decimals = found[1] or "0", found[2] or ""
     numerator, denominator = int(whole + decimals), 10 ** len(decimals)
     common = gcd(numerator, denominator)

@@ -20,7 +20,7 @@ from caspr.formats.review_file.statements import spelled
 from caspr.review.session.entries import DecisionEntry
 from caspr.review.session.operations.context import Operation, OperationContext, OperationError, Remedy
 from caspr.task.price.contradictions import Fault, FaultKind
-from caspr.text.document import Span
+from caspr.text.document import Document, Span
 
 MOST_TAKEN_BACK = 3
 """How many earlier decisions are offered to be taken back, one each; of more, all at once."""
@@ -43,12 +43,12 @@ def refusal(
     elif fault.kind is FaultKind.NO_PARTNER:
         remedies += _about_partners(context, operation, fault)
     remedies += _take_back(context, operation, blamed)
-    return OperationError(worded(context, fault), [entry.id for entry in blamed], remedies)
+    return OperationError(worded(context.solver.document, fault), [entry.id for entry in blamed], remedies)
 
 
-def worded(context: OperationContext, fault: Fault) -> str:
+def worded(document: Document, fault: Fault) -> str:
     """Say what is wrong in words of the text."""
-    words = [context.quote(span) for span in fault.mentions]
+    words = [f"“{document.text(span)}”" for span in fault.mentions]
     listed = " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
     match fault.kind:
         case FaultKind.NESTED:
@@ -123,7 +123,8 @@ def _mentions(context: OperationContext, operation: Operation) -> list[Span]:
         return [span for one in operation["ops"] for span in _mentions(context, one)]
     if "start" in operation:
         return [context.span(operation["start"], operation["end"])]
-    return [context.mention(one) for one in operation.get("mentions", ())]
+    named = [*operation.get("mentions", ()), *([operation["mention"]] if operation.get("mention") else ())]
+    return [context.mention(one) for one in named]
 
 
 def _spelled(*mentions: Span) -> list[str]:

@@ -42,8 +42,12 @@ export const LABELS = {
  * Describe an operation in a few words.
  * @param {Store} store
  * @param {Operation} op
+ * @returns {string}
  */
 export function describeOperation(store, op) {
+  if (op.do === "all") {
+    return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
+  }
   const label = labelOf(op);
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
@@ -54,6 +58,7 @@ export function describeOperation(store, op) {
 /** @param {Operation} op */
 function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
+  if (op.do === "name") return `entity ${op.chain} named${op.name ? ` ${op.name}` : ""}`;
   if (op.do === "accept") return `chain ${op.chain} as it stands`;
   if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
   if (op.do === "place" && (op.with.length || op.chain)) return LABELS.together;
