@@ -33,6 +33,8 @@ from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings.values import PRESETS
 
 Click = Callable[[dict[str, Any]], bool]
+Cards = Callable[[str], dict[str, Any]]
+Look = Callable[[], tuple[list[dict[str, Any]], list[str], Cards]]
 
 
 @dataclass
@@ -91,19 +93,22 @@ class Tab:
         return self.status == 200
 
 
-def operations(rng: random.Random, questions: list[dict[str, Any]], chains: list[str]) -> dict[str, Any]:
+def operations(
+    rng: random.Random, questions: list[dict[str, Any]], chains: list[str], cards: Cards
+) -> dict[str, Any]:
     """Choose what an adjudicator does next."""
     kind = rng.random()
     if kind < 0.08:
         return {"do": "undo"}
     if kind < 0.2 or not questions:
         return {"do": "accept", "chain": rng.choice(chains)}
-    question = rng.choice(questions[:30])
-    operation: dict[str, Any] = question[rng.choice(("yes", "no"))]
-    return operation
+    card = cards(rng.choice(questions[:30])["id"])
+    absent = {"do": "absent", "mentions": [card["mention"]]}
+    answers: list[dict[str, Any]] = [*(choice["answer"] for choice in card["choices"]), card["none"], absent]
+    return rng.choice([one for one in answers if one["do"] != "place" or one["with"] or one["apart"]])
 
 
-def timed(clicks: int, click: Click, look: Callable[[], tuple[list[dict[str, Any]], list[str]]]) -> Times:
+def timed(clicks: int, click: Click, look: Look) -> Times:
     """Time random clicks; the same seed gives the same adjudicator."""
     rng, times = random.Random(7), Times([])
     for _ in range(clicks):
@@ -131,10 +136,14 @@ def through_session(
         session.cancel(0)
         return True
 
-    def look() -> tuple[list[dict[str, Any]], list[str]]:
-        first = history.queue.open(history.snapshot)[:30]
-        views = [history.queue.view(one, history.snapshot) for one in first]
-        return views, [chain.id for chain in history.snapshot.chains]
+    def card(id: str) -> dict[str, Any]:
+        question = history.queue.question(id)
+        assert question is not None
+        return history.queue.card(question, history.snapshot)
+
+    def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
+        rows = history.queue.rows(history.queue.open(history.snapshot)[:30], history.snapshot)
+        return rows, [chain.id for chain in history.snapshot.chains], card
 
     times = timed(clicks, click, look)
     session.close()
@@ -152,8 +161,10 @@ def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -
         found = next(match for line in process.stderr if (match := re.search(r"http://\S+", line)))
         tab = Tab(found[0])
 
-        def look() -> tuple[list[dict[str, Any]], list[str]]:
-            return tab.json("/d/0/questions")["questions"], list(tab.json("/d/0/state")["chains"])
+        def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
+            rows = tab.json("/d/0/questions")["questions"]
+            chains = list(tab.json("/d/0/state")["chains"])
+            return rows, chains, lambda id: tab.json(f"/d/0/question/{id}")
 
         return tab, timed(clicks, tab.click, look)
     finally:

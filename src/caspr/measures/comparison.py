@@ -4,6 +4,7 @@
 undefined one is `None`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,8 +57,6 @@ class Comparison:
     """Their names, in the order of rows and columns."""
     alpha: Mapping[str, Fraction | None]
     """Chance-corrected agreement of all of them, by kind."""
-    marked: Mapping[tuple[int, int], int]
-    """How many mentions so many of so many annotators who saw them marked."""
     matrices: Mapping[str, Matrix]
     """F1 of each pair of annotators by measure, the row being the key; and alpha of the pair, by kind."""
     without: Mapping[str, Mapping[str, Fraction | None]]
@@ -77,6 +76,12 @@ class Comparison:
     def disagreement(self) -> DisagreementCounts:
         """The disputed mentions of all documents, by kind."""
         return sum((typology.counts for _, typology in self.typologies), DisagreementCounts())
+
+    @cached_property
+    def marked(self) -> Mapping[tuple[int, int], int]:
+        """How many mentions so many of so many annotators who saw them marked, whatever the boundaries."""
+        found = sum((Counter(typology.marked) for _, typology in self.typologies), Counter[tuple[int, int]]())
+        return dict(sorted(found.items()))
 
     def to_frame(self, what: str = "conll") -> "DataFrame":
         """Return a pandas DataFrame: a matrix by its name, `numbers`, `kinds` or `disagreements`."""
@@ -124,7 +129,6 @@ def compare(
         title=_title(documents),
         annotators=names,
         alpha={kind: whole.alpha(kind) for kind in ALPHAS},
-        marked=dict(sorted(whole.marked.items())),
         matrices=_score_matrices(names, documents, singletons, seen)
         | _alpha_matrices(names, pairs, conventions),
         without={name: _without(name, documents, conventions, seen) for name in names},

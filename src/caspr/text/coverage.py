@@ -23,6 +23,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain as flatten
 
 from caspr.errors import FormatError
 from caspr.text.csv_table import TableRow, read_table
@@ -72,11 +73,16 @@ class Coverage:
 
 def _joined(intervals: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
     joined: list[Span] = []
+    begin, last = 0, -1
     for start, end in sorted(intervals):
-        if joined and start <= joined[-1].end + 1:
-            joined[-1] = Span(joined[-1].start, max(end, joined[-1].end))
+        if start <= last + 1 and last >= 0:
+            last = max(last, end)
         else:
-            joined.append(Span(start, end))
+            if last >= 0:
+                joined.append(Span(begin, last))
+            begin, last = start, end
+    if last >= 0:
+        joined.append(Span(begin, last))
     return tuple(joined)
 
 
@@ -193,7 +199,7 @@ def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     One who marked nothing at all is left to the finding `empty-annotation`.
     """
     marked = [annotation.mentions for annotation in annotations]
-    markers = Counter(span for spans in marked for span in spans)
+    markers = Counter(flatten.from_iterable(marked))
     ordered = sorted(markers)
     found = []
     for annotation, own in zip(annotations, marked, strict=True):

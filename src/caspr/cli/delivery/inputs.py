@@ -72,7 +72,11 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    """List the folders of annotators, without those in which a tool keeps its own files."""
+    from caspr.corpus.inputs.folders import holds_only_parts
+
+    shown = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith("."))
+    return [path for path in shown if not holds_only_parts(path)]
 
 
 def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:

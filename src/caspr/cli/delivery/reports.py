@@ -54,16 +54,7 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
     standings = against_gold(results)
     names = file_names(standings)
     return {
-        folder / names[annotator]: feedback_page(
-            annotator,
-            dict(standing),
-            (
-                (one, result.gold)
-                for result in results
-                for one in result.annotations
-                if one.annotator == annotator
-            ),
-        )
+        folder / names[annotator]: feedback_page(annotator, dict(standing), results)
         for annotator, standing in standings.items()
     }
 

@@ -161,10 +161,5 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
 
 def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     for annotator, standing in against_gold(results).items():
-        pairs = (
-            (one, result.gold)
-            for result in results
-            for one in result.annotations
-            if one.annotator == annotator
-        )
-        yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)
+        page = feedback_page(annotator, dict(standing), results)
+        yield f"feedback/{file_name(annotator)}/{name}.html", page

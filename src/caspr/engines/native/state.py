@@ -22,6 +22,7 @@ from caspr.engines.native.partition.outcome import (
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
 from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
+from caspr.engines.native.partition.partners.start import Start
 from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.sparse.splitting import Split, fits, split
@@ -223,7 +224,15 @@ def _exactly_demanding(
         return _quickly_demanding(state, part)
     whole = part.demanding
     stars = before.partner_cuts.within(places, whole)
-    return search_demanding(whole, state.watch, cuts=cuts, partner_cuts=stars, on_bound=state.on_bound)
+    known = state.provisional.get(part.key)
+    start = Start(
+        cuts=cuts,
+        partner_cuts=stars,
+        on_bound=state.on_bound,
+        on_found=state.on_found,
+        known=known if isinstance(known, PartnerOutcome) else None,
+    )
+    return search_demanding(whole, state.watch, start)
 
 
 def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":

@@ -27,6 +27,7 @@ from caspr.engines.native.partition.cuts import (
 )
 from caspr.engines.native.partition.lp import Point, decided, relax
 from caspr.engines.native.partition.outcome import (
+    Gap,
     OnBound,
     OnFound,
     SearchOutcome,
@@ -72,7 +73,7 @@ class SubproblemSearch(Protocol):
         """Search a problem for a clustering above the floor."""
 
 
-class CuttingPlanes:
+class CuttingPlanes(Gap[SearchOutcome]):
     """One run of the loop on one problem."""
 
     def __init__(
@@ -84,27 +85,14 @@ class CuttingPlanes:
         on_bound: OnBound = ignore_bound,
         on_found: OnFound = ignore_found,
     ) -> None:
-        self.problem, self.watch, self.search = problem, watch, search
-        self.on_bound, self.on_found = on_bound, on_found
-        self.best = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
-        self.step = problem.step
-        # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
-        self.floor = floor // self.step * self.step
+        nothing = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
+        super().__init__(nothing, problem.step, on_bound)
+        self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
         self.stalled = False
         self.first = floor < 0
         self.shaken = not self.first
         self.cuts = NO_CUTS
         self.near: Floats = (problem.gains > 0).astype(np.float64)
-
-    @property
-    def threshold(self) -> int:
-        """The value a clustering must exceed to matter."""
-        return max(self.best.value, self.floor)
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing better is left to find."""
-        return self.best.bound <= self.threshold
 
     def run(self, labels: Labels, cuts: Cuts) -> SearchOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
@@ -127,7 +115,7 @@ class CuttingPlanes:
             together, apart = decided(point, self.threshold + self.step)
             groups = joined(self.problem.size, *np.nonzero(together))
             if self._separated(apart).breaks(groups):
-                self._lower(self.threshold)
+                self.lower(self.threshold)
             elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
                 self._descend(groups, apart, cuts, point.x)
             elif self.stalled and self._shaken():
@@ -153,7 +141,7 @@ class CuttingPlanes:
         if point is not None:
             self.near = point.x
             gap = self.best.bound - self.threshold
-            self._lower(point.bound(self.step))
+            self.lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x, self.watch))
             progress = gap - (self.best.bound - self.threshold)
             self.stalled = progress <= PROGRESS * gap
@@ -172,11 +160,6 @@ class CuttingPlanes:
             if value > self.floor:
                 self.on_found(labels, value)
 
-    def _lower(self, bound: int) -> None:
-        if bound < self.best.bound:
-            self.best = replace(self.best, bound=bound)
-            self.on_bound(max(bound, self.threshold))
-
     def _kept(self, point: Point) -> Cuts:
         """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
         if self.stalled:
@@ -191,7 +174,7 @@ class CuttingPlanes:
         if groups.max() + 1 == self.problem.size:
             self._branch(groups, apart, x, cuts)
         else:
-            self._lower(self._below(self._separated(apart), groups, cuts, self._lower))
+            self.lower(self._below(self._separated(apart), groups, cuts, self.lower))
 
     def _branch(self, groups: Labels, apart: Bools, x: Floats, cuts: Cuts) -> None:
         """Decide one pair both ways."""
@@ -204,9 +187,9 @@ class CuttingPlanes:
         cut[first, second] = cut[second, first] = True
         together = self._below(problem, joined_groups, cuts, ignore_bound)
         apart_too = self._below(
-            problem.separate(cut), groups, cuts, lambda bound: self._lower(max(together, bound))
+            problem.separate(cut), groups, cuts, lambda bound: self.lower(max(together, bound))
         )
-        self._lower(max(together, apart_too))
+        self.lower(max(together, apart_too))
 
     def _below(self, problem: Problem, groups: Labels, cuts: Cuts, on_bound: OnBound) -> int:
         """Search with some nodes contracted; return a bound for all clusterings that hold them together."""

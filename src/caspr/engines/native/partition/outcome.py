@@ -9,7 +9,8 @@ that none is lost by an interrupt and all are shown at once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.problem import Labels
@@ -58,3 +59,31 @@ def ignore_found(labels: Labels, value: int) -> None:
 def shifted(on_bound: OnBound, constant: int) -> OnBound:
     """Report bounds of a contracted problem as bounds of the original one, which gains a constant more."""
     return lambda bound: on_bound(bound + constant)
+
+
+Found = TypeVar("Found", bound=SearchOutcome)
+
+
+class Gap(Generic[Found]):
+    """What a cutting-plane loop knows of its problem: the best clustering and the bound."""
+
+    def __init__(self, best: Found, step: int, on_bound: OnBound) -> None:
+        self.best, self.step, self.on_bound = best, step, on_bound
+        # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
+        self.floor = best.floor // step * step
+
+    @property
+    def threshold(self) -> int:
+        """The value a clustering must exceed to matter."""
+        return max(self.best.value, self.floor)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing better is left to find."""
+        return self.best.bound <= self.threshold
+
+    def lower(self, bound: int) -> None:
+        """Keep a bound, if it is better, and report it."""
+        if bound < self.best.bound:
+            self.best = replace(self.best, bound=bound)
+            self.on_bound(max(bound, self.threshold))

@@ -5,6 +5,7 @@ import pytest
 
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
+from caspr.engines.native.partition.partners.start import Start
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.partners.random_demands import best_value, random_demanding, worth
 
@@ -15,7 +16,7 @@ def test_the_optimum_is_that_of_brute_force(block: int, tiny: int) -> None:
     for seed in range(block * 100, block * 100 + 100):
         whole = random_demanding(seed)
         best = best_value(whole)
-        outcome = search_demanding(whole, Watch(), tiny=tiny)
+        outcome = search_demanding(whole, Watch(), Start(tiny=tiny))
         expected = UNMET if best is None else best
         assert (outcome.value, outcome.bound) == (expected, expected), seed
         assert outcome.proven
@@ -29,7 +30,7 @@ def test_a_floor_is_exceeded_or_bounds_the_rest(block: int) -> None:
         whole = random_demanding(seed)
         best = best_value(whole)
         for floor in (-7, -1, 0, 2, 5):
-            outcome = search_demanding(whole, Watch(), floor=floor, tiny=0)
+            outcome = search_demanding(whole, Watch(), Start(floor=floor, tiny=0))
             if best is not None:
                 assert max(outcome.bound, floor) >= best, (seed, floor)
             if best is not None and best > floor:
@@ -52,7 +53,7 @@ def test_a_first_clustering_meets_the_demands_or_says_that_it_does_not() -> None
 def test_reported_bounds_hold_and_fall() -> None:
     for seed in range(100):
         whole, bounds = random_demanding(seed), list[int]()
-        outcome = search_demanding(whole, Watch(), on_bound=bounds.append, tiny=0)
+        outcome = search_demanding(whole, Watch(), Start(on_bound=bounds.append, tiny=0))
         if outcome.value != UNMET:
             assert all(bound >= outcome.value for bound in bounds), seed
 
@@ -61,7 +62,7 @@ def test_an_expired_watch_leaves_a_bound_and_what_heuristics_found() -> None:
     for seed in range(100):
         whole = random_demanding(seed)
         best = best_value(whole)
-        outcome = search_demanding(whole, Watch(deadline=0.0), tiny=0)
+        outcome = search_demanding(whole, Watch(deadline=0.0), Start(tiny=0))
         if best is not None:
             assert outcome.bound >= best
         if outcome.value != UNMET:

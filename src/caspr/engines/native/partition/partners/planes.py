@@ -13,11 +13,10 @@ partner that is needed may not do. Fixing takes their place, and once no demand 
 """
 
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
-from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.cutting_planes import (
     PROGRESS,
     ROUGH,
@@ -27,12 +26,12 @@ from caspr.engines.native.partition.cutting_planes import (
     new_cuts,
     undecided,
 )
-from caspr.engines.native.partition.outcome import OnBound, ignore_bound, shifted
+from caspr.engines.native.partition.lp import decided
+from caspr.engines.native.partition.outcome import Gap, OnBound, ignore_bound
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome, raised
 from caspr.engines.native.partition.partners.partner_stars import (
     NO_PARTNER_CUTS,
-    PartnerCuts,
     violated_partner_stars,
 )
 from caspr.engines.native.partition.partners.relaxation import (
@@ -41,6 +40,7 @@ from caspr.engines.native.partition.partners.relaxation import (
     undecided_partners,
 )
 from caspr.engines.native.partition.partners.rounding import round_point
+from caspr.engines.native.partition.partners.start import DemandingSearch, Start
 from caspr.engines.native.partition.problem import Bools, Labels, joined
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
@@ -49,67 +49,37 @@ UNCLEAR = 0.02
 """A pair is not worth branching on if it is nearer than this to being decided."""
 
 
-class DemandingSearch(Protocol):
-    """The search that fixing and branching hand their smaller problems to."""
-
-    def __call__(
-        self,
-        whole: Demanding,
-        watch: Watch,
-        *,
-        floor: int,
-        cuts: Cuts,
-        partner_cuts: PartnerCuts,
-        on_bound: OnBound,
-        tiny: int,
-    ) -> PartnerOutcome:
-        """Search a problem with demands for a clustering above the floor."""
+NEAR = 0.01
+"""A gap below this share of the bound is worth looking harder for a clustering."""
+KICKS = 3
+"""How often one is shaken then."""
 
 
-class DemandPlanes:
+class DemandPlanes(Gap[PartnerOutcome]):
     """One run of the loop on one problem with demands."""
 
-    def __init__(
-        self,
-        whole: Demanding,
-        watch: Watch,
-        floor: int,
-        search: DemandingSearch,
-        on_bound: OnBound,
-        tiny: int,
-    ) -> None:
-        self.whole, self.watch, self.search = whole, watch, search
-        self.on_bound, self.tiny = on_bound, tiny
-        self.original, self.step = whole, whole.step
-        self.best = PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling, floor)
-        # Values are multiples of the step: what exceeds the threshold exceeds it by a step at least.
-        self.floor = floor // self.step * self.step
+    def __init__(self, whole: Demanding, watch: Watch, start: Start, search: DemandingSearch) -> None:
+        nothing = PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling, start.floor)
+        super().__init__(nothing, whole.step, start.on_bound)
+        self.whole, self.watch, self.start, self.search = whole, watch, start, search
+        self.original = whole
         self.cuts, self.partner_cuts = NO_CUTS, NO_PARTNER_CUTS
         self.near: PartnerPoint | None = None
         self.stalled = False
 
-    @property
-    def threshold(self) -> int:
-        """The value a clustering must exceed to matter."""
-        return max(self.best.value, self.floor)
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing better is left to find."""
-        return self.best.bound <= self.threshold
-
-    def run(self, labels: Labels, cuts: Cuts, partner_cuts: PartnerCuts) -> PartnerOutcome:
+    def run(self, labels: Labels) -> PartnerOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
         try:
-            self._cut(labels, cuts, partner_cuts)
+            self._cut(labels)
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
         bound = raised(max(self.best.bound, self.best.value), 0)
         return replace(self.best, bound=bound, cuts=self.cuts, partner_cuts=self.partner_cuts)
 
-    def _cut(self, labels: Labels, cuts: Cuts, partner_cuts: PartnerCuts) -> None:
+    def _cut(self, labels: Labels) -> None:
         self._offer(labels)
-        self.cuts, self.partner_cuts = cuts | first_cuts(self.whole.problem, self.watch), partner_cuts
+        self.cuts = self.start.cuts | first_cuts(self.whole.problem, self.watch)
+        self.partner_cuts = self.start.partner_cuts
         while not self.closed and not self.watch.expired():
             point = self._relaxed()
             if point is None or self.closed:
@@ -118,7 +88,7 @@ class DemandPlanes:
             together, narrowed = self._fixed(point)
             groups = joined(self.whole.size, *np.nonzero(together))
             if narrowed.hopeless or narrowed.problem.breaks(groups):
-                self._lower(self.threshold)
+                self.lower(self.threshold)
                 break
             if self.stalled or not new or groups.max() + 1 <= (1 - SHRINKAGE) * self.whole.size:
                 self._descend(narrowed, groups, point)
@@ -139,8 +109,9 @@ class DemandPlanes:
         )
         if point is not None:
             self.near = point
-            self._lower(point.bound(self.step))
-            self._offer(round_point(self.whole, point, self.watch))
+            self.lower(point.bound(self.step))
+            near = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
+            self._offer(round_point(self.whole, point, self.watch, kicks=KICKS if near else 0))
             self.stalled = gap - (self.best.bound - self.threshold) <= PROGRESS * gap
         return point
 
@@ -158,48 +129,45 @@ class DemandPlanes:
     def _fixed(self, point: PartnerPoint) -> tuple[Bools, Demanding]:
         """Return what must be together to exceed the threshold, and what is left of the problem."""
         goal = self.threshold + self.step
-        gap = point.scaled - (goal << point.shift)
-        chosen = undecided_partners(point, goal)
-        together: Bools = point.reduced > gap
-        return together, self.whole.forget(chosen).separate(-point.reduced > gap)
+        together, apart = decided(point, goal)
+        return together, self.whole.forget(undecided_partners(point, goal)).separate(apart)
 
     def _offer(self, labels: Labels | None) -> None:
         value = None if labels is None else self.original.value(labels)
         if labels is not None and value is not None and value > self.best.value:
             self.best = replace(self.best, labels=labels, value=value)
-
-    def _lower(self, bound: int) -> None:
-        if bound < self.best.bound:
-            self.best = replace(self.best, bound=bound)
-            self.on_bound(max(bound, self.threshold))
+            if value > self.floor:
+                self.start.on_found(labels, value)
 
     def _descend(self, narrowed: Demanding, groups: Labels, point: PartnerPoint) -> None:
         """Start again on what fixing left open; branch if it left everything open."""
         if groups.max() + 1 < narrowed.size or any(demand.forced for demand in narrowed.demands):
-            self._lower(self._below(narrowed, groups, self._lower))
+            self.lower(self._below(narrowed, groups, self.lower))
             return
         first, second = undecided_pair(narrowed, point)
         pair = joined(narrowed.size, np.array([first]), np.array([second]))
         cut = np.zeros_like(narrowed.problem.forbidden)
         cut[first, second] = cut[second, first] = True
         together = self._below(narrowed, pair, ignore_bound)
-        apart = self._below(narrowed.separate(cut), groups, lambda bound: self._lower(max(together, bound)))
-        self._lower(max(together, apart))
+        apart = self._below(narrowed.separate(cut), groups, lambda bound: self.lower(max(together, bound)))
+        self.lower(max(together, apart))
 
     def _below(self, whole: Demanding, groups: Labels, on_bound: OnBound) -> int:
         """Search with some nodes contracted; return a bound for all clusterings that hold them together."""
         if whole.problem.breaks(groups):
             return self.threshold
         small, constant = whole.contract(groups)
-        outcome = self.search(
-            small,
-            self.watch,
-            floor=self.threshold - constant,
-            cuts=self.cuts.rename(groups, small.problem),
-            partner_cuts=self.partner_cuts.rename(groups, small),
-            on_bound=shifted(on_bound, constant),
-            tiny=self.tiny,
+        known = replace(
+            self.start,
+            floor=self.threshold,
+            cuts=self.cuts,
+            partner_cuts=self.partner_cuts,
+            on_bound=on_bound,
         )
+        inside = replace(
+            known.within(groups, small, constant), on_found=lambda labels, _: self._offer(labels[groups])
+        )
+        outcome = self.search(small, self.watch, inside)
         self._offer(outcome.labels[groups])
         return max(raised(outcome.bound, constant), self.threshold)
 

@@ -86,7 +86,7 @@ def _is_stuck(bounds: list[int]) -> bool:
     return len(bounds) > PATIENCE and bounds[-1 - PATIENCE] <= bounds[-1]
 
 
-def _stars(point: Point | PartnerPoint, names: Labels) -> list[list[int]]:
+def _stars(point: Point, names: Labels) -> list[list[int]]:
     """Write the stars that count."""
     rows = [*point.cuts.triangles.tolist(), *map(list, point.cuts.stars)]
     return [

@@ -7,18 +7,21 @@ partner where it is. So both sets are solved on their own.
 *Forced partners.* A demand with one partner left has it with its home: the two are contracted.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
-from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.exhaustive import Walk
-from caspr.engines.native.partition.outcome import NO_FLOOR, OnBound, ignore_bound, shifted
+from caspr.engines.native.partition.outcome import NO_FLOOR
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome, unmet
-from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS
 from caspr.engines.native.partition.partners.rounding import meet
+from caspr.engines.native.partition.partners.start import NOTHING, Start
 from caspr.engines.native.partition.problem import Labels, components, joined, renumber
-from caspr.engines.native.partition.search import TINY, search
+from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
 
 
@@ -32,78 +35,49 @@ def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
     return PartnerOutcome(labels, value, max(whole.problem.ceiling, value))
 
 
-def search_demanding(
-    whole: Demanding,
-    watch: Watch,
-    *,
-    floor: int = NO_FLOOR,
-    cuts: Cuts = NO_CUTS,
-    partner_cuts: PartnerCuts = NO_PARTNER_CUTS,
-    on_bound: OnBound = ignore_bound,
-    tiny: int = TINY,
-) -> PartnerOutcome:
-    """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow.
-
-    Problems of up to `tiny` nodes are searched exhaustively.
-    """
+def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> PartnerOutcome:
+    """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow."""
     if not whole.demands:
-        found = search(whole.problem, watch, floor=floor, cuts=cuts, on_bound=on_bound)
-        return PartnerOutcome(found.labels, found.value, found.bound, floor, found.cuts)
+        found = search(
+            whole.problem,
+            watch,
+            floor=start.floor,
+            cuts=start.cuts,
+            on_bound=start.on_bound,
+            on_found=start.on_found,
+        )
+        return PartnerOutcome(found.labels, found.value, found.bound, start.floor, found.cuts)
     if whole.hopeless:
-        return unmet(whole.size, floor)
+        return unmet(whole.size, start.floor)
     if any(demand.forced for demand in whole.demands):
-        return _contracted(whole, watch, floor, cuts, partner_cuts, on_bound, tiny)
+        return _contracted(whole, watch, start)
     labels = components(whole.adjacent)
     if labels.max() > 0:
-        return _by_components(whole, labels, watch, floor, cuts, partner_cuts, on_bound, tiny)
-    if whole.size <= tiny or whole.size == 1:
-        return _exhausted(whole, floor)
-    first = quick_demanding(whole, watch)
+        return _by_components(whole, labels, watch, start)
+    if whole.size <= start.tiny or whole.size == 1:
+        return _exhausted(whole, start.floor)
+    first = start.known or quick_demanding(whole, watch)
     if watch.expired():
-        return PartnerOutcome(first.labels, first.value, first.bound, floor)
+        return PartnerOutcome(first.labels, first.value, first.bound, start.floor)
     from caspr.engines.native.partition.partners.planes import DemandPlanes
 
-    planes = DemandPlanes(whole, watch, floor, search_demanding, on_bound, tiny)
-    return planes.run(first.labels, cuts, partner_cuts)
+    return DemandPlanes(whole, watch, start, search_demanding).run(first.labels)
 
 
-def _contracted(
-    whole: Demanding,
-    watch: Watch,
-    floor: int,
-    cuts: Cuts,
-    partner_cuts: PartnerCuts,
-    on_bound: OnBound,
-    tiny: int,
-) -> PartnerOutcome:
+def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
     """Put homes together with the only partner that they have left, and search what that makes."""
     forced = [(demand.home, demand.partners[0]) for demand in whole.demands if demand.forced]
     groups = joined(whole.size, *np.array(forced, dtype=np.intp).T)
     if whole.problem.breaks(groups):
-        return unmet(whole.size, floor)
+        return unmet(whole.size, start.floor)
     small, constant = whole.contract(groups)
-    inner = search_demanding(
-        small,
-        watch,
-        floor=floor - constant,
-        cuts=cuts.rename(groups, small.problem),
-        partner_cuts=partner_cuts.rename(groups, small),
-        on_bound=shifted(on_bound, constant),
-        tiny=tiny,
-    )
-    return inner.lift(groups, constant, floor)
+    inside = start.within(groups, small, constant)
+    inside = replace(inside, on_found=lambda labels, value: start.on_found(labels[groups], value + constant))
+    inner = search_demanding(small, watch, inside)
+    return inner.lift(groups, constant, start.floor)
 
 
-def _by_components(
-    whole: Demanding,
-    component: Labels,
-    watch: Watch,
-    floor: int,
-    cuts: Cuts,
-    partner_cuts: PartnerCuts,
-    on_bound: OnBound,
-    tiny: int,
-) -> PartnerOutcome:
+def _by_components(whole: Demanding, component: Labels, watch: Watch, start: Start) -> PartnerOutcome:
     """Search each component on its own, small ones first; see `partition.search` for the floors."""
     homes = {demand.home for demand in whole.demands}
     every = (np.flatnonzero(component == number) for number in range(int(component.max()) + 1))
@@ -115,24 +89,16 @@ def _by_components(
         others = ceiling - piece.problem.ceiling
         place = np.full(whole.size, -1, dtype=np.intp)
         place[group] = np.arange(len(group))
-        outcome = search_demanding(
-            piece,
-            watch,
-            floor=floor - others,
-            cuts=cuts.within(place, piece.problem),
-            partner_cuts=partner_cuts.rename(place, piece),
-            on_bound=shifted(on_bound, others),
-            tiny=tiny,
-        )
+        outcome = search_demanding(piece, watch, start.within(place, piece, others))
         if outcome.bound == UNMET:
-            return unmet(whole.size, floor)
+            return unmet(whole.size, start.floor)
         # Cluster i gets the name of the i-th node here, so names of different components never meet.
         labels[group] = group[renumber(outcome.labels)]
         value = UNMET if UNMET in (value, outcome.value) else value + outcome.value
         held, more = held | outcome.cuts.named(group), more | outcome.partner_cuts.named(group)
-        ceiling = others + max(outcome.bound, min(floor - others, piece.problem.ceiling))
-        on_bound(ceiling)
-    return PartnerOutcome(renumber(labels), value, ceiling, floor, held, more)
+        ceiling = others + max(outcome.bound, min(start.floor - others, piece.problem.ceiling))
+        start.on_bound(ceiling)
+    return PartnerOutcome(renumber(labels), value, ceiling, start.floor, held, more)
 
 
 def _exhausted(whole: Demanding, floor: int) -> PartnerOutcome:
