@@ -127,7 +127,10 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
     page.get_by_role("tab", name="Text").click()
     go_to_first(page)
     expect(page.locator("#detail")).to_contain_text("Annotator 3")
-    expect(page.locator("body")).not_to_contain_text("in3")
+    for panel in ("M", "Q", "C", "D", "v"):
+        press(page, panel)
+        page.wait_for_timeout(100)
+        assert not re.search(r"\bin[1-4]\b", page.locator("main").inner_text()), panel
 
 
 def test_a_decision_is_judged(page: Page) -> None:
