@@ -121,7 +121,11 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
     versions.get_by_label("Version", exact=True).select_option(label="in2")
     versions.get_by_label("Beside it").select_option(label="in3")
     expect(versions.locator(".differs")).to_have_count(1)
-    page.get_by_label("hide names of annotators").check()
+    with page.expect_navigation():
+        page.get_by_label("hide names of annotators").click()
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    expect(page.get_by_label("hide names of annotators")).to_be_checked()
+    page.get_by_role("tab", name="Versions").click()
     expect(versions.get_by_label("Version", exact=True)).to_contain_text("Annotator 2")
     assert violations(page) == []
     page.get_by_role("tab", name="Text").click()

@@ -31,6 +31,24 @@ def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str
     return {**explanation, "votes": votes}
 
 
+def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return a question with its choices without names."""
+    known = pseudonyms(names)
+    said = {field: [known[name] for name in card[field]] for field in ("alone", "absent", "unseen")}
+    choices = [{**one, "says": [known[name] for name in one["says"]]} for one in card["choices"]]
+    return {**card, **said, "choices": choices}
+
+
+def real_name(shown: str, names: list[str]) -> str:
+    """Return the annotator of a name or a pseudonym; pages may know either.
+
+    >>> real_name("Annotator 2", ["Ann", "Bob"]), real_name("Ann", ["Ann", "Bob"])
+    ('Bob', 'Ann')
+    """
+    known = {pseudonym: name for name, pseudonym in pseudonyms(names).items()}
+    return shown if shown in names else known.get(shown, shown)
+
+
 def blind_steps(steps: list[Line]) -> list[Line]:
     """Return steps of a history without the names of annotators that were added."""
     return [

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,13 @@ from caspr.formats.registry import FORMATS
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
 from caspr.review.questions.orders import Filter
-from caspr.review.server.blind import blind_explanation, blind_state, refuse_named
+from caspr.review.server.blind import (
+    blind_card,
+    blind_explanation,
+    blind_state,
+    real_name,
+    refuse_named,
+)
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.overview import Overview, Team
@@ -157,7 +164,9 @@ class Pages:
     async def questions(self, request: Request) -> Response:
         """Return the open questions in an order, those that a filter lets through, and what is at stake."""
         history = await run_in_threadpool(self._history, request)
+        names = [one.annotator for one in history.solver.annotations]
         wanted = Filter.of(request.query_params)
+        wanted = replace(wanted, annotator=real_name(wanted.annotator, names))
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
@@ -186,7 +195,9 @@ class Pages:
                 history.queue.price(
                     question, snapshot, EXPLANATION_SECONDS, lambda: history.snapshot is not snapshot
                 )
-            return {**history.queue.card(question, snapshot), "version": version}
+            card = history.queue.card(question, snapshot)
+            names = [one.annotator for one in history.solver.annotations]
+            return {**(blind_card(card, names) if self.blind else card), "version": version}
 
         return JSONResponse(await run_in_threadpool(asked))
 
