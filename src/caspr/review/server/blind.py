@@ -32,21 +32,28 @@ def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str
 
 
 def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return a question with its choices without names."""
+    """Return a question without names."""
     known = pseudonyms(names)
-    said = {field: [known[name] for name in card[field]] for field in ("alone", "absent", "unseen")}
-    choices = [{**one, "says": [known[name] for name in one["says"]]} for one in card["choices"]]
-    return {**card, **said, "choices": choices}
+
+    def hidden(given: list[str]) -> list[str]:
+        return [known[name] for name in given]
+
+    choices = [{**choice, "says": hidden(choice["says"])} for choice in card["choices"]]
+    return {
+        **card,
+        "choices": choices,
+        **{group: hidden(card[group]) for group in ("alone", "absent", "unseen")},
+    }
 
 
-def real_name(shown: str, names: list[str]) -> str:
-    """Return the annotator of a name or a pseudonym; pages may know either.
+def named(pseudonym: str, names: list[str]) -> str:
+    """Return the name behind a pseudonym, which a page may use that hides names itself; others stay.
 
-    >>> real_name("Annotator 2", ["Ann", "Bob"]), real_name("Ann", ["Ann", "Bob"])
-    ('Bob', 'Ann')
+    >>> named("Annotator 2", ["Ann", "Bob"])
+    'Bob'
     """
-    known = {pseudonym: name for name, pseudonym in pseudonyms(names).items()}
-    return shown if shown in names else known.get(shown, shown)
+    known = {other: name for name, other in pseudonyms(names).items()}
+    return pseudonym if pseudonym in names else known.get(pseudonym, pseudonym)
 
 
 def blind_steps(steps: list[Line]) -> list[Line]:
