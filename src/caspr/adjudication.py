@@ -93,7 +93,9 @@ def adjudicate_document(
         findings=(*findings, *odd, *check_task(instance), *certified.findings),
         given=given,
     )
-    result = replace(result, findings=(*result.findings, *entity_findings(result.chains, annotations)))
+    result = replace(
+        result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
+    )
     if settings.certainty <= 0:
         return result
     from caspr.disputes.certainty import with_certainty

@@ -245,3 +245,18 @@ def test_a_word_that_is_called_like_a_field_does_not_confuse(tmp_path: Path) -> 
     row = '{"type": "T", "start": 0, "end": 9, "id": 0, "features": {"string": "sentences"}}'
     bdoc = f'{{"text": "sentences", "annotation_sets": {{"": {{"annotations": [{row}]}}}}}}'
     assert detect(put(tmp_path, "x.bdocjs", bdoc)) == "gate"
+
+
+def test_xml_becomes_json_and_json_becomes_xml(tmp_path: Path, caspr: Caller) -> None:
+    """Issue 16, point 9: the form of a file was kept, and another one refused."""
+    feature = "<Feature><Name>kind</Name><Value>nam</Value></Feature></Annotation>\n<Annotation Id"
+    path = put(tmp_path, "x.gate", GATE.replace("</Annotation>\n<Annotation Id", feature))
+    [before] = read_one(path)
+    for source, target in (("x.gate", "y.bdocjs"), ("y.bdocjs", "z.gate")):
+        assert caspr("convert", tmp_path / source, tmp_path / target).code == 0
+        [after] = read_one(tmp_path / target)
+        assert [chain.mentions for chain in after.all_chains] == [
+            chain.mentions for chain in before.all_chains
+        ]
+        assert after.document.characters == before.document.characters
+        assert "nam" in (tmp_path / target).read_text()

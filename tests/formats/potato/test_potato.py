@@ -1,6 +1,7 @@
 """Potato: spans, links and the texts of a project, as the browser counts their characters."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from caspr.errors import CasprError, OutputError
 from caspr.formats import FORMATS, read, read_all, write
 from caspr.formats.registry import companions, detect
+from tests.cli.caller import Caller
 from tests.formats.everywhere import chain_texts
 from tests.formats.sound import POTATO, put, refused
 
@@ -184,3 +186,11 @@ def test_a_folder_of_potatos_own_files_is_no_annotator(tmp_path: Path) -> None:
     given, _ = read_given([output], {})
     assert [group[0].annotator for group in given] == ["Anna B.", "Ben"]
     assert [group[0].annotator for group in read_all([path, other])] == ["Anna B.", "Ben"]
+
+
+def test_a_corpus_of_potatos_folder_finds_the_texts_above_it(tmp_path: Path, caspr: Caller) -> None:
+    shutil.copytree(Path(__file__).parents[3] / "examples" / "formats" / "potato", tmp_path / "potato")
+    out = tmp_path / "out"
+    done = caspr("corpus", tmp_path / "potato" / "annotation_output", "-o", out, "-q", "--processes", "1")
+    assert done.code == 0, done.err
+    assert [chain_texts(one) for one in read(out / "user_state.conll")] == [[["Der Bär", "Er", "seinem"]]]

@@ -37,6 +37,13 @@ def test_escape_leaves_a_boundary_where_it_was(page: Page) -> None:
     expect(page.locator("#undo")).to_be_disabled()
 
 
+def test_what_comes_next_is_about_the_new_boundary(page: Page) -> None:
+    go_to_first(page)
+    press(page, "Shift+ArrowLeft", "x")
+    expect(page.locator('#text [data-m="1-2"]').first).to_have_class(re.compile("left-out.*decided"))
+    expect_in_text(page, "1-3", there=False)
+
+
 def test_an_edge_is_dragged(page: Page) -> None:
     go_to_first(page)
     first, last = (page.locator(f'#text [data-t="{token}"]').bounding_box() for token in (1, 3))

@@ -52,6 +52,7 @@ def test_a_late_annotator_changes_no_group_that_holds_a_decision(
 ) -> None:
     """One who prefers the short boundary, and one for whom there are two mentions, come late."""
     caspr = Caller(monkeypatch, capsys)
+    monkeypatch.setattr("caspr.review.server.serve.serve", lambda work, **_: work.close())
     write(tmp_path / "in", "ann", *LONG)
     write(tmp_path / "in", "bea", *SHORT)
     late = [write(tmp_path / "late", name, *cells) for name, cells in (("cem", SHORT), ("dan", BOTH))]

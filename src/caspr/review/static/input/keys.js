@@ -112,7 +112,10 @@ export function listenToKeys(app) {
       : (boundary ?? rangeAction(app, event) ?? markAction(app, event) ?? actionFor(app, event, byKey));
     if (!run) return;
     event.preventDefault();
-    run();
+    // Whatever comes behind a boundary is about the mention with its new one.
+    if (!boundary && event.key !== "Escape" && app.moves.isMovingBoundary) {
+      app.moves.commitBoundary().then(run);
+    } else run();
   });
 }
 
