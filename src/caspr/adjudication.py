@@ -37,7 +37,7 @@ from caspr.text.entities import entity_findings
 from caspr.text.findings import Finding, Severity, condensed, warning
 from caspr.text.variants import find_variants, variant_findings
 
-_ABOUT_FILES = ("unread-files", "review-files", "no-annotator")
+_ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
 """Codes of findings about the files that were given: they concern every document."""
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""

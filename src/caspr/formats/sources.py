@@ -166,15 +166,20 @@ def unread_findings(folder: Path, unread: Sequence[Path], *, chosen: bool = Fals
     the user chose which to read.
     """
     known = [path for path in unread if chosen or _is_about_annotations(path)]
-    for make, paths in ((warning, [path for path in unread if path not in known]), (note, known)):
-        if paths:
-            names = ", ".join(_with_kind(folder, path) for path in paths[:_NAMED])
-            more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
-            them = "it" if len(paths) == 1 else "them"
-            remedy = f"; export {them} in a known format beside the others, or move {them} away"
-            remedy = remedy if make is warning else ""
-            message = f"{times(len(paths), 'file')} not read: {names}{more}{remedy}"
-            yield make("unread-files", message, count=len(paths), where=str(folder))
+    odd = [path for path in unread if path not in known]
+    where = str(folder)
+    if odd:
+        them = "it" if len(odd) == 1 else "them"
+        remedy = f"export {them} in a known format beside the others, or move {them} away"
+        yield warning("unread-files", f"{_listed(folder, odd)}; {remedy}", count=len(odd), where=where)
+    if known:
+        yield note("files-set-aside", _listed(folder, known), count=len(known), where=where)
+
+
+def _listed(folder: Path, unread: Sequence[Path]) -> str:
+    names = ", ".join(_with_kind(folder, path) for path in unread[:_NAMED])
+    more = f" and {len(unread) - _NAMED:,} more" if len(unread) > _NAMED else ""
+    return f"{times(len(unread), 'file')} not read: {names}{more}"
 
 
 def _is_about_annotations(path: Path) -> bool:
