@@ -69,9 +69,12 @@ def reviewing(folder: Path, command: str) -> str:
     ) as server:
         try:
             assert server.stdout is not None
-            address = server.stdout.readline()
-            printed = address + server.stdout.readline()
-            opened = re.search(r"http://\S+", address)
+            printed = ""
+            for line in server.stdout:
+                printed += line
+                if line.startswith("decisions are saved"):
+                    break
+            opened = re.search(r"http://\S+", printed)
             assert opened is not None, printed
             browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
             with browser.open(opened[0], timeout=60) as page:
