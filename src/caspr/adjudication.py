@@ -193,7 +193,8 @@ def by_document(
     for group in groups.values():
         _refuse_annotator_twice(group)
         if len(group) < len(files):
-            findings.append(_partly_annotated(group, len(files)))
+            alike = _differ_only_in_case(_alike(group[0].document.title, groups.values()))
+            findings.append(_partly_annotated(group, len(files), alike))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
     if len(files) < 2:
         raise InputError("found the file of one annotator, expected those of two or more")
@@ -202,6 +203,7 @@ def by_document(
         raise InputError(
             "found no document that two annotators have, expected the same document names in their files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
+            + _differ_only_in_case(titles)
         )
     for given in shared if not allow_gold else ():
         refuse_golds(given)
@@ -262,19 +264,35 @@ def _decisions_by_document(
     return [given.get(title, Decisions()) for title in titles]
 
 
-def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
+def _alike(title: str, groups: Iterable[Sequence[Annotation]]) -> list[str]:
+    """Return the titles that are like one but for upper and lower case."""
+    titles = {group[0].document.title for group in groups}
+    return sorted(one for one in titles if one.casefold() == title.casefold())
+
+
+def _differ_only_in_case(titles: Sequence[str]) -> str:
+    """Return a hint if the first two of some sorted titles that are alike have other capital letters."""
+    seen: dict[str, str] = {}
+    for title in titles:
+        if title.casefold() in seen:
+            return f"; '{seen[title.casefold()]}' and '{title}' differ only in upper and lower case"
+        seen[title.casefold()] = title
+    return ""
+
+
+def _partly_annotated(group: Sequence[Annotation], files: int, hint: str) -> Finding:
     title = group[0].document.title
     if len(group) == 1:
         return warning(
             "single-annotation",
             f"document '{title}' is only in {group[0].document.source or group[0].annotator}; it needs two "
-            "annotations and was left out",
+            f"annotations and was left out{hint}",
             where=title,
         )
     return warning(
         "missing-annotation",
         f"document '{title}' is in the files of {len(group)} of {files} annotators "
-        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them",
+        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them{hint}",
         where=title,
     )
 

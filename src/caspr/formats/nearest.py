@@ -174,9 +174,9 @@ def _tags(text: str) -> Named | None:
 
 
 def _prose(text: str) -> Named | None:
-    """Recognise a text without annotations: sentences instead of columns."""
+    """Recognise a text without annotations: sentences or words, and no column in which chains could be."""
     given = rows(text)
-    long = [row for row in given if len(row.split()) > 3 and re.search(r"[.!?»”\"')]$", row.rstrip())]
-    if not long or any("\t" in row or re.search(r"\(\d|\d\)|\s[-_*]$", row) for row in given):
+    columns = any("\t" in row or re.search(r"\(\d|\d\)|(?:^|\s)[-_*]$", row) for row in given)
+    if columns or not any(re.search(r"[^\W\d_]{2}", row) for row in given):
         return None
     return "a text without annotations", near("brat", "the file that the annotation tool exported")
