@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.adjudicator.simulation import PAIRS, f1_after, work_through
+from bench.adjudicator.simulation import WAYS, f1_after, work_through
 from bench.quality.judged import Judged
 from caspr.task.settings import Settings
 from tests.review.questions.documents import ANNA, ANNA_AGAIN, BEA, GIRL, HER, SHE, annotated
@@ -15,7 +15,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("way", [PAIRS, "valuable"])
+@pytest.mark.parametrize("way", WAYS)
 def test_answers_from_the_gold_lead_to_the_gold(way: str) -> None:
     [gold] = annotated(GOLD)
     course = work_through(Judged(gold, annotated(GIVEN)), way, Settings())
