@@ -1,7 +1,7 @@
 """Large and dense shapes, scaled down: sparse ways are exact, and limits leave valid bounds."""
 
-from dataclasses import replace
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from random import Random
 
