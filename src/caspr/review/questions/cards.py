@@ -85,7 +85,7 @@ def _choice(
             "with": [] if anchor is None else [spelled(anchor)],
         }
     else:
-        operation = _place(span, [choice.anchor], [doubt for one in others for doubt in one.doubts])
+        operation = _place(span, choice.doubts, [doubt for one in others for doubt in one.doubts])
     assert placing.snapshot is not None
     return {
         "id": choice.id,
