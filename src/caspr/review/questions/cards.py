@@ -91,7 +91,7 @@ def _choice(
         "id": choice.id,
         "chain": choice.chain,
         "anchor": spelled(choice.anchor),
-        "mentions": [spelled(one) for one in sorted({choice.anchor, *nearest})],
+        "mentions": [spelled(one) for one in dict.fromkeys((choice.anchor, *choice.doubts, *nearest))],
         "size": len(choice.mentions),
         "doubts": [spelled(one) for one in choice.doubts],
         "says": list(choice.says),

@@ -2,8 +2,9 @@
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
 It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
-link with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor
-are the same, and that the doubts of all other entities are different; see `session.operations.answers`.
+link with the asked one, the nearest of these. Answering with an entity says that the mention, the anchor and
+the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
+about the mention is left; see `session.operations.answers`.
 
 For a question about boundaries the choices are the boundaries.
 """
