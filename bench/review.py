@@ -10,7 +10,6 @@ review file is on the disk and the update is there. Every figure is from this ru
 
 import argparse
 import json
-import os
 import random
 import re
 import statistics
@@ -18,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from caspr.formats import read_all
 from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
@@ -150,16 +150,25 @@ def through_session(
     return session, times
 
 
-def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
-    """Time clicks on a real process."""
-    words = [*map(str, files), "--no-browser", "--objective", objective, "-o", str(folder / "http.conll")]
+@contextmanager
+def served(files: Sequence[Path], folder: Path, *options: str) -> Iterator[Tab]:
+    """Run `caspr review` in a process of its own and open its page."""
+    words = [*map(str, files), "--no-browser", *options, "-o", str(folder / "http.conll")]
     process = subprocess.Popen(
         [sys.executable, "-m", "caspr", "review", *words], stderr=subprocess.PIPE, text=True
     )
     try:
         assert process.stderr is not None
         found = next(match for line in process.stderr if (match := re.search(r"http://\S+", line)))
-        tab = Tab(found[0])
+        yield Tab(found[0])
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
+    """Time clicks on a real process."""
+    with served(files, folder, "--objective", objective) as tab:
 
         def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
             rows = tab.json("/d/0/questions")["questions"]
@@ -167,9 +176,6 @@ def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -
             return rows, chains, lambda id: tab.json(f"/d/0/question/{id}")
 
         return tab, timed(clicks, tab.click, look)
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times, Times]]:
@@ -194,10 +200,7 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="v")
     given = parser.parse_args()
-    if "OMP_NUM_THREADS" not in os.environ:
-        # As the command line does; it must be set before the first import of numpy.
-        os.environ["OMP_NUM_THREADS"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "bench.review", *sys.argv[1:]])
+    use_one_thread("bench.review")
     print(describe_machine(), end="\n\n")
     print("| act | tokens | mentions | annotators | session ms | HTTP ms | page ms | refused |")
     print("|---|---|---|---|---|---|---|---|")

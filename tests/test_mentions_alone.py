@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from caspr.engines.native.prove import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Singletons
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.limits import Limits, silent
 from caspr.task.price.contradictions import feasible
 from caspr.task.settings import Settings
@@ -79,6 +80,29 @@ def test_brute_force_on_the_decisions_written_as_pairs() -> None:
         assert native(alone, every, silent).partitions == brute.solve(apart, every).partitions
         compared += 1
     assert compared > 40
+
+
+def test_nested_pairs_that_a_decision_permits() -> None:
+    """Every engine lets exactly these share a chain, and the proof of it verifies."""
+    rng, shared = random.Random(37), 0
+    engines = [choose("native")[1], choose("clingo", "mm")[1]]
+    for _ in range(60):
+        instance = replace(random_instance(rng, mentions=6, odd=True), nested=Nesting.NEVER)
+        pairs = [pair for pair in combinations(instance.mentions, 2) if pair[0].nests_with(pair[1])]
+        if not pairs:
+            continue
+        pair = rng.choice(pairs)
+        permitted = replace(instance, decisions=say("nested", *pair))
+        expected = brute.solve(permitted, Limits(solutions=1000))
+        for engine in engines:
+            assert engine(permitted, Limits(solutions=1000), silent).partitions == expected.partitions
+        assert verify(prove(permitted), permitted) == expected.value
+        if expected.value < brute.solve(instance, Limits()).value:
+            assert any(set(pair) <= set(chain) for chain in expected.partitions[0])
+            with pytest.raises(EngineError):
+                verify(prove(permitted), instance)
+            shared += 1
+    assert shared > 0
 
 
 def test_certificates_of_results_with_mentions_alone() -> None:

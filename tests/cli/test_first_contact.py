@@ -152,3 +152,34 @@ def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_pat
         warnings.simplefilter("always")
         library.adjudicate([library.read(path) for path in files])
     assert len(caught) == 2
+
+
+@pytest.mark.parametrize("command", ("check", "adjudicate", "agreement", "report", "settings", "encode"))
+def test_a_file_that_is_not_read_is_named(caspr: Caller, song: Path, command: str) -> None:
+    (song / "finn.txt").write_text("It was a dark night. The boy came home.\nHe slept well.\n")
+    (song / "README").write_text("about\n")
+    outcome = caspr(command, song)
+    assert outcome.code == 0
+    assert "warning: " in outcome.out + outcome.err
+    assert "1 file not read: finn.txt (a text without annotations); export it" in outcome.out + outcome.err
+    assert "note: " in outcome.out + outcome.err
+    assert "1 file not read: README" in outcome.out + outcome.err
+
+
+def test_what_is_beside_the_folders_of_annotators_is_named(caspr: Caller, tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "corpus", ("one", "two"), by="annotator", annotators=("ann", "bob"))
+    (folder / "eve.rtf").write_bytes(b"{\\rtf1 A girl}")
+    (folder / "ann" / "three.pdf").write_bytes(b"%PDF-1.7")
+    out = result(caspr, "check", folder)
+    assert "1 file not read: eve.rtf (a text with layout (RTF)); export it in a known format" in out
+    assert "1 file not read: three.pdf (a PDF file)" in out
+    assert out.endswith("2 documents, 2 warnings\n")
+
+
+def test_review_files_and_tables_beside_annotators_are_noted(caspr: Caller, song: Path) -> None:
+    (song / "review.conll").write_text("# caspr review: {}\n")
+    (song / "weights.csv").write_text("annotator,omit,use\nanna,2,1\n")
+    out = result(caspr, "check", song)
+    assert "1 review file left out, as a result of an adjudication: review.conll" in out
+    assert "1 file not read: weights.csv" in out
+    assert out.endswith("1 document, 0 warnings\n")

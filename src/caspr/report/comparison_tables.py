@@ -239,6 +239,9 @@ def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
     numbers = [str(number) for number in range(1, len(names) + 1)]
     cells = [[decimal(value) for value in row] for row in comparison.matrix]
     yield from _table("how close the golds are to each other (CoNLL F1)", names, [numbers, *cells])
+    if any(row.singletons for row in comparison.rows):
+        yield ""
+        yield "CoNLL F1 of golds leaves out chains of one, which some settings keep and others drop"
 
 
 def _table(title: str, names: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -36,7 +36,7 @@ from functools import cached_property
 from math import lcm
 
 from caspr.text.cliques import partition_into_cliques
-from caspr.text.document import Annotation, Chain, Mark, Span
+from caspr.text.document import Annotation, Mark, Span
 from caspr.text.findings import Finding, note, times
 
 
@@ -250,7 +250,7 @@ def _unified(annotation: Annotation, boundaries: Mapping[Span, Span]) -> Annotat
     if not annotation.mentions & boundaries.keys():
         return annotation
     chains = [
-        Chain.of(chain.id, (boundaries.get(span, span) for span in chain.mentions))
+        replace(chain, mentions=tuple(sorted({boundaries.get(span, span) for span in chain.mentions})))
         for chain in annotation.all_chains
     ]
     moved = Annotation.of(annotation.annotator, annotation.document, chains, annotation.findings)

@@ -37,6 +37,13 @@ def test_escape_leaves_a_boundary_where_it_was(page: Page) -> None:
     expect(page.locator("#undo")).to_be_disabled()
 
 
+def test_what_comes_next_is_about_the_new_boundary(page: Page) -> None:
+    go_to_first(page)
+    press(page, "Shift+ArrowLeft", "x")
+    expect(page.locator('#text [data-m="1-2"]').first).to_have_class(re.compile("left-out.*decided"))
+    expect_in_text(page, "1-3", there=False)
+
+
 def test_an_edge_is_dragged(page: Page) -> None:
     go_to_first(page)
     first, last = (page.locator(f'#text [data-t="{token}"]').bounding_box() for token in (1, 3))
@@ -114,13 +121,20 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
     versions.get_by_label("Version", exact=True).select_option(label="in2")
     versions.get_by_label("Beside it").select_option(label="in3")
     expect(versions.locator(".differs")).to_have_count(1)
-    page.get_by_label("hide names of annotators").check()
+    with page.expect_navigation():
+        page.get_by_label("hide names of annotators").click()
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    expect(page.get_by_label("hide names of annotators")).to_be_checked()
+    page.get_by_role("tab", name="Versions").click()
     expect(versions.get_by_label("Version", exact=True)).to_contain_text("Annotator 2")
     assert violations(page) == []
     page.get_by_role("tab", name="Text").click()
     go_to_first(page)
     expect(page.locator("#detail")).to_contain_text("Annotator 3")
-    expect(page.locator("body")).not_to_contain_text("in3")
+    for panel in ("M", "Q", "C", "D", "v"):
+        press(page, panel)
+        page.wait_for_timeout(100)
+        assert not re.search(r"\bin[1-4]\b", page.locator("main").inner_text()), panel
 
 
 def test_a_decision_is_judged(page: Page) -> None:

@@ -29,7 +29,7 @@ def test_two_review_files(tmp_path: Path) -> None:
     assert state["annotators"] == ["ann", "bob"]
     asked = merged.history(0).queue.questions
     assert asked, "they differ"
-    assert {span for one in asked for span in one.mentions} <= {
+    assert {span for one in asked for span in one.spans} <= {
         span for one in given for span in (*one[0].mentions, *given[1][0].mentions)
     }
     same = [results_of(first), results_of(first)]

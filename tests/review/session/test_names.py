@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from caspr.formats import review_file
+from caspr.review.project.annotators import add_annotations, by_key
 from caspr.review.session.exports import export, report
 from caspr.review.session.operations import OperationError
 from caspr.review.session.session import ReviewSession
@@ -176,3 +177,12 @@ def test_names_are_in_the_report_and_in_exports(session: ReviewSession) -> None:
         content = export(session, 0, format).content
         content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
         assert b"Sir <William>" in content or b"Sir &lt;William" in content, format
+
+
+def test_a_name_stays_when_an_annotator_is_added(session: ReviewSession) -> None:
+    do(session, do="name", chain=home(session, "1-1"), name="Sir William")
+    session.close()
+    late = annotation("Carla", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]])
+    [addition] = add_annotations(session.store.path, by_key([[late]]), "Ann")
+    assert addition.added == ("Carla",)
+    assert names(reopened(session.store.path)) == {"1-1": ("Sir William", "")}

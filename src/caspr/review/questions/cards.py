@@ -13,7 +13,6 @@ from caspr.formats.review_file.statements import spelled
 from caspr.result import Certainty
 from caspr.review.questions.choices import Choice, agreed_anchor, entity_of
 from caspr.review.questions.finding import Question, QuestionKind
-from caspr.review.questions.moving import Moves
 from caspr.review.questions.orders import is_overruled, majority
 from caspr.review.questions.placing import Placing
 from caspr.review.questions.pricing import LEAVE, ChoicePrice
@@ -24,7 +23,7 @@ MOST_SHOWN = 6
 """How many mentions of an entity a choice names at most, the nearest."""
 
 
-def row(placing: Placing, moves: Moves, question: Question) -> dict[str, Any]:
+def row(placing: Placing, question: Question, *, tie: bool) -> dict[str, Any]:
     """Return what the list shows of a question."""
     span = placing.span(question.mention) or question.mention
     return {
@@ -32,7 +31,7 @@ def row(placing: Placing, moves: Moves, question: Question) -> dict[str, Any]:
         "kind": str(question.kind),
         "mention": spelled(span),
         "entity": entity_of(placing, question),
-        "tie": moves.price(placing, question) <= 0,
+        "tie": tie,
         "marked": question.marked,
         "seen": question.seen,
     }
@@ -86,7 +85,7 @@ def _choice(
             "with": [] if anchor is None else [spelled(anchor)],
         }
     else:
-        operation = _place(span, [choice.anchor], [doubt for one in others for doubt in one.doubts])
+        operation = _place(span, choice.doubts, [doubt for one in others for doubt in one.doubts])
     assert placing.snapshot is not None
     return {
         "id": choice.id,

@@ -19,9 +19,6 @@ from caspr.task.votes import Evidence
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
 
-MOST_ENTITIES = 5
-"""How many entities a question offers at most: those that most annotators name."""
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -68,10 +65,12 @@ def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Cho
         _entity(placing, moves, question, span, partners) for partners in _entities(placing, question, span)
     ]
     cheapest = min((one for one in entities if not one.now), key=lambda one: one.estimate, default=None)
-    offered = [one for one in entities if one.now or one.says or one is cheapest]
-    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))[
-        :MOST_ENTITIES
+    offered = [
+        one
+        for one in entities
+        if one.now or one.says or one is cheapest or not placing.settled(span, one.doubts, question)
     ]
+    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))
 
 
 def _entities(placing: Placing, question: Question, span: Span) -> Iterable[list[Partner]]:

@@ -81,6 +81,8 @@ class Moves:
         moved = [here - self.gain(span, chain) for chain in placing.reachable(question) if chain is not home]
         if home is not None and len(home.mentions) > 1:
             return min((here, *moved))
+        if not placing.has_loose_partners(question):
+            return min(moved, default=0)
         unplaced = (place for _, place in placing.partners(question.mention, span))
         loose = (-self.pair_gain(span, place) for place in unplaced if place not in placing.chain_of)
         return min((*moved, *loose), default=0)

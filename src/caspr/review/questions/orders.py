@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from caspr.review.questions.choices import entity_of
 from caspr.review.questions.finding import Question, QuestionKind
-from caspr.review.questions.moving import Moves
 from caspr.review.questions.placing import Placing, Stance
 
 
@@ -60,6 +59,10 @@ class Filter:
         )
 
 
+Price = Callable[[Question], int]
+"""Estimates what the cheapest other answer to a question costs."""
+
+
 def now(placing: Placing, question: Question) -> Stance:
     """Return what the result says about a mention."""
     home = placing.home(question.mention)
@@ -95,25 +98,25 @@ def is_overruled(placing: Placing, question: Question) -> bool:
     return most_say is not None and most_say != now(placing, question)
 
 
-def valuable(placing: Placing, moves: Moves, questions: Iterable[Question]) -> list[Question]:
+def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
     """Order by what an answer is worth."""
     listed = list(questions)
-    prices = {question.id: moves.price(placing, question) for question in listed}
+    prices = {question.id: price(question) for question in listed}
     best = {one.mention: prices[one.id] for one in listed if one.kind is not QuestionKind.BOUNDARY}
 
     def rank(one: Question) -> tuple[object, ...]:
-        price = min(prices[one.id], best.get(one.mention, prices[one.id]))
-        return one.kind is QuestionKind.MENTION, price, one.distance, one.mention
+        cheapest = min(prices[one.id], best.get(one.mention, prices[one.id]))
+        return one.kind is QuestionKind.MENTION, cheapest, one.distance, one.mention
 
     return sorted(listed, key=rank)
 
 
-def in_text(placing: Placing, moves: Moves, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+def in_text(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
     """Order by the text."""
     return sorted(questions, key=lambda one: (one.mention, one.id))
 
 
-def by_entity(placing: Placing, moves: Moves, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+def by_entity(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
     """Order by the first mention of the entity, and then by the text; what is of no entity comes last."""
 
     def rank(one: Question) -> tuple[object, ...]:
@@ -124,7 +127,7 @@ def by_entity(placing: Placing, moves: Moves, questions: Iterable[Question]) -> 
     return sorted(questions, key=rank)
 
 
-Order = Callable[[Placing, Moves, Iterable[Question]], list[Question]]
+Order = Callable[[Placing, Price, Iterable[Question]], list[Question]]
 
 ORDERS: dict[str, Order] = {"valuable": valuable, "text": in_text, "entity": by_entity}
 """All orders by name; the first is the default."""

@@ -7,6 +7,7 @@ the others, so they have one price.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 
 from caspr.errors import ContradictionError
@@ -70,13 +71,12 @@ class PriceList:
         for choice in choices:
             if question.kind is QuestionKind.BOUNDARY:
                 others = [other for other in spans if other != choice.anchor]
-                yield choice.id, lambda limits, others=others: self._without(others, limits)
+                yield choice.id, partial(self._without, others)
             elif choice.now:
-                yield choice.id, lambda limits: ChoicePrice(0)  # noqa: ARG005
+                yield choice.id, _nothing
             else:
-                yield choice.id, lambda limits, anchor=choice.anchor: self._joined(span, anchor, limits)
-        left_out = spans if question.kind is QuestionKind.BOUNDARY else [span]
-        yield LEAVE, lambda limits: self._without(left_out, limits)
+                yield choice.id, partial(self._joined, span, choice.anchor)
+        yield LEAVE, partial(self._without, spans if question.kind is QuestionKind.BOUNDARY else [span])
 
     def _joined(self, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
         instance = self._solver.instance(self.snapshot.decisions)
@@ -103,3 +103,8 @@ class PriceList:
         return ChoicePrice(
             max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
         )
+
+
+def _nothing(limits: Limits) -> ChoicePrice:  # noqa: ARG001
+    """Return what it costs to choose what the result says."""
+    return ChoicePrice(0)

@@ -34,8 +34,17 @@ class _InSnapshot:
 
     placing: Placing
     snapshot: Snapshot
+    moves: Moves
     prices: dict[str, dict[str, ChoicePrice]] = field(default_factory=dict)
     """The prices of the choices of each question, by their ids."""
+    estimates: dict[str, int] = field(default_factory=dict)
+    """What the cheapest other answer to each question costs, by its id, where that was estimated."""
+
+    def price(self, question: Question) -> int:
+        """Estimate what the cheapest other answer to a question costs."""
+        if question.id not in self.estimates:
+            self.estimates[question.id] = self.moves.price(self.placing, question)
+        return self.estimates[question.id]
 
 
 @dataclass
@@ -71,7 +80,7 @@ class Queue:
         if known is None or known.snapshot is not snapshot:
             self.moves.forget_others(snapshot.chains)
             placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
-            known = self._known = _InSnapshot(placing, snapshot)
+            known = self._known = _InSnapshot(placing, snapshot, self.moves)
         return known
 
     def placing(self, snapshot: Snapshot) -> Placing:
@@ -91,9 +100,9 @@ class Queue:
 
     def open(self, snapshot: Snapshot, order: str = "") -> list[Question]:
         """Return the questions that no decision answers, in an order; one that is unknown is the default."""
-        placing = self.placing(snapshot)
-        left = without_waiting(one for one in self.questions if placing.is_open(one))
-        return ORDERS.get(order, ORDERS[DEFAULT_ORDER])(placing, self.moves, left)
+        here = self._at(snapshot)
+        left = without_waiting(one for one in self.questions if here.placing.is_open(one))
+        return ORDERS.get(order, ORDERS[DEFAULT_ORDER])(here.placing, here.price, left)
 
     def filtered(self, questions: Sequence[Question], snapshot: Snapshot, wanted: Filter) -> list[Question]:
         """Return the questions that a filter lets through."""
@@ -137,8 +146,8 @@ class Queue:
 
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""
-        placing = self.placing(snapshot)
-        return [cards.row(placing, self.moves, question) for question in questions]
+        here = self._at(snapshot)
+        return [cards.row(here.placing, one, tie=here.price(one) <= 0) for one in questions]
 
     def card(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
         """Return a question with its choices as JSON for the page."""
@@ -148,7 +157,5 @@ class Queue:
 
     def stakes(self, snapshot: Snapshot, questions: Sequence[Question]) -> dict[str, int]:
         """Return how many of some questions are ties, close or clear, and which mentions they can move."""
-        placing = self.placing(snapshot)
-        return price_classes(
-            [(one.mention, self.moves.price(placing, one)) for one in questions], self.solver.settings
-        )
+        here = self._at(snapshot)
+        return price_classes([(one.mention, here.price(one)) for one in questions], self.solver.settings)

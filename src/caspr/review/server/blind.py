@@ -31,6 +31,31 @@ def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str
     return {**explanation, "votes": votes}
 
 
+def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return a question without names."""
+    known = pseudonyms(names)
+
+    def hidden(given: list[str]) -> list[str]:
+        return [known[name] for name in given]
+
+    choices = [{**choice, "says": hidden(choice["says"])} for choice in card["choices"]]
+    return {
+        **card,
+        "choices": choices,
+        **{group: hidden(card[group]) for group in ("alone", "absent", "unseen")},
+    }
+
+
+def named(pseudonym: str, names: list[str]) -> str:
+    """Return the name behind a pseudonym, which a page may use that hides names itself; others stay.
+
+    >>> named("Annotator 2", ["Ann", "Bob"])
+    'Bob'
+    """
+    known = {other: name for name, other in pseudonyms(names).items()}
+    return pseudonym if pseudonym in names else known.get(pseudonym, pseudonym)
+
+
 def blind_steps(steps: list[Line]) -> list[Line]:
     """Return steps of a history without the names of annotators that were added."""
     return [

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from caspr.formats.registry import FORMATS
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
 from caspr.review.questions.orders import Filter
-from caspr.review.server.blind import blind_explanation, blind_state, refuse_named
+from caspr.review.server.blind import blind_card, blind_explanation, blind_state, named, refuse_named
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.overview import Overview, Team
@@ -151,13 +152,13 @@ class Pages:
         span = context.mention(request.path_params["mention"])
         limits = Limits(seconds=EXPLANATION_SECONDS)
         found = await run_in_threadpool(history.viewer.explanation, span, history.snapshot, limits)
-        names = [one.annotator for one in history.solver.annotations]
-        return JSONResponse(blind_explanation(found, names) if self.blind else found)
+        return JSONResponse(blind_explanation(found, _annotators(history)) if self.blind else found)
 
     async def questions(self, request: Request) -> Response:
         """Return the open questions in an order, those that a filter lets through, and what is at stake."""
         history = await run_in_threadpool(self._history, request)
         wanted = Filter.of(request.query_params)
+        wanted = replace(wanted, annotator=named(wanted.annotator, _annotators(history)))
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
@@ -186,7 +187,8 @@ class Pages:
                 history.queue.price(
                     question, snapshot, EXPLANATION_SECONDS, lambda: history.snapshot is not snapshot
                 )
-            return {**history.queue.card(question, snapshot), "version": version}
+            card = {**history.queue.card(question, snapshot), "version": version}
+            return blind_card(card, _annotators(history)) if self.blind else card
 
         return JSONResponse(await run_in_threadpool(asked))
 
@@ -208,6 +210,10 @@ class Pages:
     def _history(self, request: Request) -> History:
         session, inner = self.work.at(request.path_params["number"])
         return session.history(inner)
+
+
+def _annotators(history: History) -> list[str]:
+    return [annotation.annotator for annotation in history.solver.annotations]
 
 
 async def _read_operation(request: Request) -> tuple[object, object]:

@@ -107,7 +107,7 @@ class Solver:
         self.settings = replace(given.settings, kept_variants=self.settings.kept_variants)
         self._by_boundaries: dict[object, tuple[IncrementalSolver, Certifier]] = {}
         self._certifier = Certifier()
-        self._named: tuple[Snapshot, tuple[Chain, ...]] | None = None
+        self._named: list[tuple[Snapshot, tuple[Chain, ...]]] = []
         self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
         self.findings += (*odd, *check_task(self.incremental.instance))
 
@@ -215,10 +215,14 @@ class Solver:
 
     def named_chains(self, snapshot: Snapshot) -> tuple[Chain, ...]:
         """Return the chains with names and types: the adjudicator's, or those that annotators voted for."""
-        if self._named is None or self._named[0] is not snapshot:
-            voted = self.voted_names(snapshot, snapshot.chains)
-            self._named = snapshot, with_names(voted, snapshot.decisions.names)
-        return self._named[1]
+        for known, chains in self._named:
+            if known is snapshot:
+                return chains
+        voted = self.voted_names(snapshot, snapshot.chains)
+        named = with_names(voted, snapshot.decisions.names)
+        # An update compares two snapshots.
+        self._named = [(snapshot, named), *self._named[:1]]
+        return named
 
     def voted_names(self, snapshot: Snapshot, chains: Sequence[Chain]) -> tuple[Chain, ...]:
         """Return chains with the names and types that annotators voted for."""

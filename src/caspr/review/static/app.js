@@ -7,7 +7,7 @@ import { Detail } from "./panels/detail.js";
 import { LastChange, costBefore } from "./panels/last_change.js";
 import { Matrix } from "./panels/matrix.js";
 import { People } from "./panels/people.js";
-import { QuestionQueue } from "./panels/queue.js";
+import { QuestionQueue } from "./questions/queue.js";
 import { showRefusal } from "./panels/refusals.js";
 import { serverEvents } from "./panels/server_events.js";
 import { StatusBar } from "./panels/status.js";

@@ -123,12 +123,17 @@ def _need_room(lengths: Sequence[int], watch: Watch) -> None:
     watch.check()
 
 
+def wide_from(size: int) -> float:
+    """Return how many of some kinds a chain must hold to count for all pairs that are not listed."""
+    return max(WIDE, (1 - MISSING) * size)
+
+
 def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int, Bools]:
     """Take out chains with nearly all kinds; return, by annotator, which kinds they hold."""
     wide: dict[int, Bools] = {}
     for annotator, found in sorted(chains.items()):
         for chain, positions in list(found.items()):
-            if len(positions) >= max(WIDE, (1 - MISSING) * size) and annotator not in wide:
+            if len(positions) >= wide_from(size) and annotator not in wide:
                 wide[annotator] = np.isin(np.arange(size), positions)
                 del found[chain]
     return wide

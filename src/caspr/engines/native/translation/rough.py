@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from caspr.engines.native.partition.problem import Ints, Labels
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.state import SolveState
-from caspr.engines.native.translation.links import PER_SECOND
+from caspr.engines.native.translation.links import PER_SECOND, wide_from
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.price.pricing import price
@@ -94,6 +94,8 @@ def _best_annotator(state: SolveState, kinds: "Kinds", watch: Watch) -> int:
         # Every two mentions of such a chain are linked.
         found = canonical(given)
         state.offer(found, price(instance, found).total, tentative=True)
+    # What some mentions cost among themselves is a bound, too.
+    state.raise_bound(sample.least + sample.packed(watch))
     return best
 
 
@@ -125,10 +127,14 @@ class Kinds:
 
     @property
     def linked(self) -> int:
-        """How many pairs of kinds are linked, counted once for each annotator who links them."""
+        """How many pairs of kinds are linked, counted once for each annotator who links them.
+
+        Chains that hold nearly everything do not count: their pairs are never listed (`links`).
+        """
         pairs = 0
         for row in self.chains:
             sizes = np.bincount(row[row >= 0])
+            sizes = sizes[sizes < wide_from(len(row))]
             pairs += int((sizes * (sizes - 1) // 2).sum())
         return pairs
 

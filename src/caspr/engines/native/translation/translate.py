@@ -34,7 +34,7 @@ from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined,
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
-from caspr.engines.native.translation.gains import PairGains, list_pairs
+from caspr.engines.native.translation.gains import PairGains, list_pairs, lonely_node
 from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
@@ -283,6 +283,9 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
 def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
     _refuse_overflow(kinds.gains.largest, len(mentions))
     atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
+    if len(atoms) == 1:
+        # Most chains that nobody disputes: one node, and no pairs.
+        return Part(lonely_node(len(atoms[0])), tuple(atoms), gain_inside(instance, atoms[0]))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}

@@ -52,7 +52,7 @@ def spans(context: OperationContext, operation: Operation, name: str) -> list[Sp
     """Read a list of mentions that may be missing."""
     given = operation.get(name, [])
     if not isinstance(given, list) or len(given) > MOST:
-        raise OperationError(f"found no mentions in `{name}`, expected a list of some")
+        raise OperationError(f"found no mentions in `{name}`, expected a list of some or none")
     return list(dict.fromkeys(context.mention(one) for one in given))
 
 

@@ -123,8 +123,9 @@ def _mentions(context: OperationContext, operation: Operation) -> list[Span]:
         return [span for one in operation["ops"] for span in _mentions(context, one)]
     if "start" in operation:
         return [context.span(operation["start"], operation["end"])]
-    named = [*operation.get("mentions", ()), *([operation["mention"]] if operation.get("mention") else ())]
-    return [context.mention(one) for one in named]
+    about = [operation["mention"]] if operation.get("mention") else []
+    with_it = operation.get("with", ()) if operation.get("do") == "place" else ()
+    return [context.mention(one) for one in (*operation.get("mentions", ()), *about, *with_it)]
 
 
 def _spelled(*mentions: Span) -> list[str]:

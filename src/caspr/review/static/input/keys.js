@@ -1,5 +1,5 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
-import { KEYS } from "../panels/card.js";
+import { KEYS } from "../questions/card.js";
 import { isDialogOpen, openDialog } from "../ui/dialog.js";
 import { around, make } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
@@ -112,7 +112,10 @@ export function listenToKeys(app) {
       : (boundary ?? rangeAction(app, event) ?? markAction(app, event) ?? actionFor(app, event, byKey));
     if (!run) return;
     event.preventDefault();
-    run();
+    // Whatever comes behind a boundary is about the mention with its new one.
+    if (!boundary && event.key !== "Escape" && app.moves.isMovingBoundary) {
+      app.moves.commitBoundary().then(run);
+    } else run();
   });
 }
 

@@ -11,8 +11,8 @@ const PAUSE = 600;
 
 export class Moves {
   /**
-   * The boundary that the current mention is about to get.
-   * @type {Span | null}
+   * The boundary that a mention is about to get.
+   * @type {(Span & { mention: MentionId }) | null}
    */
   #boundary = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -102,39 +102,48 @@ export class Moves {
       say("Go to a mention first: click it, or use the arrow keys.");
       return;
     }
-    const span = this.#boundary ?? spanOf(mention);
-    const moved = { ...span, [edge]: span[edge] + direction };
+    const { start, end } = this.#boundary?.mention === mention ? this.#boundary : spanOf(mention);
+    const moved = { start, end };
+    moved[edge] += direction;
     if (moved.start < 1 || moved.end > store.state.tokens.length || moved.start > moved.end) return;
-    this.tryBoundary(moved);
+    this.tryBoundary(mention, moved);
     say(phrase(store.state.tokens, moved.start, moved.end, 80), { quiet: true });
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.commitBoundary(), PAUSE);
   }
 
+  /** Whether a boundary is shown that is not moved yet. */
+  get isMovingBoundary() {
+    return this.#boundary !== null;
+  }
+
   /**
-   * Show the boundary that the current mention would have.
-   * @param {Span | null} span
+   * Show the boundary that a mention would have.
+   * @param {MentionId} mention
+   * @param {Span} span
    */
-  tryBoundary(span) {
-    this.#boundary = span;
+  tryBoundary(mention, span) {
+    this.#boundary = { mention, ...span };
     this.app.text.showBoundary(span);
   }
 
   /** Move the boundary to where it was shown; the mention keeps its entity and all decisions about it. */
   async commitBoundary() {
-    const { mention } = this.app.selection;
-    const span = this.#boundary;
-    if (!this.leaveBoundary() || !mention || !span) return;
-    const id = `${span.start}-${span.end}`;
+    const shown = this.#boundary;
+    if (!this.leaveBoundary() || !shown) return;
+    const { mention, start, end } = shown;
+    const id = `${start}-${end}`;
     if (id === mention) return;
-    if (await this.app.act({ do: "move", mention, start: span.start, end: span.end })) this.app.goTo(id);
+    const isHere = this.app.selection.mention === mention;
+    if ((await this.app.act({ do: "move", mention, start, end })) && isHere) this.app.goTo(id);
   }
 
   /** Give up a boundary that was only shown; return whether there was one. */
   leaveBoundary() {
     clearTimeout(this.#timer);
     const shown = this.#boundary !== null;
-    this.tryBoundary(null);
+    this.#boundary = null;
+    this.app.text.showBoundary(null);
     return shown;
   }
 

@@ -57,7 +57,7 @@ function listenToEdges(app) {
     const token = tokenAt(event);
     if (!mention || token === null) return;
     const span = { ...spanOf(mention), [dragged]: token };
-    if (span.start <= span.end) moves.tryBoundary(span);
+    if (span.start <= span.end) moves.tryBoundary(mention, span);
   });
   root.addEventListener("pointerdown", (event) => {
     dragged = event.button === 0 ? edgeAt(app, event) : null;

@@ -4,7 +4,7 @@ import { button, make, menu } from "../ui/dom.js";
 import { counted } from "../ui/words.js";
 import { entityWords } from "./card.js";
 /** @import { App } from "../app.js" */
-/** @import { QuestionPlace } from "../state/question_place.js" */
+/** @import { QuestionPlace } from "./place.js" */
 /** @import { ChainId, MentionId, QuestionRow, Questions, Stakes } from "../state/types.js" */
 
 const ORDERS = { valuable: "most valuable first", text: "in text order", entity: "entity by entity" };

@@ -5,11 +5,19 @@
  * from another tab, an editor or a search that went on, change the list; the card only says that it has changed and
  * offers to show that. Prices are filled in when they are computed.
  */
-import { QuestionPlace } from "../state/question_place.js";
+import {
+  absentAnswer,
+  freshAnswer,
+  pricesOf,
+  sameQuestion,
+  severalAnswer,
+  shownMentions,
+} from "./answers.js";
+import { QuestionPlace } from "./place.js";
 import { askChain } from "../ui/choose_chain.js";
-import { button, fill, make } from "../ui/dom.js";
-import { freshAnswer, questionCard, severalAnswer } from "./card.js";
-import { questionFilters, questionList, stakesText } from "./question_list.js";
+import { fill, make } from "../ui/dom.js";
+import { offer, questionCard } from "./card.js";
+import { questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Choice, MentionId, Operation, QuestionCard, QuestionRow, Questions } from "../state/types.js" */
 
@@ -127,14 +135,14 @@ export class QuestionQueue {
     else if (card.choices.length === 1) this.#answer(card.choices[0].answer);
     else if (now) this.#answer(now.answer);
     else if (card.now === "alone") this.#answer({ do: "alone", mentions: [card.mention] });
-    else this.#answer(this.#absent(card));
+    else this.#answer(absentAnswer(card));
   }
 
   /** Say no: none of these. */
   no() {
     const card = this.#answerable();
     if (!card) return;
-    if (card.kind === "boundary" || !card.choices.length) this.#answer(this.#absent(card));
+    if (card.kind === "boundary" || !card.choices.length) this.#answer(absentAnswer(card));
     else this.#answer(card.none);
   }
 
@@ -153,7 +161,7 @@ export class QuestionQueue {
   /** The mention of the card is none. */
   absent() {
     const card = this.#answerable();
-    if (card) this.#answer(this.#absent(card));
+    if (card) this.#answer(absentAnswer(card));
   }
 
   /** Ask for another entity of the result. */
@@ -190,17 +198,6 @@ export class QuestionQueue {
     if (this.#busy) return null;
     if (!this.#card) this.app.say("There is no open question.");
     return this.#card;
-  }
-
-  /**
-   * @param {QuestionCard} card
-   * @returns {Operation}
-   */
-  #absent({ kind, mention, choices }) {
-    return {
-      do: "absent",
-      mentions: kind === "boundary" ? choices.map(({ anchor }) => anchor) : [mention],
-    };
   }
 
   /** @param {Choice} choice */
@@ -347,28 +344,13 @@ export class QuestionQueue {
         answer: (op) => this.#answer(op),
         skip: () => this.skip(),
       },
-      this.#offer(),
+      this.#later && offer(this.#later, () => this.showLater()),
     );
   }
 
   /** How many questions the filter lets through, without those that were answered since they were counted. */
   get #found() {
     return Math.max((this.#read?.found ?? 0) - this.#answered.size, this.#rows.length);
-  }
-
-  /** Offer to show what became of the question on the screen. */
-  #offer() {
-    if (!this.#later) return null;
-    const text = this.#later.open
-      ? "The result has changed since this was shown."
-      : "This question has been answered meanwhile.";
-    const label = this.#later.open ? "Show it as it is now" : "Next question";
-    return make(
-      "p",
-      { class: "offer", role: "status" },
-      text,
-      button(label, () => this.showLater(), { key: ".", focusKey: "offer" }),
-    );
   }
 
   #emptyText() {
@@ -404,40 +386,3 @@ export class QuestionQueue {
     ];
   }
 }
-
-/**
- * Return whether two cards ask and offer the same, prices apart.
- * @param {QuestionCard} one
- * @param {QuestionCard} other
- */
-function sameQuestion(one, other) {
-  /** @param {QuestionCard} card */
-  const content = ({ id, mention, text, choices, alone, absent, now, reason }) =>
-    JSON.stringify([
-      [id, mention, text, alone, absent, now, reason],
-      choices.map(({ id: choice, anchor, mentions, says, now: isNow }) => [
-        choice,
-        anchor,
-        mentions,
-        says,
-        isNow,
-      ]),
-    ]);
-  return content(one) === content(other);
-}
-
-/**
- * Return a card's prices, filled in from the same card read later; a price that was known stays.
- * @param {QuestionCard} card
- * @param {QuestionCard} later
- */
-function pricesOf(card, later) {
-  const choices = card.choices.map((choice, i) => {
-    const { price, exact, possible, computed } = later.choices[i];
-    return computed ? { ...choice, price, exact, possible, computed } : choice;
-  });
-  return { choices, leave: later.leave.computed ? later.leave : card.leave };
-}
-
-/** @param {QuestionCard} card */
-const shownMentions = ({ mention, choices }) => [mention, ...choices.slice(0, 2).map(({ anchor }) => anchor)];

@@ -1,4 +1,5 @@
 /** The card of one question: the mention in its context, the choices, and all other answers. */
+import { absentAnswer, freshAnswer } from "./answers.js";
 import { chip, gist } from "../ui/chain_label.js";
 import { button, make } from "../ui/dom.js";
 import { snippet } from "../ui/snippet.js";
@@ -31,9 +32,9 @@ export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "
  * @param {Set<string>} marked
  * @param {string} position
  * @param {CardActions} actions
- * @param {HTMLElement | null} offer
+ * @param {HTMLElement | null} update what is offered in its place
  */
-export function questionCard(app, card, marked, position, actions, offer) {
+export function questionCard(app, card, marked, position, actions, update) {
   const isBoundary = card.kind === "boundary";
   return make(
     "article",
@@ -44,7 +45,7 @@ export function questionCard(app, card, marked, position, actions, offer) {
       make("span", {}, KINDS[card.kind]),
       make("span", { class: "soft" }, position),
     ),
-    offer,
+    update,
     make("h2", { id: "question", dir: "auto" }, card.text),
     snippet(app.store, card.mention, app.goTo),
     card.reason === null
@@ -180,7 +181,6 @@ function confirmButton(card, marked, actions) {
 function otherAnswers(card, actions) {
   const { mention } = card;
   const isBoundary = card.kind === "boundary";
-  const all = isBoundary ? card.choices.map((choice) => choice.anchor) : [mention];
   /** @type {(label: string, key: string, act: () => unknown, names?: string[], now?: boolean) => HTMLElement} */
   const other = (label, key, act, names = [], now = false) =>
     make(
@@ -207,7 +207,7 @@ function otherAnswers(card, actions) {
     other(
       "Not a mention",
       KEYS.absent,
-      () => actions.answer({ do: "absent", mentions: all }),
+      () => actions.answer(absentAnswer(card)),
       card.absent,
       !isBoundary && card.now === "absent",
     ),
@@ -229,29 +229,21 @@ function otherAnswers(card, actions) {
 }
 
 /**
- * Return the answer that a mention is of an entity that is not offered.
- * @param {QuestionCard} card
- * @returns {Operation}
+ * Offer to show what became of a question since it is on the screen.
+ * @param {QuestionCard} later
+ * @param {() => unknown} show
  */
-export function freshAnswer({ mention, choices }) {
-  const apart = choices.flatMap((choice) => choice.doubts);
-  return { do: "place", mention, with: [], apart, exists: true };
-}
-
-/**
- * Return the answer that a mention is of one entity with several choices, or that several boundaries are mentions.
- * @param {QuestionCard} card
- * @param {Set<string>} marked
- * @returns {Operation}
- */
-export function severalAnswer({ kind, mention, choices }, marked) {
-  const chosen = choices.filter(({ id }) => marked.has(id));
-  const left = choices.filter(({ id }) => !marked.has(id));
-  const anchors = chosen.map(({ anchor }) => anchor);
-  if (kind === "boundary") {
-    return { do: "prefer", mentions: anchors, over: left.map(({ anchor }) => anchor) };
-  }
-  return { do: "place", mention, with: anchors, apart: left.flatMap(({ doubts }) => doubts) };
+export function offer(later, show) {
+  const text = later.open
+    ? "The result has changed since this was shown."
+    : "This question has been answered meanwhile.";
+  const label = later.open ? "Show it as it is now" : "Next question";
+  return make(
+    "p",
+    { class: "offer", role: "status" },
+    text,
+    button(label, show, { key: ".", focusKey: "offer" }),
+  );
 }
 
 /**
