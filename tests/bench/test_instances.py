@@ -59,7 +59,7 @@ TEXT = {
     r"notrepresentative\(": "mm.lp:10",
     r":-cc\(\S+,not clink": "mm_objective.lp:10",
     r":-result_cm\(": "rules.lp:15",
-    r":-resultchain\(": "rules.lp:10",
+    r":-resultchain\(": "rules.lp:12",
 }
 """Lines of gringo's text output, and the rule they are instances of."""
 
