@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from caspr.review.questions.orders import ORDERS, Filter
+from caspr.review.session.history import History
 from caspr.review.session.operations import OperationError
 from caspr.task.instance import Nesting, Singletons
 from tests.review.questions.documents import (
@@ -39,6 +40,10 @@ BOUNDARIES = {
     "carl": [[GIRL, HER]],
 }
 """All agree but about where the girl begins."""
+
+
+def counted(history: History) -> dict[str, int]:
+    return history.queue.progress(history.snapshot.decisions)
 
 
 def test_one_question_for_each_disputed_mention() -> None:
@@ -127,9 +132,14 @@ def test_the_entity_is_asked_after_the_boundary() -> None:
     history = opened(given)
     assert [one.id for one in history.queue.questions] == ["b12-13", "q12-13"]
     assert asked(history) == ["b12-13"]
+    assert counted(history) == {"asked": 1, "answered": 0}, "one mention, of which one question waits"
     act(history, card(history, "b12-13")["choices"][0]["answer"])
     assert asked(history) == ["q12-13"]
-    assert [one["says"] for one in card(history, "q12-13")["choices"]] == [["bob", "carl"], ["ann"]]
+    assert counted(history) == {"asked": 1, "answered": 0}
+    shown = card(history, "q12-13")
+    assert [one["says"] for one in shown["choices"]] == [["bob", "carl"], ["ann"]]
+    act(history, shown["choices"][0]["answer"])
+    assert counted(history) == {"asked": 1, "answered": 1}
 
 
 def test_prices_are_exact_and_first_being_computed() -> None:
