@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition.cuts import NO_CUTS, Cuts, cuts_of
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts, Floats, cuts_of
 from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
-from caspr.engines.native.partition.lp import Floats, full_program, relax, safe_bound
+from caspr.engines.native.partition.lp import full_program, relax, safe_bound
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.proving import prove_demanding
 from caspr.engines.native.partition.problem import Problem

@@ -387,4 +387,5 @@ def _grow(reach: Floats, inner: Floats, starts: int, *, deepest: bool) -> Bools:
             deeper = reached > depth
             depth[deeper], deep[deeper] = reached[deeper], chosen[deeper]
     found: Bools = deep[depth > 0] if deepest else chosen[left > 1 + EPSILON]
-    return found[found.sum(axis=1) > 1]
+    large: Bools = found[found.sum(axis=1) > 1]
+    return large

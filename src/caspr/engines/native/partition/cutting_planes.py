@@ -25,7 +25,7 @@ from caspr.engines.native.partition.cuts import (
     violated_stars,
     violated_triangles,
 )
-from caspr.engines.native.partition.lp import Point, decided, relax
+from caspr.engines.native.partition.lp import ITERATIONS, Point, decided, relax
 from caspr.engines.native.partition.outcome import (
     Gap,
     OnBound,
@@ -42,10 +42,12 @@ from caspr.task.solution import Stop
 
 PROGRESS = 0.05
 """The share of the gap a round must close; one that closes less is followed by branching."""
-THOROUGH_PROGRESS, THOROUGH_PATIENCE = 0.02, 3
+THOROUGH_PROGRESS, THOROUGH_PATIENCE = 0.02, 2
 """The same for the thorough rounds: so many in a row must close less than this."""
 THOROUGH_TOLERANCE = 0.05
 """The share of the gap by which a relaxation of a thorough round may be wrong."""
+SLICES = 4
+"""A relaxation of a thorough round that takes more slices is left as it is: branching is cheaper."""
 PATIENCE = 3
 """Where nothing is branched, stop after so many rounds without any progress."""
 LIMIT = 8000
@@ -60,6 +62,8 @@ CROWDED = 0.5
 """Where a larger share of pairs is forbidden (U, V), lifted stars are as good as two-partitions."""
 FEW = 4
 """Two-partitions are looked for once a round finds at most so many violated triangles for each node."""
+SPARE_ROUNDS, GRACE = 100, 4
+"""How many thorough rounds with little progress may pass while there are more, and how many with none."""
 KICKS = 100
 """How often the best clustering is shaken before the first branching."""
 SHRINKAGE = 0.1
@@ -97,7 +101,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
         nothing = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
         super().__init__(nothing, problem.step, on_bound)
         self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
-        self.slow, self.thorough = 0, False
+        self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.first = floor < 0
         self.shaken = not self.first
         self.cuts = NO_CUTS
@@ -142,8 +146,13 @@ class CuttingPlanes(Gap[SearchOutcome]):
     def _violated(self, point: Point) -> Cuts:
         """Return cuts that a point violates; two-partitions only where that is all that is left to try."""
         new = new_cuts(self.problem, point.x, self.watch, thorough=self.thorough)
-        if self.thorough and len(new.triangles) <= FEW * self.problem.size:
-            new |= violated_two_partitions(self.problem, point.x, point.cuts, point.slack, self.watch)
+        if not self.thorough:
+            return new
+        if len(new.triangles) <= FEW * self.problem.size:
+            return new | violated_two_partitions(self.problem, point.x, point.cuts, point.slack, self.watch)
+        if self.first and self.moved and self.spare_rounds:
+            # Triangles come first. While the bound waits for them, branching would be too early.
+            self.spare_rounds, self.slow = self.spare_rounds - 1, -GRACE
         return new
 
     def _tried_harder(self) -> bool:
@@ -154,20 +163,28 @@ class CuttingPlanes(Gap[SearchOutcome]):
             if self.best.value > before:
                 return True
         if self.first and not self.thorough and self.problem.forbidden.mean() < CROWDED:
-            self.thorough, self.slow = True, 0
+            self.thorough, self.slow = True, -GRACE
             return True
         return False
 
     def _relaxed(self, cuts: Cuts) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
-        point = relax(self.problem, cuts, watch=self.watch, tolerance=self._tolerance, near=self.near)
+        point = relax(
+            self.problem,
+            cuts,
+            watch=self.watch,
+            tolerance=self._tolerance,
+            near=self.near,
+            slices=SLICES if self.thorough else ITERATIONS,
+        )
         if point is not None:
             self.near = point.x
             gap = self.best.bound - self.threshold
             self.lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x, self.watch))
             progress = gap - (self.best.bound - self.threshold)
-            self.slow = self.slow + 1 if progress <= self._pace * gap else 0
+            self.moved = progress > 0
+            self.slow = self.slow + 1 if progress <= self._pace * gap else min(self.slow, 0)
         return point
 
     @property

@@ -105,16 +105,23 @@ class Program:
 
 
 def relax(
-    problem: Problem, cuts: Cuts, *, watch: Watch, tolerance: float = FINE, near: Floats | None = None
+    problem: Problem,
+    cuts: Cuts,
+    *,
+    watch: Watch,
+    tolerance: float = FINE,
+    near: Floats | None = None,
+    slices: int = ITERATIONS,
 ) -> Point | None:
     """Solve the relaxation with some cuts, up to a relative error; `None` if there was no time for it.
 
-    The search starts from a point nearby, if one is given, and from the weights of the cuts.
+    What is not solved after some slices is left as it is. The search starts from a point nearby, if one is
+    given, and from the weights of the cuts.
     """
     program = full_program(problem, cuts)
     start = None if near is None else (near[program.first, program.second], cuts.weights)
     model = model_of(program.gains, program.rows, cuts.rights.astype(np.float64))
-    solved = run(model, start, watch=watch, tolerance=tolerance)
+    solved = run(model, start, watch=watch, tolerance=tolerance, slices=slices)
     if solved is None:
         return None
     values, duals = solved
@@ -242,7 +249,12 @@ def _rows(cuts: Cuts, numbers: Labels) -> Rows:
 
 
 def run(
-    model: highspy.HighsLp, start: tuple[Floats, Floats] | None, *, watch: Watch, tolerance: float
+    model: highspy.HighsLp,
+    start: tuple[Floats, Floats] | None,
+    *,
+    watch: Watch,
+    tolerance: float,
+    slices: int = ITERATIONS,
 ) -> tuple[Floats, Floats] | None:
     """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
 
@@ -264,7 +276,7 @@ def run(
     if start is not None:
         solver.setSolution(_solution(*start))
     found = None
-    for _ in range(0, ITERATIONS, steps):
+    for _ in range(0, ITERATIONS, steps)[:slices]:
         # mutant: equivalent (boundary), because time is never exactly so short
         if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
             break
