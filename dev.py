@@ -18,31 +18,48 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 COVERAGE = ("--cov", "--cov-report=term:skip-covered")
 """Measured when all tests are run; the floor is `fail_under` in `pyproject.toml`."""
-LONG = ("tests/platforms/test_windows.py", "tests/test_packaging.py")
+LONG = (
+    "tests/platforms/test_windows.py",
+    "tests/test_packaging.py",
+    "tests/notebook/test_spacy_and_rows.py",
+)
 """Tests of which some take minutes, and are run only by `test --all`."""
 
 
-EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site")}
+EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site"), "test --all": ("integrations", "integrations")}
 """What commands need beyond CaspR: an extra of `pyproject.toml`, and what it is for."""
 
 
 def set_up(command: str) -> None:
     """Make the virtual environment, or renew it when `pyproject.toml` has changed."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
-    if not _is_installed("installed-for", wanted):
+    if not _is_installed("installed-for"):
         print("setting up .venv (once): Python ...", flush=True)
         venv.create(VENV, with_pip=True, clear=True)
         install("what CaspR needs", "-e", ".")
-        (VENV / "installed-for").write_text(wanted, encoding="utf-8")
+        _note_installed("installed-for")
+    add_extra(command)
+
+
+def add_extra(command: str) -> None:
+    """Install what a command needs beyond CaspR, if that is not there."""
     extra, purpose = EXTRAS.get(command, ("", ""))
-    if extra and not _is_installed(f"{purpose}-installed-for", wanted):
+    if extra and not _is_installed(f"{purpose}-installed-for"):
         install(f"for the {purpose}", "-e", f".[{extra}]")
-        (VENV / f"{purpose}-installed-for").write_text(wanted, encoding="utf-8")
+        _note_installed(f"{purpose}-installed-for")
 
 
-def _is_installed(stamp: str, wanted: str) -> bool:
+def _is_installed(stamp: str) -> bool:
     path = VENV / stamp
-    return path.exists() and path.read_text(encoding="utf-8") == wanted
+    return path.exists() and path.read_text(encoding="utf-8") == _wanted()
+
+
+def _note_installed(stamp: str) -> None:
+    (VENV / stamp).write_text(_wanted(), encoding="utf-8")
+
+
+def _wanted() -> str:
+    """Return what an installation depends on: the packages that are named, and the place of the folder."""
+    return hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
 
 
 def install(what: str, *arguments: str) -> None:
@@ -155,10 +172,13 @@ def install_wine() -> None:
 def test(*arguments: str) -> None:
     """Run linter, type checker, tests, doctests and the documentation's examples.
 
-    With `--all`, also run what takes longer: CaspR on Windows, and installed into a clean environment.
+    With `--all`, also run what takes longer: CaspR on Windows, installed into a clean environment, and with
+    the objects of spaCy and of Hugging Face datasets.
     """
     everything = "--all" in arguments
     arguments = tuple(word for word in arguments if word != "--all")
+    # These tests are for the last run only, when all that they need is there.
+    windows = os.environ.pop("CASPR_WINDOWS", "wanted") if everything else ""
     install_browser()
     install_uima()
     run("-m", "ruff", "check", ".")
@@ -168,7 +188,8 @@ def test(*arguments: str) -> None:
     run("-m", "pytest", "-n", "2", *(arguments or COVERAGE))
     if everything:
         install_wine()
-        os.environ.setdefault("CASPR_WINDOWS", "wanted")
+        add_extra("test --all")
+        os.environ |= {"CASPR_WINDOWS": windows, "CASPR_INTEGRATIONS": "required"}
         run("-m", "pytest", "-n", "0", *LONG)
 
 

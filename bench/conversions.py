@@ -4,9 +4,9 @@
 
 For folders of real files, which need not be part of this repository. A row is a file, a column a format: `=`
 means that the chains are the same, over the same characters, after going there and back to the file's own
-format, both times into files made anew. `g` means the same, with gaps in mentions lost on the way, as the
-format says beforehand. `own` is the file written with its own chains: `=` to the byte, `~` with the same
-chains. Anything else in a cell is a fault, which is described below the table.
+format (to the first one, if it is only read), both times into files made anew. `g` means the same, with gaps
+in mentions lost on the way, as the format says beforehand. `own` is the file written with its own chains: `=`
+to the byte, `~` with the same chains. Anything else in a cell is a fault, which is described below the table.
 """
 
 import sys
@@ -63,7 +63,7 @@ def _counts(annotations: Sequence[Annotation]) -> str:
 
 
 def _own(annotations: Sequence[Annotation], path: Path) -> str:
-    format = annotations[0].document.format
+    format = _own_format(annotations)
     files = render(annotations, path, format=format)
     texts = {place: text.encode() if isinstance(text, str) else text for place, text in files.items()}
     if all(place.exists() and place.read_bytes() == text for place, text in texts.items()):
@@ -71,10 +71,15 @@ def _own(annotations: Sequence[Annotation], path: Path) -> str:
     return _difference(annotations, _travel(annotations, format, anew=False)) or "~"
 
 
+def _own_format(annotations: Sequence[Annotation]) -> str:
+    format = FORMATS[annotations[0].document.format]
+    return next(iter(FORMATS)) if format.read_only else format.name
+
+
 def _cell(annotations: Sequence[Annotation], format: str) -> str:
     try:
         there = _travel(annotations, format)
-        back = _travel(there, annotations[0].document.format)
+        back = _travel(there, _own_format(annotations))
     except CasprError as error:
         return f"! {format}: {error}"
     if difference := _difference(annotations, back):

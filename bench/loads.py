@@ -4,14 +4,30 @@ dense     every annotator puts mentions into few chains, often at random: somebo
 halves    half of the annotators put everything into one chain, the others pairs of random mentions
 
 Rows for `bench.performance`: how far a run exceeds its limit, and a novel under every objective.
+
+    python -m bench.loads [--seconds 20] [--quick]
+
+prints, for each shape, the longest stretches between two looks at the clock, in processor time, and between
+which functions they lie: that is how late a limit, a cancellation or Ctrl-C is noticed at worst.
 """
 
+import argparse
 import random
+import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 from bench.corpora import Generated, make_document, novel, save
+from bench.machine import describe_machine, use_one_thread
 from bench.measure import Measure, measure
+from caspr.engines.native import solve
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
 from caspr.text.document import Annotation, Chain, Document, Span
 
 ENTITIES = 8
@@ -79,9 +95,80 @@ def overruns(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure, float
             yield f"{name} {objective.upper()}", measure(files, "native", objective, seconds=limit), limit
 
 
+@dataclass
+class Looks:
+    """The stretches between two looks at the clock of the native engine."""
+
+    stretches: list[tuple[float, str]] = field(default_factory=list)
+    """Their seconds of the processor, and between which functions they lie."""
+    last: tuple[float, str] | None = None
+    """When the clock was looked at last, and where."""
+
+    def look(self) -> None:
+        """Note that the clock is looked at here."""
+        frame = sys._getframe(2)
+        while "watch.py" in frame.f_code.co_filename and frame.f_back is not None:
+            frame = frame.f_back
+        now = time.thread_time(), f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}"
+        if self.last is not None:
+            self.stretches.append((now[0] - self.last[0], f"{self.last[1]} to {now[1]}"))
+        self.last = now
+
+    def longest(self, count: int) -> list[str]:
+        """Return the longest, one for each pair of places."""
+        worst: dict[str, float] = {}
+        for seconds, where in self.stretches:
+            worst[where] = max(seconds, worst.get(where, 0.0))
+        ordered = sorted(worst.items(), key=lambda one: -one[1])
+        return [f"{seconds:.2f} s {where}" for where, seconds in ordered[:count]]
+
+
+def looks_at_the_clock(instance: Instance, seconds: float) -> Looks:
+    """Solve, and note every look at the clock; the end of the solve is the last one."""
+    looks, expired = Looks(), Watch.expired
+
+    def noted(watch: Watch) -> bool:
+        looks.look()
+        return expired(watch)
+
+    with mock.patch.object(Watch, "expired", noted):
+        looks.last = time.thread_time(), "the beginning"
+        solve(instance, Limits(seconds=seconds))
+        looks.look()
+    return looks
+
+
 def novels(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure]]:
     """Yield what a novel takes under each objective."""
     shape = novel(tokens=20_000, mentions=2_000, longest=300) if quick else novel()
     files = save(make_document(shape, random.Random(1)), folder / "novel-objectives")
     for objective in ("v", "va", "u", "ua"):
         yield objective.upper(), measure(files, "native", objective, seconds=60, megabytes=1000)
+
+
+def main() -> None:
+    """Print how late a limit is noticed on every shape."""
+    parser = argparse.ArgumentParser(prog="python -m bench.loads")
+    parser.add_argument("--seconds", type=float, default=20, help="the time limit of each run")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    use_one_thread("bench.loads")
+    print(describe_machine(), "", "| shape | longest without a look at the clock |", "|---|---|", sep="\n")
+    scale = 10 if given.quick else 1
+    text = novel(tokens=200_000 // scale, mentions=20_000 // scale, longest=3_000 // scale)
+    shapes = {
+        "dense 800 x 8": dense(800 // scale, 8),
+        "dense 1,600 x 8": dense(1_600 // scale, 8),
+        "dense 5,000 x 12": dense(5_000 // scale, 12),
+        "halves 5,000 x 12": halves(5_000 // scale, 12),
+        "novel": make_document(text, random.Random(1)),
+    }
+    for name, generated in shapes.items():
+        for objective in ("v", "u", "ua"):
+            instance = Instance(generated.annotations, OBJECTIVES[objective])
+            found = looks_at_the_clock(instance, given.seconds).longest(4)
+            print(f"| {name} {objective.upper()} | {'; '.join(found)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

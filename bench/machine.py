@@ -4,6 +4,7 @@ import hashlib
 import os
 import platform
 import shutil
+import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,6 +12,16 @@ from pathlib import Path
 from caspr.engines.asp.pipe import grounder_version
 
 PACKAGES = ("caspr", "clingo", "highspy", "numpy", "scipy")
+
+
+def use_one_thread(module: str) -> None:
+    """Start this program again with one thread for matrix products, as the command line has.
+
+    It must be set before the first import of numpy: threads that wait count as processor time.
+    """
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]])
 
 
 def describe_machine() -> str:

@@ -10,16 +10,17 @@ does.
 """
 
 import argparse
-import os
 import random
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.corpora import Noise, Shape, make_document
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from caspr.adjudication import by_document
 from caspr.engines.native import solve
 from caspr.engines.native.incremental import IncrementalSolver
@@ -92,6 +93,43 @@ def on_an_act(files: Sequence[Path], objective: str, count: int) -> Iterator[tup
         yield len(statements), seconds, solution
 
 
+def on_the_page(files: Sequence[Path], objective: str, count: int) -> Iterator[tuple[float, float | None]]:
+    """Make random decisions on the page of `caspr review`, over HTTP; refused ones do not count.
+
+    Yield by the clock the seconds until the click is answered, and until the page has the proof, which may
+    come later; `None` if it does not come.
+    """
+    from bench.review import served
+
+    rng, done = random.Random(1), 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(files, Path(folder), "--preset", "paper", "--objective", objective) as tab,
+    ):
+        while done < count:
+            operation = _random_operation(rng, tab.json("/d/0/state"))
+            started = time.perf_counter()
+            if not tab.click(operation):
+                continue
+            done, answered = done + 1, time.perf_counter() - started
+            while not (proven := tab.json("/d/0/state")["cost"]["status"] == "optimal"):
+                if time.perf_counter() - started > LIMIT:
+                    break
+                time.sleep(0.05)
+            yield answered, time.perf_counter() - started if proven else None
+
+
+def _random_operation(rng: random.Random, state: dict[str, Any]) -> dict[str, Any]:
+    mention, other = rng.sample(sorted(state["mentions"]), 2)
+    match rng.choice(("exists", "into", "apart")):
+        case "exists":
+            return {"do": "exists", "mentions": [mention]}
+        case "into":
+            return {"do": "into", "mentions": [mention], "chain": rng.choice(sorted(state["chains"]))}
+        case _:
+            return {"do": "apart", "mentions": [mention, other]}
+
+
 def _random_statement(rng: random.Random, instance: Instance, solution: Solution) -> Statement:
     mention = rng.choice(instance.mentions)
     match rng.choice(("exists", "into", "apart")):
@@ -131,7 +169,9 @@ def rows(act: Path | None, *, quick: bool) -> Iterator[tuple[str, str, str]]:
         )
     if act is not None:
         found_there = on_an_act(sorted(act.glob("*.conll")), "v", 10 if quick else 80)
-        yield _clicks(f"80 random decisions on {act.name}, V", found_there, reach="all proven, median 0.2 s")
+        reach = "all proven, median 0.2 s"
+        yield _clicks(f"80 random decisions on {act.name}, V", found_there, reach=reach)
+        yield _clicks_on_the_page(act, 10 if quick else 80, reach)
 
 
 def _clicks(
@@ -142,8 +182,22 @@ def _clicks(
         print(f"{work}: {number}, {_verdict(solution)}, {taken:.2f} s", file=sys.stderr, flush=True)
         seconds.append(taken)
         proven += solution.status is Status.OPTIMAL
-    figures = f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s"
-    return work, reach, f"{proven} of {len(seconds)} proven; {figures}"
+    return work, reach, f"{proven} of {len(seconds)} proven; {_spread(seconds)}"
+
+
+def _clicks_on_the_page(act: Path, count: int, reach: str) -> tuple[str, str, str]:
+    answered, proven = [], []
+    for seconds, until_proof in on_the_page(sorted(act.glob("*.conll")), "v", count):
+        answered.append(seconds)
+        proven += [] if until_proof is None else [until_proof]
+        print(f"{act.name}, page: {len(answered)}, {seconds:.2f} s", file=sys.stderr, flush=True)
+    figures = f"answered after {_spread(answered)}, proof after {_spread(proven)} by the clock"
+    work = f"{count} random decisions on the review page of {act.name}, V, over HTTP"
+    return work, reach, f"{len(proven)} of {len(answered)} proven; {figures}"
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    return f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s" if seconds else "never"
 
 
 def _verdict(solution: Solution) -> str:
@@ -157,8 +211,7 @@ def main() -> None:
     parser.add_argument("--act", type=Path, help="a folder of annotators' CoNLL files")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    # As the command line sets it.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    use_one_thread("bench.must_exist")
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     for work, reach, measured in rows(given.act, quick=given.quick):
         print(f"| {work} | {reach} | {measured} |", flush=True)

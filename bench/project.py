@@ -55,9 +55,9 @@ def measure(folder: Path, clicks: int) -> tuple[float, float]:
     session.state(0)
     times = []
     for click in range(clicks):
-        operation = session.history(0).queue.view(
-            session.history(0).queue.open(session.history(0).snapshot)[0], session.history(0).snapshot
-        )["yes" if click % 2 else "no"]
+        history = session.history(0)
+        card = history.queue.card(history.queue.open(history.snapshot)[0], history.snapshot)
+        operation = card["choices"][0]["answer"] if click % 2 else card["none"]
         start = time.perf_counter()
         session.do(0, operation, session.history(0).version)
         times.append(time.perf_counter() - start)

@@ -10,7 +10,6 @@ review file is on the disk and the update is there. Every figure is from this ru
 
 import argparse
 import json
-import os
 import random
 import re
 import statistics
@@ -18,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from bench.machine import describe_machine
+from bench.machine import describe_machine, use_one_thread
 from caspr.formats import read_all
 from caspr.review.session.opening import open_annotations
 from caspr.review.session.operations import OperationError
@@ -33,6 +33,8 @@ from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings.values import PRESETS
 
 Click = Callable[[dict[str, Any]], bool]
+Cards = Callable[[str], dict[str, Any]]
+Look = Callable[[], tuple[list[dict[str, Any]], list[str], Cards]]
 
 
 @dataclass
@@ -91,19 +93,22 @@ class Tab:
         return self.status == 200
 
 
-def operations(rng: random.Random, questions: list[dict[str, Any]], chains: list[str]) -> dict[str, Any]:
+def operations(
+    rng: random.Random, questions: list[dict[str, Any]], chains: list[str], cards: Cards
+) -> dict[str, Any]:
     """Choose what an adjudicator does next."""
     kind = rng.random()
     if kind < 0.08:
         return {"do": "undo"}
     if kind < 0.2 or not questions:
         return {"do": "accept", "chain": rng.choice(chains)}
-    question = rng.choice(questions[:30])
-    operation: dict[str, Any] = question[rng.choice(("yes", "no"))]
-    return operation
+    card = cards(rng.choice(questions[:30])["id"])
+    absent = {"do": "absent", "mentions": [card["mention"]]}
+    answers: list[dict[str, Any]] = [*(choice["answer"] for choice in card["choices"]), card["none"], absent]
+    return rng.choice([one for one in answers if one["do"] != "place" or one["with"] or one["apart"]])
 
 
-def timed(clicks: int, click: Click, look: Callable[[], tuple[list[dict[str, Any]], list[str]]]) -> Times:
+def timed(clicks: int, click: Click, look: Look) -> Times:
     """Time random clicks; the same seed gives the same adjudicator."""
     rng, times = random.Random(7), Times([])
     for _ in range(clicks):
@@ -131,34 +136,46 @@ def through_session(
         session.cancel(0)
         return True
 
-    def look() -> tuple[list[dict[str, Any]], list[str]]:
-        first = history.queue.open(history.snapshot)[:30]
-        views = [history.queue.view(one, history.snapshot) for one in first]
-        return views, [chain.id for chain in history.snapshot.chains]
+    def card(id: str) -> dict[str, Any]:
+        question = history.queue.question(id)
+        assert question is not None
+        return history.queue.card(question, history.snapshot)
+
+    def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
+        rows = history.queue.rows(history.queue.open(history.snapshot)[:30], history.snapshot)
+        return rows, [chain.id for chain in history.snapshot.chains], card
 
     times = timed(clicks, click, look)
     session.close()
     return session, times
 
 
-def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
-    """Time clicks on a real process."""
-    words = [*map(str, files), "--no-browser", "--objective", objective, "-o", str(folder / "http.conll")]
+@contextmanager
+def served(files: Sequence[Path], folder: Path, *options: str) -> Iterator[Tab]:
+    """Run `caspr review` in a process of its own and open its page."""
+    words = [*map(str, files), "--no-browser", *options, "-o", str(folder / "http.conll")]
     process = subprocess.Popen(
         [sys.executable, "-m", "caspr", "review", *words], stderr=subprocess.PIPE, text=True
     )
     try:
         assert process.stderr is not None
         found = next(match for line in process.stderr if (match := re.search(r"http://\S+", line)))
-        tab = Tab(found[0])
-
-        def look() -> tuple[list[dict[str, Any]], list[str]]:
-            return tab.json("/d/0/questions")["questions"], list(tab.json("/d/0/state")["chains"])
-
-        return tab, timed(clicks, tab.click, look)
+        yield Tab(found[0])
     finally:
         process.terminate()
         process.wait()
+
+
+def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
+    """Time clicks on a real process."""
+    with served(files, folder, "--objective", objective) as tab:
+
+        def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
+            rows = tab.json("/d/0/questions")["questions"]
+            chains = list(tab.json("/d/0/state")["chains"])
+            return rows, chains, lambda id: tab.json(f"/d/0/question/{id}")
+
+        return tab, timed(clicks, tab.click, look)
 
 
 def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times, Times]]:
@@ -183,10 +200,7 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--objective", choices=list(OBJECTIVES), default="v")
     given = parser.parse_args()
-    if "OMP_NUM_THREADS" not in os.environ:
-        # As the command line does; it must be set before the first import of numpy.
-        os.environ["OMP_NUM_THREADS"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "bench.review", *sys.argv[1:]])
+    use_one_thread("bench.review")
     print(describe_machine(), end="\n\n")
     print("| act | tokens | mentions | annotators | session ms | HTTP ms | page ms | refused |")
     print("|---|---|---|---|---|---|---|---|")

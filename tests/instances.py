@@ -11,6 +11,8 @@ from caspr.task.weights import Coefficients
 from caspr.text.document import Annotation, Chain, Document, Span
 
 Chains = dict[str, list[tuple[int, int]]]
+PAIRS = (StatementKind.APART, StatementKind.NESTED)
+"""The statements about two mentions."""
 
 
 def annotation(name: str, chains: list[list[tuple[int, int]]], tokens: int = 6) -> Annotation:
@@ -139,10 +141,10 @@ def random_statements(rng: random.Random, spans: list[Span]) -> list[Statement]:
     statements = []
     for _ in range(rng.randint(1, 3)):
         kind = rng.choice([*StatementKind, StatementKind.APART])
-        most = min(len(spans), 2 if kind is StatementKind.APART else 3)
-        if kind is StatementKind.APART and most < 2:
+        most = min(len(spans), 2 if kind in PAIRS else 3)
+        if kind in PAIRS and most < 2:
             continue
-        count = 2 if kind is StatementKind.APART else rng.choice([1, 1, 2, most]) if most > 1 else 1
+        count = 2 if kind in PAIRS else rng.choice([1, 1, 2, most]) if most > 1 else 1
         mentions = rng.sample(spans, min(count, most))
         statements.append(
             Statement.of(kind, mentions, rng.choice("12") if kind is StatementKind.ENFORCED else "")

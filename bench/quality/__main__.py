@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.corpora import CORPORA
+from bench.quality.held_back import chosen, halves, held_back
 from bench.quality.judged import JudgedSet, cut, read_set
-from bench.quality.responses import Response, adjudicated, baselines
+from bench.quality.responses import LEARN, Response, adjudicated, baselines
 from bench.quality.scoring import compare, score_documents
+from bench.quality.simulated import simulate
 from bench.quality.table import Row, to_markdown
 
 SETTINGS = ("objective=v", "objective=va", "objective=u", "objective=ua")
@@ -49,6 +51,12 @@ def main(words: Sequence[str] | None = None) -> None:
     add("--no-baselines", action="store_true", help="only the settings, not annotators and simpler merging")
     add("--crowd", action="store_true", help="also Dawid-Skene and MACE (pip install '.[bench]')")
     add("--cut", type=float, metavar="PERCENT", help="leave each annotator so much of every document")
+    add(
+        "--held-back",
+        action="store_true",
+        help="also learn weights, and choose settings, on one half of the documents for the other half",
+    )
+    add("--simulate", metavar="PERCENT,...", help="annotators made from the gold with these error rates")
     add("--documents", type=int, help="how many documents of each dataset, over all sizes; default: all")
     add("--time-limit", type=float, default=10, help="seconds for each adjudication; default: 10")
     add("--seed", type=int, default=1)
@@ -66,17 +74,31 @@ def _judged(source: str, folder: Path, given: argparse.Namespace) -> Iterator[Ro
     scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
     most = QUICK_DOCUMENTS if given.quick else given.documents
     judged = read_set(source, folder=folder, seed=given.seed, scale=scale, most=most)
+    if given.simulate is not None:
+        judged = simulate(judged, [float(rate) / 100 for rate in given.simulate.split(",")], given.seed)
     if given.cut is not None:
         judged = cut(judged, given.cut / 100)
     responses = [] if given.no_baselines else list(baselines(judged, crowd=given.crowd))
-    for words in given.set or SETTINGS:
-        print(f"{judged.name}: {words or 'defaults'}", file=sys.stderr, flush=True)
-        responses.append(adjudicated(judged, words, seconds=given.time_limit))
+    responses += _answered(judged, given)
     names = [one.name for one in responses]
     baseline = given.baseline or (given.set or SETTINGS)[0] or "defaults"
     if baseline not in names:
         raise SystemExit(f"--baseline: found '{baseline}', expected one of {', '.join(names)}")
     yield from judge(judged, responses, baseline=baseline)
+
+
+def _answered(judged: JudgedSet, given: argparse.Namespace) -> Iterator[Response]:
+    """Adjudicate with each of the settings, also with what was held back."""
+    both = halves(judged, given.seed)
+    found = []
+    for words in given.set or SETTINGS:
+        print(f"{judged.name}: {words or 'defaults'}", file=sys.stderr, flush=True)
+        found.append(adjudicated(judged, words, seconds=given.time_limit))
+        if given.held_back and LEARN in words:
+            found.append(held_back(both, words, seconds=given.time_limit))
+    yield from found
+    if given.held_back:
+        yield chosen(both, found)
 
 
 if __name__ == "__main__":

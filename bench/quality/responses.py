@@ -74,11 +74,16 @@ def _best(document: Judged) -> Annotation:
     return max(document.annotations, key=conll)
 
 
-def adjudicated(judged: JudgedSet, words: str, *, seconds: float) -> Response:
-    """Adjudicate all documents with settings given as `name=value,name=value`."""
+def adjudicated(
+    judged: JudgedSet, words: str, *, seconds: float, weights: WeightsTable | None = None
+) -> Response:
+    """Adjudicate all documents with settings given as `name=value,name=value`.
+
+    Weights to learn are `weights` where these are given, else those that the dataset itself teaches.
+    """
     values = {"time_limit": seconds, **read_values(words)}
     if values.get("weights") == LEARN:
-        values["weights"] = _learned(judged, values)
+        values["weights"] = weights or learn_weights(judged, values)
     files = [
         [given for document in judged.documents for given in document.annotations if given.annotator == name]
         for name in judged.annotators
@@ -91,7 +96,7 @@ def adjudicated(judged: JudgedSet, words: str, *, seconds: float) -> Response:
     return Response(words or "defaults", answers, f"{proven} of {len(results)}")
 
 
-def _learned(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:
+def learn_weights(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:
     """Learn weights from the whole dataset, as `caspr weigh` with the same coverage and variants does."""
     patterns = []
     for document in judged.documents:

@@ -58,11 +58,12 @@ def score_documents(
 ) -> Scored:
     """Score a response, which may lack documents, against the gold."""
     present = [one for one in documents if one.name in response]
-    counts = [_counts(one.gold, response[one.name], singletons=singletons) for one in present]
-    return Scored(tuple(one.name for one in present), np.array(counts).reshape(-1, len(MEASURES), 4))
+    found = [counts(one.gold, response[one.name], singletons=singletons) for one in present]
+    return Scored(tuple(one.name for one in present), np.array(found).reshape(-1, len(MEASURES), 4))
 
 
-def _counts(gold: Annotation, response: Annotation, *, singletons: bool) -> list[list[float]]:
+def counts(gold: Annotation, response: Annotation, *, singletons: bool) -> list[list[float]]:
+    """Return numerator and denominator of recall and precision for each measure."""
     aligned = align(gold, response, singletons=singletons)
     counted = [SCORES[measure](aligned) for measure in MEASURES]
     return [

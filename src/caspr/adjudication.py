@@ -31,12 +31,14 @@ from caspr.task.settings.values import SettingValues, change
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.alignment import align
 from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
-from caspr.text.coverage import partial_coverage
+from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document
 from caspr.text.entities import entity_findings
 from caspr.text.findings import Finding, Severity, condensed, warning
 from caspr.text.variants import find_variants, variant_findings
 
+_ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
+"""Codes of findings about the files that were given: they concern every document."""
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
 
@@ -93,7 +95,9 @@ def adjudicate_document(
         findings=(*findings, *odd, *check_task(instance), *certified.findings),
         given=given,
     )
-    result = replace(result, findings=(*result.findings, *entity_findings(result.chains, annotations)))
+    result = replace(
+        result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
+    )
     if settings.certainty <= 0:
         return result
     from caspr.disputes.certainty import with_certainty
@@ -121,11 +125,12 @@ def made_concrete(
 
 
 def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
-    """Report where annotators seem to have seen only a part, and mentions with several boundaries."""
+    """Report where annotators seem to have seen another part, and mentions with several boundaries."""
     covered = given.settings.coverage is not None
+    odd = outside_coverage(given.annotations, given.settings.coverage_of(given.annotations))
     found = given.variants if given.settings.variants else find_variants(given.annotations)
     return (
-        *(() if covered else partial_coverage(given.annotations)),
+        *(odd if covered else partial_coverage(given.annotations)),
         *variant_findings(found, used=given.settings.variants),
     )
 
@@ -179,17 +184,14 @@ def by_document(
     and files in which nobody marked anything unless `allow_empty`.
     """
     groups: dict[tuple[str, str | None], list[Annotation]] = {}
+    findings: list[Finding] = []
     for annotations in files:
         for annotation in annotations:
-            groups.setdefault(annotation.document.key, []).append(annotation)
-    findings = []
+            about_files, kept = _apart(annotation)
+            findings += about_files
+            groups.setdefault(annotation.document.key, []).append(kept)
     for group in groups.values():
-        names = [annotation.annotator for annotation in group]
-        if len(set(names)) < len(names):
-            raise InputError(
-                f"document '{group[0].document.title}': found annotator '{max(names, key=names.count)}' more "
-                "than once, expected a name of its own for each annotator"
-            )
+        _refuse_annotator_twice(group)
         if len(group) < len(files):
             findings.append(_partly_annotated(group, len(files)))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
@@ -206,6 +208,36 @@ def by_document(
     if not allow_empty:
         refuse_nothing_marked(shared)
     return shared, (*findings, *(finding for given in shared for finding in adjudicated_before(given)))
+
+
+def _refuse_annotator_twice(group: Sequence[Annotation]) -> None:
+    """Refuse a document that one annotator has twice, naming the files it is in."""
+    names = [annotation.annotator for annotation in group]
+    if len(set(names)) == len(names):
+        return
+    twice = max(names, key=names.count)
+    documents = [annotation.document for annotation in group if annotation.annotator == twice]
+    sources = list(dict.fromkeys(document.source for document in documents))
+    title = documents[0].title
+    if len(sources) < 2:
+        raise InputError(
+            f"document '{title}': found annotator '{twice}' more than once, expected a name of its own for "
+            "each annotator"
+        )
+    raise InputError(
+        f"document '{title}': found it in two files of annotator '{twice}', {sources[0]} and {sources[1]}, "
+        "expected one: beside other files, a folder is the work of one annotator; give a folder of several "
+        "annotators alone, or its files"
+    )
+
+
+def _apart(annotation: Annotation) -> tuple[list[Finding], Annotation]:
+    """Take what was found about the files that were given from the annotation that it was noted with."""
+    about_files = [finding for finding in annotation.findings if finding.code in _ABOUT_FILES]
+    if not about_files:
+        return [], annotation
+    kept = tuple(finding for finding in annotation.findings if finding.code not in _ABOUT_FILES)
+    return about_files, replace(annotation, findings=kept)
 
 
 def _decisions_by_document(

@@ -32,13 +32,18 @@ class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 
     def __init__(
-        self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), reason: str = ""
+        self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), fault: Any = None
     ) -> None:
-        """Keep the tokens of the clashing cells, the clashing statements, and the reason without places."""
-        self.reason = reason or message
+        """Keep the tokens of the clashing cells, the clashing statements, and what is wrong with them."""
+        self.fault = fault
         self.tokens = tokens
         self.statements = statements
         super().__init__(message)
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, without the places where it is."""
+        return str(self.fault or self)
 
 
 class EngineError(CasprError):

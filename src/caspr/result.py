@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
+from caspr.task.names import EntityName, with_names
 from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
@@ -151,7 +152,8 @@ class Result:
         alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
         chains = number_chains((*partition, *alone), self.instance.decisions)
         instance = self.instance
-        return make_gold(self.document, chains, instance.annotations, instance.label_weights)
+        names = instance.decisions.names
+        return make_gold(self.document, chains, instance.annotations, instance.label_weights, names)
 
 
 def make_gold(
@@ -159,9 +161,13 @@ def make_gold(
     chains: Iterable[Chain],
     annotations: Sequence[Annotation],
     weights: Sequence[int] = (),
+    names: Sequence[EntityName] = (),
 ) -> Annotation:
-    """Make the annotation of a result: names and types of entities, labels and gaps of mentions are voted."""
-    named = name_entities(chains, annotations, weights)
+    """Make the annotation of a result.
+
+    Labels and gaps of mentions are voted, and so are names and types of entities that `names` does not give.
+    """
+    named = with_names(name_entities(chains, annotations, weights), names)
     marks = merge_marks(annotations, weights)
     return Annotation.of(GOLD, document, named, marks=marks, adjudicated=True)
 

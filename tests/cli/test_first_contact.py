@@ -10,11 +10,11 @@ import pytest
 
 import caspr as library
 from caspr.formats import read
-from caspr.formats.foreign import foreign
+from caspr.formats.registry import detect, recognise
 from tests.cli.caller import EXAMPLES, SONG, Caller
 from tests.cli.test_adjudicate import make
 from tests.corpus.corpora import write_corpus
-from tests.formats.sound import FILES
+from tests.formats.sound import FILES, put
 
 COMMANDS = ("adjudicate", "check", "agreement", "report", "encode")
 
@@ -45,6 +45,12 @@ def test_a_folder_of_folders(caspr: Caller, tmp_path: Path, command: str, by: st
     folder = write_corpus(tmp_path / by, names, by=by, annotators=annotators)
     together = write_corpus(tmp_path / "file", names, by="file", annotators=annotators)
     assert result(caspr, command, folder) == result(caspr, command, *sorted(together.iterdir()))
+
+
+def test_redo_says_that_a_folder_is_no_review_file(caspr: Caller, song: Path) -> None:
+    outcome = caspr("redo", song)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"{song}: found a folder, expected a review file" in outcome.err
 
 
 def test_a_certificate_is_verified_with_a_folder(caspr: Caller, song: Path, tmp_path: Path) -> None:
@@ -99,13 +105,13 @@ def test_files_of_other_programs_are_named(caspr: Caller, tmp_path: Path) -> Non
     assert "save it as text with tabs" in caspr.fails("check", SONG[0], table)
 
 
-def test_no_file_of_a_format_we_read_is_taken_for_another_program_s() -> None:
+def test_no_file_of_a_format_we_read_is_taken_for_another_program_s(tmp_path: Path) -> None:
     for name, content in FILES.items():
-        data = content if isinstance(content, bytes) else str(content).encode()
-        assert foreign(data) is None, name
-    for path in EXAMPLES.rglob("*"):
-        if path.is_file():
-            assert foreign(path.read_bytes()[: 1 << 16]) is None, path
+        assert detect(put(tmp_path, name, content))
+    found = [path for path in EXAMPLES.rglob("*") if path.is_file() and recognise(path) is not None]
+    assert len(found) > 40
+    for path in found:
+        assert detect(path)
 
 
 def test_a_mistyped_command_gets_a_suggestion(caspr: Caller) -> None:
@@ -146,3 +152,34 @@ def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_pat
         warnings.simplefilter("always")
         library.adjudicate([library.read(path) for path in files])
     assert len(caught) == 2
+
+
+@pytest.mark.parametrize("command", ("check", "adjudicate", "agreement", "report", "settings", "encode"))
+def test_a_file_that_is_not_read_is_named(caspr: Caller, song: Path, command: str) -> None:
+    (song / "finn.txt").write_text("It was a dark night. The boy came home.\nHe slept well.\n")
+    (song / "README").write_text("about\n")
+    outcome = caspr(command, song)
+    assert outcome.code == 0
+    assert "warning: " in outcome.out + outcome.err
+    assert "1 file not read: finn.txt (a text without annotations); export it" in outcome.out + outcome.err
+    assert "note: " in outcome.out + outcome.err
+    assert "1 file not read: README" in outcome.out + outcome.err
+
+
+def test_what_is_beside_the_folders_of_annotators_is_named(caspr: Caller, tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "corpus", ("one", "two"), by="annotator", annotators=("ann", "bob"))
+    (folder / "eve.rtf").write_bytes(b"{\\rtf1 A girl}")
+    (folder / "ann" / "three.pdf").write_bytes(b"%PDF-1.7")
+    out = result(caspr, "check", folder)
+    assert "1 file not read: eve.rtf (a text with layout (RTF)); export it in a known format" in out
+    assert "1 file not read: three.pdf (a PDF file)" in out
+    assert out.endswith("2 documents, 2 warnings\n")
+
+
+def test_review_files_and_tables_beside_annotators_are_noted(caspr: Caller, song: Path) -> None:
+    (song / "review.conll").write_text("# caspr review: {}\n")
+    (song / "weights.csv").write_text("annotator,omit,use\nanna,2,1\n")
+    out = result(caspr, "check", song)
+    assert "1 review file left out, as a result of an adjudication: review.conll" in out
+    assert "1 file not read: weights.csv" in out
+    assert out.endswith("1 document, 0 warnings\n")

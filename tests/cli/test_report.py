@@ -40,6 +40,21 @@ def test_the_format_follows_the_name(caspr: Caller, tmp_path: Path, name: str, s
     assert (tmp_path / name).read_text().startswith(start)
 
 
+@pytest.mark.parametrize("name", ["r.pdf", "r.docx", "r.conll"])
+def test_other_endings_are_refused(caspr: Caller, tmp_path: Path, name: str) -> None:
+    assert "found no format in the name" in caspr.fails("report", *SONG, "-o", tmp_path / name)
+    assert "found no format in the name" in caspr.fails("report", *SONG, "--methods", "-o", tmp_path / name)
+    assert not any(tmp_path.iterdir())
+    assert caspr("report", *SONG, "-o", tmp_path / "r").code == 0
+    assert caspr("report", *SONG, "--format", "text", "-o", tmp_path / name).code == 0
+    assert (tmp_path / name).read_text() == (tmp_path / "r").read_text()
+
+
+def test_the_methods_paragraph_is_text(caspr: Caller, tmp_path: Path) -> None:
+    found = caspr.fails("report", *SONG, "--methods", "-o", tmp_path / "m.html")
+    assert "m.html: found --methods in a file of format html, expected .txt or .md" in found
+
+
 def test_adjudicate_and_redo_report_too(caspr: Caller, tmp_path: Path) -> None:
     review, report = tmp_path / "review.conll", tmp_path / "report.html"
     words = ["--layout", "review", "-o", review, "--report", report, "--feedback", tmp_path / "feedback"]

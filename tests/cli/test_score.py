@@ -22,7 +22,7 @@ def test_json_has_exact_counts(caspr: Caller, tmp_path: Path) -> None:
     assert list(values) == ["mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll", "singletons"]
     assert values["muc"] == {"recall": [4, 6], "precision": [4, 6], "f1": 4 / 6}
     assert values["b3"]["recall"] == [35, 54]
-    assert "v8.01" in values["blanc"]["variant"]
+    assert "v8.01" in values["blanc"]["definition"]
     assert values["blanc"]["links"]["coreference"] == {"recall": [5, 10], "precision": [5, 9]}
     path = tmp_path / "scores.json"
     outcome = caspr("score", SONG[0], SONG[2], "--json", path)

@@ -10,6 +10,18 @@ TALES = EXAMPLES / "tales"
 GOLD = EXAMPLES / "tales-gold"
 
 
+def test_it_is_said_that_scores_leave_out_chains_of_one(caspr: Caller, tmp_path: Path) -> None:
+    """They are not those of `score` then, because settings keep them or not."""
+    for name in "ab":
+        text = "#begin document (d);\n1\tJohn\t(1)\n2\the\t(1)\n3\tit\t(2)\n#end document\n"
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    kept, dropped = (
+        caspr("settings", tmp_path, "--try", f"--singletons {word}").out for word in ("vote", "drop")
+    )
+    assert "leaves out chains of one" in kept
+    assert "leaves out chains of one" not in dropped
+
+
 def test_a_selection_of_settings_is_shown(caspr: Caller) -> None:
     outcome = caspr("settings", *SONG)
     assert outcome.code == 0

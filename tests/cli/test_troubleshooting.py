@@ -26,6 +26,8 @@ CALLS = (
     ("check", BEN, "other-words.conll"),
     ("check", BEN, "other-name.conll"),
     ("check", BEN, BEN),
+    ("check", "scene", BEN),
+    ("check", "scene", "other-words.conll"),
     ("adjudicate", "scene", "--weight", "bob=2"),
     ("weigh", "scene"),
     ("check", BEN, "review.conll"),

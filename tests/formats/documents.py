@@ -64,6 +64,9 @@ def decisions(draw: st.DrawFn, length: int) -> Decisions:
     return Decisions.of(draw(chains(length)), draw(empty), draw(statements(length)))
 
 
+_OF_SOME = [StatementKind.EXISTS, StatementKind.MENTION, StatementKind.ALONE, StatementKind.ABSENT]
+
+
 @st.composite
 def statements(draw: st.DrawFn, length: int) -> list[Statement]:
     """Draw statements of all kinds."""
@@ -77,8 +80,8 @@ def statements(draw: st.DrawFn, length: int) -> list[Statement]:
     one = st.one_of(
         st.builds(Statement.of, st.just(StatementKind.ENFORCED), some, ids),
         st.builds(Statement.of, st.just(StatementKind.TOGETHER), several),
-        st.builds(Statement.of, st.sampled_from([StatementKind.EXISTS, StatementKind.ABSENT]), some),
-        st.builds(Statement.of, st.just(StatementKind.APART), two),
+        st.builds(Statement.of, st.sampled_from(_OF_SOME), some),
+        st.builds(Statement.of, st.sampled_from([StatementKind.APART, StatementKind.NESTED]), two),
     )
     return draw(st.lists(one, max_size=4))
 

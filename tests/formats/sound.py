@@ -79,6 +79,13 @@ LABELSTUDIO = """[{"id": 7, "data": {"text": "Anna is here"}, "annotations": [{"
 {"type": "relation", "from_id": "b", "to_id": "a", "labels": ["Coref"]}]}]}]
 """
 SACR = '{A:EN="p" Anna} is {A:EN="p" here}\n\n#COLOR:A=red\n'
+POTATO = """{"user_id": "Anna", "instance_id_ordering": ["d"], "current_instance_index": 0,
+"instance_id_to_span_to_value": {"d": [
+[{"schema": "m", "name": "P", "title": "P", "start": 0, "end": 4, "id": "m_P_0_4"}, 1],
+[{"schema": "m", "name": "P", "title": "P", "start": 8, "end": 12, "id": "m_P_8_12"}, 1]]},
+"instance_id_to_link_to_value": {"d": {"l": {"id": "l", "schema": "r", "link_type": "Coref",
+"span_ids": ["m_P_0_4", "m_P_8_12"], "direction": "undirected", "properties": {}}}}}
+"""
 FILES = {
     "x.xmi": XMI,
     "x.json": JSON,
@@ -94,13 +101,16 @@ FILES = {
     "r.json": RUCOCO,
     "l.json": LABELSTUDIO,
     "x.sacr": SACR,
+    "user_state.json": POTATO,
 }
 """A sound file of each format."""
 
 
 def put(folder: Path, name: str, content: str | bytes) -> Path:
-    """Write a file, with a text beside it for brat."""
+    """Write a file, with a text beside it for brat, and with the items of Potato."""
     (folder / "x.txt").write_text(TEXT, encoding="utf-8")
+    if name == "user_state.json":
+        (folder / "items.jsonl").write_text('{"id": "d", "text": "Anna is here"}\n', encoding="utf-8")
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     return path

@@ -37,10 +37,11 @@ def test_a_sound_file_is_read_and_stays_as_it_is(format: str, tmp_path: Path) ->
     assert written == text or json.loads(written) == json.loads(text)
 
 
-@pytest.mark.parametrize("format", [*NEW, "corefannotator"])
+@pytest.mark.parametrize("format", [*NEW, "corefannotator", "potato"])
 def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path) -> None:
     """Three annotators' files adjudicate to the same gold as their CoNLL conversion."""
-    given = sorted((EXAMPLES / format).glob("*"))
+    inside = EXAMPLES / format / "annotation_output"
+    given = sorted((inside if inside.exists() else EXAMPLES / format).glob("*"))
     assert [path.name.partition(".")[0] for path in given] == ["anna", "ben", "carla"]
     converted = [tmp_path / f"{path.name.partition('.')[0]}.conll" for path in given]
     own = [group[0] for group in read_all(given)]
@@ -67,6 +68,8 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
         ("r.json", "[8, 12]", "[8, 99]", "two places in order, from 0 to 12"),
         ("r.json", '"Anna is here"', "null", "no text"),
         ("l.json", '"end": 12', '"end": 99', "region 'b' from 8 to 99"),
+        ("l.json", '"start": 8', '"start": "8"', "region 'b' from '8' to 12, expected whole numbers"),
+        ("l.json", '"id": "b"', '"id": "a"', "region 'a' at two places"),
         ("l.json", '"to_id": "a"', '"to_id": "z"', "a relation to 'z', expected the id of a region"),
         ("l.json", '{"text": "Anna is here"}', '{"a": "x", "b": "y"}', "with 2 texts"),
         ("x.sacr", "here}", "here", "is never closed"),
@@ -146,6 +149,65 @@ class TestLabelStudio:
         write([annotation], tmp_path / "again.json")
         assert json.loads((tmp_path / "again.json").read_text()) == json.loads(text)
 
+    def test_predictions_are_read_if_asked_for(self, tmp_path: Path) -> None:
+        """A file for import has no annotations; what a model said may be compared, as if it were one."""
+        text = LABELSTUDIO.replace('"annotations"', '"predictions"').replace(
+            '"completed_by": 2', '"model_version": "m"'
+        )
+        path = put(tmp_path, "l.json", text)
+        with pytest.raises(CasprError, match=r"no annotations, expected .*--layer predictions"):
+            read(path)
+        [annotation] = read(path, layer="predictions")
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        write([annotation], tmp_path / "again.json")
+        [task] = json.loads((tmp_path / "again.json").read_text())
+        assert len(task["annotations"]) == len(task["predictions"]) == 1
+        assert chain_texts(read(tmp_path / "again.json")[0]) == [["Anna", "here"]]
+
+    def test_completions_of_annotation_lab(self, tmp_path: Path) -> None:
+        base = json.loads(LABELSTUDIO)
+        [work] = base[0].pop("annotations")
+        del work["completed_by"]
+        base[0]["completions"] = [{**work, "created_username": name} for name in ("eric", "ann")]
+        found = read(put(tmp_path, "l.json", json.dumps(base)))
+        assert [one.annotator for one in found] == ["eric", "ann"]
+
+    @pytest.mark.parametrize("more", [{"to_name": "body"}, {"source": "$body"}, {}])
+    def test_the_text_is_the_one_that_regions_are_in(self, more: dict[str, Any], tmp_path: Path) -> None:
+        base = json.loads(LABELSTUDIO)
+        base[0]["data"] = {"body": "Anna is here", "url": "somewhere else"}
+        for region in base[0]["annotations"][0]["result"][:2]:
+            region.update(more)
+        [annotation] = read(put(tmp_path, "l.json", json.dumps(base)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+
+    def test_places_in_html_are_refused_and_images_passed_over(self, tmp_path: Path) -> None:
+        base = json.loads(LABELSTUDIO)
+        result = base[0]["annotations"][0]["result"]
+        box = {"id": "i", "type": "rectanglelabels", "value": {"x": 1, "y": 2}}
+        tied = {"type": "relation", "from_id": "i", "to_id": "a", "labels": ["Coref"]}
+        result += [box, tied]
+        [annotation] = read(put(tmp_path, "l.json", json.dumps(base)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        result.append(
+            {
+                "id": "h",
+                "type": "hypertextlabels",
+                "value": {"start": "/p[1]", "end": "/p[1]", "endOffset": 4},
+            }
+        )
+        with pytest.raises(CasprError, match="1 region in HTML or in paragraphs"):
+            read(put(tmp_path, "l.json", json.dumps(base)))
+
+    def test_a_note_about_a_region_is_no_second_mention(self, tmp_path: Path) -> None:
+        base = json.loads(LABELSTUDIO)
+        note = {"id": "a", "type": "textarea", "value": {"start": 0, "end": 4, "text": ["who?"]}}
+        base[0]["annotations"][0]["result"].insert(0, note)
+        [annotation] = read(put(tmp_path, "l.json", json.dumps(base)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        assert annotation.findings == ()
+        assert [chain.type for chain in annotation.chains] == ["P"]
+
     def test_a_region_in_no_chain_goes_with_its_relations(self, tmp_path: Path) -> None:
         [annotation] = read(put(tmp_path, "l.json", LABELSTUDIO))
         write(
@@ -174,6 +236,12 @@ class TestSacr:
         ]
         write([annotation], tmp_path / "y.sacr")
         assert (tmp_path / "y.sacr").read_text() == text
+
+    def test_a_text_that_begins_with_a_byte_order_mark_keeps_it(self, tmp_path: Path) -> None:
+        """Seen in a file of CorefAnnotator."""
+        document = Document("d", ("\ufeff", "Das"), sentence_ends=(2,))
+        write([Annotation.of("x", document, [Chain.of("1", [(2, 2)])])], tmp_path / "x.sacr")
+        assert read(tmp_path / "x.sacr")[0].document.tokens == document.tokens
 
     def test_crossing_mentions_are_hidden_and_counted(self, tmp_path: Path) -> None:
         document = Document("d", ("a", "b", "c"))

@@ -394,15 +394,28 @@ class TestGolds:
         for path in paths[:2]:
             write([BEAR], path)
         assert caspr("adjudicate", "-q", *paths[:2], "-o", paths[2]).code == 0
-        for command in ("adjudicate", "check", "report"):
+        for command in ("adjudicate", "check", "report", "weigh", "settings", "encode"):
             message = caspr.fails(command, *paths[:3])
             assert "gold.conll: found the gold of an adjudication of document 'd' beside" in message
         allowed = caspr("adjudicate", *paths[:3], "--allow-gold")
         assert allowed.code == 0
+        assert caspr("settings", "--try", "", *paths[:3], "--allow-gold").code == 0
+        assert "disagreements" in caspr.fails("weigh", *paths[:3], "--allow-gold")
         assert "1 gold of earlier adjudications counted as votes: gold" in allowed.err
         paths[3].write_bytes(paths[2].read_bytes())
         assert "note: d: 2 golds of earlier adjudications" in caspr("adjudicate", *paths[2:]).err
         assert caspr("agreement", *paths[:3]).code == 0
+
+    def test_a_gold_is_not_added_to_a_review(self, tmp_path: Path, caspr: Caller) -> None:
+        paths = [tmp_path / f"{name}.conll" for name in ("a", "b", "gold", "review")]
+        for path in paths[:2]:
+            write([BEAR], path)
+        write([replace(BEAR, adjudicated=True)], paths[2])
+        assert caspr("adjudicate", "-q", "--layout", "review", *paths[:2], "-o", paths[3]).code == 0
+        before = paths[3].read_bytes()
+        message = caspr.fails("review", paths[3], "--add", paths[2])
+        assert "gold.conll: found the gold of an adjudication" in message
+        assert paths[3].read_bytes() == before
 
     def test_a_corpus_refuses_them_too(self, tmp_path: Path, caspr: Caller) -> None:
         for name, adjudicated in (("a", False), ("b", False), ("c", True)):

@@ -1,12 +1,21 @@
 """spaCy documents and rows of datasets: what goes in comes out again, also through the real packages."""
 
+import os
 import random
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 import caspr
 from caspr.text.document import Annotation, Chain, Document
+
+
+def library(name: str) -> Any:
+    """Import a package of the extra `integrations`, which `dev.py test --all` installs and requires."""
+    if os.environ.get("CASPR_INTEGRATIONS") == "required":
+        return import_module(name)
+    return pytest.importorskip(name)
 
 
 def drawn(seed: int) -> Annotation:
@@ -77,7 +86,7 @@ def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
 
 
 def test_a_real_dataset() -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = library("datasets")
     rows = caspr.to_rows([drawn(seed) for seed in range(5)])
     for number, row in enumerate(rows):
         row["doc_key"] = str(number)
@@ -91,7 +100,7 @@ TEXT = "John is a musician. \n\n He played a new song.  A girl listened."
 
 class TestSpacy:
     def doc(self) -> Any:
-        spacy = pytest.importorskip("spacy")
+        spacy = library("spacy")
         nlp = spacy.blank("en")
         nlp.add_pipe("sentencizer")
         doc = nlp(TEXT)

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from caspr.engines.native import solve
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native import prove, solve
+from caspr.engines.native.prove import UnprovenError, prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits
 from caspr.task.solution import Status
 from tests.engines.native.random_instances import random_instance
+from tests.engines.native.test_large_shapes import halves
 from tests.engines.native.test_limits import noisy
 
 
 def made(objective: str) -> dict[str, Any]:
     instance = noisy(objective, mentions=30)
     written = prove_optimal(instance, solve(instance, Limits()), Limits(seconds=60))
-    assert written is not None
     plain: dict[str, Any] = json.loads(json.dumps(written))
     return plain
 
@@ -38,10 +38,33 @@ def test_every_optimum_has_a_certificate_that_verifies(block: int) -> None:
         solution = solve(instance, Limits())
         if solution.status is Status.OPTIMAL:
             written = prove_optimal(instance, solution, Limits())
-            assert written is not None, seed
             special += any("cases" in part or "needs" in part for part in written["parts"])
             assert verify(json.loads(json.dumps(written)), instance) == solution.value, seed
     assert special > 0
+
+
+def test_a_part_that_is_too_large_for_a_proof_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = noisy("u", mentions=30)
+    solution = solve(instance, Limits())
+    monkeypatch.setattr(prove, "LARGEST", 5)
+    with pytest.raises(UnprovenError, match=r"a part of \d+ kinds of mentions .* at most 5 for a proof"):
+        prove_optimal(instance, solution, Limits())
+
+
+def test_what_gains_only_needs_no_proof_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = halves("ua", mentions=12)
+    solution = solve(instance, Limits())
+    monkeypatch.setattr(prove, "LARGEST", 5)
+    written = prove_optimal(instance, solution, Limits())
+    assert verify(json.loads(json.dumps(written)), instance) == solution.value
+
+
+def test_no_time_for_a_proof_is_said() -> None:
+    instance = noisy("u", mentions=30)
+    with pytest.raises(UnprovenError, match="no time"):
+        prove_optimal(instance, solve(instance, Limits()), Limits(seconds=0))
+    with pytest.raises(UnprovenError, match="not proven optimal"):
+        prove_optimal(instance, solve(instance, Limits(seconds=0)), Limits())
 
 
 def cheaper(plain: dict[str, Any]) -> None:

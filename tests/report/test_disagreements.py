@@ -4,6 +4,7 @@ import re
 from html import unescape
 from typing import Any
 
+from caspr.adjudication import adjudicate_document
 from caspr.measures.comparison import against_gold, compare, deviations
 from caspr.measures.typology import DisagreementKind, classify
 from caspr.report.comparison_tables import counts_values
@@ -12,7 +13,11 @@ from caspr.report.disagreements import companion, examples, named, says
 from caspr.report.explained_report import explained
 from caspr.report.feedback_page import LABELS, feedback_page
 from caspr.report.html_pages import report_page
-from caspr.text.document import Span
+from caspr.report.passages import stretches
+from caspr.task.settings import Settings
+from caspr.task.settings.values import change
+from caspr.text.coverage import Coverage
+from caspr.text.document import Document, Span
 from tests.report.results import HOSTILE, annotated, hostile_result, random_results
 from tests.report.test_html_pages import Checker, check
 
@@ -28,6 +33,28 @@ def test_who_says_what() -> None:
     assert companion(found, 1) == Span(5, 5)
     (example,) = examples(compare([[one, other]]), DisagreementKind.ENTITY)
     assert example.disagreement == found
+    assert example.line == "“his” (with “the man”: ann; with “dog”: bob)"
+
+
+def test_what_an_annotator_did_not_see_is_no_difference() -> None:
+    halves = {
+        "ann": [[(1, 1), (4, 4)]],
+        "bob": [[(5, 5), (8, 8)]],
+        "cem": [[(1, 1), (4, 4)], [(5, 5), (8, 8)]],
+    }
+    given = [annotated(name, chains, WORDS) for name, chains in halves.items()]
+    coverage = Coverage.of({"ann": [(1, 4)], "bob": [(5, 8)]})
+    for settings, number in (Settings(), 2), (change(Settings(), {"coverage": coverage}), 0):
+        result = adjudicate_document(given, settings=settings)
+        page = feedback_page("ann", against_gold([result])["ann"], [result])
+        assert page.count("<blockquote") == number
+
+
+def test_both_boundaries_can_be_seen_in_a_passage() -> None:
+    long, short = Span(2, 6), Span(3, 4)
+    for yours, gold in ((long, short), (short, long)):
+        found = stretches(Document("d", tuple(WORDS)), {"yours": yours, "gold": gold})
+        assert {name for _, name in found} == {"", "yours", "gold"}
 
 
 def test_a_page_for_each_annotator_shows_every_difference_once() -> None:
@@ -35,7 +62,7 @@ def test_a_page_for_each_annotator_shows_every_difference_once() -> None:
         standings = against_gold([result])
         for annotation in result.instance.annotations:
             name = annotation.annotator
-            page = feedback_page(name, standings[name], [(annotation, result.gold)])
+            page = feedback_page(name, standings[name], [result])
             check(page)
             counts = deviations([result])[name]
             assert page.count("<blockquote") == counts.disputed

@@ -65,6 +65,11 @@ def test_pieces_and_labels_move_too() -> None:
         ("A girl sang now", "found token .now., expected the end"),
         ("A girl", "found token .sang., expected the end"),
         ("A  girl", "found token .sang., expected the end"),
+        ("A girls sang", "token 2: found token 'girls', expected 'girl' as in a.x, token 2"),
+        ("A gir sang", "found token 'gir', expected 'girl' as in a.x"),
+        ("A girl sangs", "found token 'sangs', expected 'sang' as in a.x"),
+        ("Agirl sing", "found token 'sing', expected 'sang' as in a.x"),
+        ("A girlsing", "found token 'girlsing', expected 'girl' as in a.x"),
     ],
 )
 def test_real_differences_name_both_places(other: str, message: str) -> None:

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caspr.adjudication import adjudicate_document
 from caspr.errors import FormatError
-from caspr.text.coverage import Coverage, coverage_by_marks, partial_coverage, read_coverage
+from caspr.task.settings import Settings
+from caspr.task.settings.values import change
+from caspr.text.coverage import (
+    Coverage,
+    coverage_by_marks,
+    outside_coverage,
+    partial_coverage,
+    read_coverage,
+)
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import relaxed
 
@@ -104,6 +113,20 @@ def test_few_marks_or_a_small_share_are_not_reported() -> None:
     assert (
         partial_coverage([dense, by("ben", (1, 1), *((number, number) for number in range(10, 101)))]) == ()
     )
+
+
+def test_marks_in_what_was_not_seen_are_reported() -> None:
+    text = Document("d", tuple("abcdef"))
+    anna, ben = (
+        Annotation.of(name, text, [Chain.of("1", [(1, 1), (3, 4), (6, 6)])]) for name in ("anna", "ben")
+    )
+    [found] = outside_coverage([anna, ben], Coverage.of({"anna": [(1, 3)], "ben": [(1, 6)]}))
+    assert (found.code, found.where, found.count) == ("marks-outside-coverage", "anna", 2)
+    assert "marked 2 mentions outside" in found.message
+    assert not list(outside_coverage([anna, ben], coverage_by_marks([anna, ben])))
+    chosen = change(Settings(), {"coverage": Coverage.of({"anna": [(1, 3)]})})
+    codes = [one.code for one in adjudicate_document([anna, ben], settings=chosen).findings]
+    assert "marks-outside-coverage" in codes
 
 
 def test_one_without_marks_is_left_to_another_finding() -> None:

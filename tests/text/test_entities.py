@@ -101,6 +101,28 @@ def test_the_gold_has_names_and_types_and_differences_are_reported() -> None:
     assert result.gold.adjudicated
 
 
+def test_names_and_types_are_those_of_mentions_with_other_boundaries_too() -> None:
+    """Two annotators draw the boundary of the first mention differently, and disagree about the type."""
+    short, long = Span(1, 1), Span(1, 2)
+    last = Span(5, 5)
+    one = annotation("1", Chain("1", (short, last), "Anna", "place"))
+    two = annotation("2", Chain("1", (long, last), "Anna", "person"))
+    three = annotation("3", Chain("1", (long, last), "", "person"))
+    found = set()
+    for order in permutations([one, two, three]):
+        [result] = adjudicate([[given] for given in order], variants=True)
+        [gold] = result.chains
+        found.add((gold.mentions, gold.name, gold.type))
+        assert "different-types" in {finding.code for finding in result.findings}
+    assert found == {((long, last), "Anna", "person")}
+    [weighted] = adjudicate([[one], [two], [three]], variants=True, weight={"1": 5})
+    assert [(gold.mentions[0], gold.type) for gold in weighted.chains] == [(short, "place")]
+    [alone] = adjudicate(
+        [[one], [replace(two, chains=(replace(two.chains[0], name="", type=""),))]], variants=True
+    )
+    assert [(gold.mentions[0], gold.name, gold.type) for gold in alone.chains] == [(long, "Anna", "place")]
+
+
 @pytest.mark.parametrize("layout", ["gold", "review"])
 def test_names_are_in_the_files_that_are_written(layout: str) -> None:
     from caspr.formats import conll, review_file

@@ -51,7 +51,10 @@ def jaccard(one: Span, other: Span) -> Fraction:
 def is_variant(one: Span, other: Span, given: list[Annotation], made: BoundaryDecisions) -> bool:
     both = any({one, other} <= annotation.mentions for annotation in given)
     split = any({one, other} == set(pair) for pair in made.split)
-    return jaccard(one, other) >= Fraction(1, 2) and not both and not split and not {one, other} <= made.fixed
+    marked = {span for annotation in given for span in annotation.mentions}
+    moved = any(a in made.fixed - marked and b in made.removed for a, b in ((one, other), (other, one)))
+    least = Fraction(1, 100) if moved else Fraction(1, 2)
+    return jaccard(one, other) >= least and not both and not split and not {one, other} <= made.fixed
 
 
 def best_groups(given: list[Annotation], made: BoundaryDecisions) -> list[list[Span]]:

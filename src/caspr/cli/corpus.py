@@ -29,6 +29,7 @@ from caspr.corpus.job import Options, Reading
 from caspr.corpus.outputs.totals import Totals
 from caspr.corpus.pipeline import Request, failures, run_corpus
 from caspr.formats.registry import FORMATS
+from caspr.report.summary_text import counted_entities
 from caspr.task.settings import Settings
 from caspr.text.findings import times
 
@@ -79,8 +80,8 @@ def _for_a_corpus(function: Function) -> Function:
 )
 @format_options
 @gold_option
-@settings_options
 @_for_a_corpus
+@settings_options
 @search_options
 @click.option(
     "--kill-after",
@@ -150,7 +151,8 @@ def _deliver(request: Request, *, quiet: bool) -> None:
 def _lines(totals: Totals) -> Iterator[str]:
     over = f", {totals.taken_over:,} taken over from an earlier run" if totals.taken_over else ""
     yield f"{times(totals.documents, 'document')}{over}"
-    yield f"  {times(totals.chains, 'entity', 'entities')} with {times(totals.mentions, 'mention')}"
+    alone = totals.singletons
+    yield f"  {counted_entities(totals.chains - alone, totals.mentions - alone, alone)}"
     yield (
         f"  {totals.proven:,} proven optimal, {totals.gaps:,} with a gap, {totals.failed:,} failed, "
         f"{totals.left_out:,} left out"

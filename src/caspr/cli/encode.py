@@ -7,6 +7,7 @@ import click
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.messages import print_findings
 from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
@@ -26,7 +27,8 @@ def command(files: tuple[Path, ...], document: str | None, **given: Any) -> None
 
     In clingo, use --opt-strategy=usc,oll,disjoint,stratify: branch and bound is hopeless here.
     """
-    documents, _ = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
+    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
+    print_findings(findings)
     chosen = [one for one in documents if document in (None, one[0].document.name, one[0].document.title)]
     if len(chosen) != 1:
         names = ", ".join(one[0].document.title for one in documents)

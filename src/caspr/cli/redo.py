@@ -13,6 +13,7 @@ from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
 from caspr.cli.delivery.templates import fill
 from caspr.cli.terminal.options import FILES, adjudication_options, as_in_the_file, wants_all
+from caspr.errors import InputError
 from caspr.files import decode, read_bytes
 from caspr.formats import review_file
 from caspr.formats.registry import FORMATS, losses, output_format, render
@@ -53,6 +54,11 @@ def command(
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
     """
+    if file.is_dir():
+        expected = (
+            "a review file, as `caspr adjudicate --layout review` writes it; `caspr review` opens a folder"
+        )
+        raise InputError(f"{file}: found a folder, expected {expected}")
     with nullcontext() if output else locked(file):
         _redo(file, gold, target, template, output, given)
 

@@ -8,7 +8,13 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.delivery.outputs import Output, Outputs
-from caspr.cli.delivery.reports import REPORT_FORMATS, format_of, methods_paragraph, report_text
+from caspr.cli.delivery.reports import (
+    REPORT_FORMATS,
+    format_of,
+    methods_paragraph,
+    refuse_methods_as,
+    report_text,
+)
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, reviewed_tasks, solve
 from caspr.cli.terminal.options import FILES, changed, gold_option, search_options, settings_options
@@ -28,7 +34,7 @@ from caspr.text.findings import Finding
     "--format",
     "format_name",
     type=click.Choice(list(REPORT_FORMATS)),
-    help="The format of the report. Default: as the name of the output says, otherwise text.",
+    help="The format of the report. Default: as the ending of the output says; text without one.",
 )
 @click.option(
     "--methods",
@@ -55,6 +61,8 @@ def command(
     """
     reporting = Reporting.of(given)
     format = format_of(output, format_name, "text")
+    if methods:
+        refuse_methods_as(output, format)
     tasks, findings = _tasks(files, given)
     report = Output("-o", output)
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))

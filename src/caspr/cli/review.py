@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     help="Where others reach the page: https://NAME of a proxy before it, or an address of this machine. "
     "Needs --team. Default: only this machine.",
 )
+@click.option("--blind", is_flag=True, help="Send no names of annotators to the page.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. Default: any that is free.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
 @click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per re-optimisation.")
@@ -58,6 +59,7 @@ def command(
     name: str | None,
     team: Path | None,
     host: str | None,
+    blind: bool,
     port: int,
     browser: bool,
     **given: Any,
@@ -85,7 +87,7 @@ def command(
         if browser and not people:
             Thread(target=webbrowser.open, args=(links[0][1],), daemon=True).start()
 
-    serve(work, port=port, place=place, people=people, ready=ready)
+    serve(work, port=port, place=place, people=people, ready=ready, blind=blind)
 
 
 def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: dict[str, Any]) -> "Workplace":
@@ -148,10 +150,13 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict
     from caspr.review.project.adding import add_to_review
     from caspr.review.project.listing import is_project
     from caspr.review.session.opening import is_review
+    from caspr.text.checks import refuse_golds
 
     if len(files) != 1 or not (is_project(files[0]) or is_review(files[0])):
         raise InputError("--add: found annotators' files, expected a project or a review file to add to")
     annotations = read_all(added, **reading(given))
+    for group in annotations if not given["allow_gold"] else ():
+        refuse_golds(group, others=1)
     print_lines(add_to_review(files[0], annotations, who, lambda settings: changed(settings, given)))
 
 

@@ -17,6 +17,7 @@ from caspr.cli.terminal.options import (
     JsonCommand,
     changed,
     format_options,
+    gold_option,
     json_option,
     reading,
     settings_options,
@@ -67,6 +68,7 @@ SECONDS = 10.0
     help=f"Seconds per document and settings. Default: {SECONDS:.0f}.",
 )
 @format_options
+@gold_option
 @json_option
 def command(
     inputs: tuple[Path, ...],
@@ -81,7 +83,7 @@ def command(
     files, read = read_given(inputs, reading(given))
     outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
     outputs.refuse()
-    documents, findings = by_document(files)
+    documents, findings = by_document(files, allow_gold=given["allow_gold"])
     print_findings(findings)
     key = [] if gold is None else _read_key(gold, given)
     results = {name: _results(documents, chosen) for name, chosen in settings.items()}

@@ -7,6 +7,7 @@ import click
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import is_one_folder, read_given
+from caspr.cli.delivery.messages import print_findings
 from caspr.cli.terminal.options import FILES
 from caspr.files import read_text
 from caspr.formats import review_file
@@ -52,7 +53,9 @@ def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Deci
     if len(files) == 1 and not is_one_folder(files):
         return [(one.annotations, one.decisions) for one in review_file.read(files[0])]
     read, _ = read_given(files, {})
-    return [(annotations, None) for annotations in by_document(read, allow_gold=True, allow_empty=True)[0]]
+    documents, findings = by_document(read, allow_gold=True, allow_empty=True)
+    print_findings(findings)
+    return [(annotations, None) for annotations in documents]
 
 
 def _verdict(result: Verified, *, reviewed: bool) -> Iterator[str]:

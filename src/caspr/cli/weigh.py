@@ -12,7 +12,7 @@ from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
 from caspr.cli.delivery.messages import print_findings, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
-from caspr.cli.terminal.options import FILES, format_options, reading
+from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import Reliability, learn_reliability
 from caspr.measures.reliability.patterns import instance_patterns
@@ -53,6 +53,7 @@ SECONDS = 10.0
     help=f"Seconds to adjudicate each document. Default: {SECONDS:.0f}.",
 )
 @format_options
+@gold_option
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **given: Any) -> None:
@@ -63,7 +64,7 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **given:
     files, read = read_given(inputs, reading(given))
     outputs = Outputs(requested("-o", output), tuple(path for path in read if path.is_file()))
     outputs.refuse()
-    documents, findings = by_document(files)
+    documents, findings = by_document(files, allow_gold=given["allow_gold"])
     settings, odd = _settings(given).for_run(documents)
     learned = learn_reliability(
         instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents

@@ -24,7 +24,7 @@ from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.locks import FileLock
-from caspr.text.findings import times
+from caspr.text.findings import Finding, times
 from caspr.text.printable import printable
 
 
@@ -74,10 +74,10 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
-        options, findings = decide_for_run(
+        decided = decide_for_run(
             plan, request.options, request.output, learn=request.learn, force=request.force
         )
-        request = replace(request, options=options)
+        request = replace(request, options=decided.options)
         run = _Run(request, plan, journal, listener)
         writer = ConcurrentWriter(request.output, request.options.layout)
         try:
@@ -88,8 +88,9 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
             run.record(writer.finish())
         finally:
             run.record(writer.stop())
-        _sum_up(request, journal, run.totals)
-        return run.totals, [*map(str, findings), *(f"warning: {note}" for note in _notes(plan, run, journal))]
+        _sum_up(request, journal, run.totals, decided.findings)
+        notes = (f"warning: {note}" for note in _notes(plan, run, journal))
+        return run.totals, [*decided.table, *map(str, decided.findings), *notes]
 
 
 def _locked(request: Request) -> AbstractContextManager[object]:
@@ -203,9 +204,9 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
                 yield printable(row["document"]), printable(row["reason"])
 
 
-def _sum_up(request: Request, journal: Journal, totals: Totals) -> None:
+def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
     write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
-    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__))
+    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__, findings))
     if request.options.layout == "project":
         write_project(request.output, journal.rows())
     if request.options.report:

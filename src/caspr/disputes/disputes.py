@@ -82,7 +82,7 @@ class _Grouping:
                 votes.signature(span),
                 tuple(home.get(span) for home in self.homes),
                 group.mentions[0] if (group := decisions.group_of.get(span)) else None,
-                decisions.rules_out(span),
+                decisions.excludes(span),
                 span if span in single else None,
             )
             found[key].append(span)

@@ -70,6 +70,9 @@ class Explainer:
         decisions = self._instance.decisions
         if decisions.joins(one, other):
             return Explanation(Reason.DECISION, "the adjudicator put both into one chain")
+        for span in (one, other):
+            if span in decisions.alone:
+                return Explanation(Reason.DECISION, f"the adjudicator left {self._quote(span)} alone")
         if decisions.separates(one, other):
             return Explanation(Reason.DECISION, "the adjudicator put them into different chains")
         for span in (one, other):
@@ -146,6 +149,8 @@ class Explainer:
         return "one of them is linked more strongly with other mentions"
 
     def _obstacle(self, one: Span, other: Span) -> str:
+        if any(span in self._instance.decisions.alone for span in (one, other)):
+            return "one of which the adjudicator left alone"
         if self._instance.decisions.separates(one, other):
             return "which the adjudicator put into different chains"
         if self._instance.forbids_nesting(one, other):

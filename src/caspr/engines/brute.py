@@ -4,7 +4,7 @@ It follows the definition of the paper mention by mention, pair by pair and anno
 neither the shortcuts of the other engines nor those of `certify`. Nine mentions have 21,147 partitions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,6 +18,23 @@ from caspr.text.document import Span
 
 LARGEST = 9
 """The most mentions this engine takes."""
+
+
+class Judgement(NamedTuple):
+    """What annotators say about a pair, added up one by one."""
+
+    linked: bool
+    """Whether somebody gave the link."""
+    omitted: int
+    """(C1) if it is not used."""
+    used: int
+    """(C2) if it is used."""
+    invented: int | None
+    """(C3) if both are in one chain without it; `None` if that is forbidden."""
+
+
+Judged = Mapping[tuple[Span, Span], Judgement]
+"""What annotators say about every pair, the earlier span first."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -44,9 +61,11 @@ def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> So
 
 def every_solution(instance: Instance) -> Iterator[tuple[int, Partition]]:
     """Yield every partition that respects rules and decisions, with what it costs."""
+    spans = sorted({*instance.mentions, *instance.votes.signatures})
+    judged = {pair: judge(instance, *pair) for pair in combinations(spans, 2)}
     for chains in _partitions(instance, instance.mentions):
         if _respects_decisions(instance, chains):
-            cost = _cost(instance, chains)
+            cost = _cost(instance, chains, judged)
             if cost is not None:
                 yield cost, canonical(chains)
 
@@ -77,6 +96,14 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     decisions = instance.decisions
     if any(decisions.rules_out(mention) for mention in decisions.group_of):
         return False
+    exist = (StatementKind.MENTION, StatementKind.ALONE)
+    if any(
+        decisions.rules_out(span)
+        for one in decisions.statements
+        if one.kind in exist
+        for span in one.mentions
+    ):
+        return False
 
     def together(first: Span, second: Span) -> bool:
         return first == second or (first in holder and holder[first] == holder.get(second))
@@ -92,31 +119,33 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
             return False
         if one.kind is StatementKind.APART and together(*one.mentions):
             return False
+        if one.kind is StatementKind.ALONE and not holder.keys().isdisjoint(one.mentions):
+            return False
         if one.kind is StatementKind.ABSENT and not holder.keys().isdisjoint(one.mentions):
             return False
     return True
 
 
-def _cost(instance: Instance, chains: list[list[Span]]) -> int | None:
+def _cost(instance: Instance, chains: list[list[Span]], judged: Judged) -> int | None:
     """Return what the chains cost with the cheapest choice of used links, or `None` if they fall apart."""
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
     total = 0
-    for first, second in combinations(instance.votes.signatures, 2):
+    for first, second in combinations(sorted(instance.votes.signatures), 2):
         if first not in holder or holder[first] != holder.get(second):
-            total += judge(instance, first, second).omitted
+            total += judged[first, second].omitted
     for chain in chains:
-        inside = _chain_cost(instance, chain)
+        inside = _chain_cost(instance, chain, judged)
         if inside is None:
             return None
         total += inside
     return total
 
 
-def _chain_cost(instance: Instance, chain: list[Span]) -> int | None:
+def _chain_cost(instance: Instance, chain: list[Span], judged: Judged) -> int | None:
     """Price the pairs of one chain, using further links where it would fall apart."""
     total, extras = 0, []
-    for first, second in combinations(chain, 2):
-        pair = judge(instance, first, second)
+    for first, second in combinations(sorted(chain), 2):
+        pair = judged[first, second]
         unused = pair.omitted + (pair.invented or 0)
         if instance.is_free(first, second):
             extras.append((0, first, second))
@@ -135,19 +164,6 @@ def _chain_cost(instance: Instance, chain: list[Span]) -> int | None:
             total += extra
             root = {mention: one if top == other else top for mention, top in root.items()}
     return total if len(set(root.values())) == 1 else None
-
-
-class Judgement(NamedTuple):
-    """What annotators say about a pair, added up one by one."""
-
-    linked: bool
-    """Whether somebody gave the link."""
-    omitted: int
-    """(C1) if it is not used."""
-    used: int
-    """(C2) if it is used."""
-    invented: int | None
-    """(C3) if both are in one chain without it; `None` if that is forbidden."""
 
 
 def judge(instance: Instance, first: Span, second: Span) -> Judgement:

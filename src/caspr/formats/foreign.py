@@ -1,7 +1,7 @@
-"""Files of other programs: Word, Excel, PDF and tables with other separators, recognised to be named.
+"""Files of other programs: Word, Excel, PDF, databases and tables with other separators, to be named.
 
-People try what they have. A message about a NUL character helps nobody who gave a Word document; one that
-names it, and says what to export instead, does.
+A message about a NUL character helps nobody who gave a Word document; one that names it, and says what to
+export instead, does. Texts of unknown formats are named by `nearest`.
 """
 
 import re
@@ -9,13 +9,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from caspr.errors import FormatError
+from caspr.formats.nearest import Signs, near, nearest, rows
 
 _EXPORT = "annotations in a format of docs/formats.md: export them from the tool they were made in"
+_PYTHON = near("jsonlines", "a text file: write one from Python, see docs/python.md")
 _TABS = "tabs or spaces between columns: save it as text with tabs, in UTF-8"
 _MAGIC: Mapping[bytes, tuple[str, str]] = {
     b"%PDF-": ("a PDF file", _EXPORT),
     b"{\\rtf": ("a text with layout (RTF)", _EXPORT),
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an old Word or Excel file", _EXPORT),
+    b"PAR1": ("a Parquet file", _PYTHON),
+    b"ARROW1": ("an Arrow file", _PYTHON),
+    b"\x80\x04\x95": ("a pickle of Python, which is never opened", _PYTHON),
+    b"\x80\x05\x95": ("a pickle of Python, which is never opened", _PYTHON),
+    b"SQLite format 3\0": ("a database (SQLite)", _EXPORT),
+    b"\xac\xed\0\x05": ("a file that Java alone can read (.ser)", _EXPORT),
+    b"\x89PNG": ("a picture", _EXPORT),
+    b"\xff\xd8\xff": ("a picture", _EXPORT),
+    b"x\x9c": ("a file packed by zlib, such as a DocBin of spaCy", _PYTHON),
 }
 """How files of other programs begin."""
 _PARTS: Mapping[bytes, tuple[str, str]] = {
@@ -26,18 +37,16 @@ _PARTS: Mapping[bytes, tuple[str, str]] = {
 }
 """What the archives of office programs have in them."""
 _SEPARATORS = {";": "semicolons", ",": "commas"}
-_ROWS = 20
-"""How many rows of a table are examined."""
 
 
-def refuse_foreign(path: Path, head: bytes) -> None:
-    """Raise `FormatError` if a file begins like one of another program, or like a table."""
-    found = foreign(head)
+def refuse_foreign(path: Path, head: bytes, signs: Signs) -> None:
+    """Raise `FormatError` if a file begins like one of another program."""
+    found = foreign(head, signs)
     if found is not None:
         raise FormatError(str(path), 1, *found)
 
 
-def foreign(head: bytes) -> tuple[str, str] | None:
+def foreign(head: bytes, signs: Signs = Signs.NONE) -> tuple[str, str] | None:
     """Return what kind of foreign file begins so, and what is expected instead; `None` for any other.
 
     >>> foreign(b"%PDF-1.7")[0], foreign(b"1\\tJohn\\t(1)\\n")
@@ -49,15 +58,21 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     if head.startswith(b"PK\x03\x04"):
         office = b"[Content_Types].xml" in head or b"mimetypeapplication/vnd.oasis" in head[:200]
         return next((words for part, words in _PARTS.items() if office and part in head), None)
-    return _table(head.decode("utf-8", "replace").removeprefix("\ufeff"))
+    text = head.decode("utf-8", "replace").removeprefix("\ufeff")
+    found = nearest(text, signs)
+    if found is None and signs in (Signs.NONE, Signs.VAGUE, Signs.COLUMNS):
+        found = _table(text)
+    if found is None and signs is Signs.VAGUE:
+        return "a file of an unknown kind" if text.strip() else "an empty file", _EXPORT
+    return found
 
 
 def _table(text: str) -> tuple[str, str] | None:
     """Recognise rows whose cells are separated by semicolons or commas, each with as many cells."""
-    rows = [row for row in text.splitlines()[:_ROWS] if row.strip(";, \t") and not row.startswith("#")]
+    given = rows(text)
     for separator, name in _SEPARATORS.items():
-        cells = {len(row.split(separator)) for row in rows}
-        if len(rows) > 1 and len(cells) == 1 and cells.pop() > 2 and not any(map(_BLANK.search, rows)):
+        cells = {len(row.split(separator)) for row in given}
+        if len(given) > 1 and len(cells) == 1 and cells.pop() > 2 and not any(map(_BLANK.search, given)):
             return f"a table with {name} between its columns", _TABS
     return None
 

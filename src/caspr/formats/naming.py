@@ -53,6 +53,17 @@ def refuse_twice(path: Path, others: Iterable[Path]) -> None:
                 raise InputError(f"{path}: found the same file as {other}, expected each annotator once")
 
 
+def refuse_inside_another(path: Path, others: Iterable[Path]) -> None:
+    """Raise `InputError` if a file is in one of the folders that are given beside it."""
+    for other in others:
+        with suppress(OSError):
+            if other.is_dir() and other.resolve() in path.resolve().parents:
+                raise InputError(
+                    f"{path}: found a file of the folder {other}, which is given, too, expected each "
+                    "annotator once: give the folder or its files"
+                )
+
+
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 

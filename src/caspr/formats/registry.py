@@ -20,6 +20,7 @@ from caspr.formats.containers.gzip import beginning, is_gzip
 from caspr.formats.foreign import refuse_foreign
 from caspr.formats.format import Content, Each, Format, Forms
 from caspr.formats.naming import bare_name, named_after
+from caspr.formats.nearest import Signs
 from caspr.formats.options import ReadOptions
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding
@@ -63,6 +64,7 @@ FORMATS: Mapping[str, Format] = _Packages(
     "gate",
     "mmax",
     "webanno",
+    "potato",
     "inception",
     "corefannotator",
     "cas",
@@ -82,10 +84,24 @@ def choose(name: str) -> Format:
 
 def detect(path: Path) -> str:
     """Return the name of a file's format; refuse a file of another program, such as a Word document."""
-    found = recognise(path)
-    if found in (None, next(iter(FORMATS))) and path.is_file():
-        refuse_foreign(path, read_bytes(path, _HEAD))
-    return found or by_suffix(path) or next(iter(FORMATS))
+    if not path.is_file():
+        return recognise(path) or by_suffix(path) or next(iter(FORMATS))
+    first = next(iter(FORMATS))
+    head = read_bytes(path, _HEAD)
+    found = _by_content(path, head)
+    if not is_gzip(head):
+        refuse_foreign(path, head, _signs(path, found))
+    return found or by_suffix(path) or first
+
+
+def _signs(path: Path, found: str | None) -> Signs:
+    """Return what shows the format of a file, of which `found` is what its content shows."""
+    first = next(iter(FORMATS))
+    if found is not None:
+        return Signs.COLUMNS if found == first else Signs.CONTENT
+    if by_suffix(path) in (None, first):
+        return Signs.NONE
+    return Signs.VAGUE if _by_clear_suffix(path) is None else Signs.NAME
 
 
 def recognise(path: Path) -> str | None:
@@ -97,15 +113,23 @@ def recognise(path: Path) -> str | None:
         return folder_format(path) or by_suffix(path)
     if path.exists() and not path.is_file():
         return by_suffix(path)
-    data = read_bytes(path, _HEAD)
+    return _by_content(path, read_bytes(path, _HEAD)) or _by_clear_suffix(path)
+
+
+def _by_clear_suffix(path: Path) -> str | None:
+    """Return the format whose suffix a file's name has, unless files of other kinds have it, too."""
+    named = by_suffix(path)
+    vague = named is not None and path.name.lower().endswith(FORMATS[named].vague_suffixes)
+    return None if vague else named
+
+
+def _by_content(path: Path, data: bytes) -> str | None:
+    """Return the name of the format that recognises the beginning of a file."""
     if is_gzip(data):
         data = beginning(data, _HEAD)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
-    found = next((name for name, format in FORMATS.items() if format.detect(path, head)), None)
-    named = None if found else by_suffix(path)
-    vague = named is not None and path.name.lower().endswith(FORMATS[named].vague_suffixes)
-    return found or (None if vague else named)
+    return next((name for name, format in FORMATS.items() if format.detect(path, head)), None)
 
 
 def by_suffix(path: Path) -> str | None:

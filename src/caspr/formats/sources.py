@@ -11,10 +11,12 @@ all of them are taken as the same document whatever the files are called: their 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from caspr.errors import InputError
-from caspr.formats.naming import annotator_names, bare_name, refuse_twice
+from caspr.errors import FormatError, InputError
+from caspr.files import read_bytes
+from caspr.formats.naming import annotator_names, bare_name, refuse_inside_another, refuse_twice
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import (
     FORMATS,
@@ -29,7 +31,12 @@ from caspr.formats.registry import (
     with_format,
 )
 from caspr.text.document import Annotation
-from caspr.text.findings import note, times
+from caspr.text.findings import Finding, note, times, warning
+
+_NAMED = 5
+"""How many files a finding names."""
+_DOCUMENTATION = ("readme*", "licen[cs]e*", "changelog*", "*.md", "*.html", "*.htm")
+"""Files about annotations, in lower case: that they are not read needs no action."""
 
 
 def read_one(
@@ -49,6 +56,7 @@ def read_all(
     """Read the files or folders of all annotators, and return the annotations of each annotator."""
     for number, path in enumerate(paths):
         refuse_twice(path, paths[:number])
+        refuse_inside_another(path, paths)
     # Patterns such as `annotation/text/*` match what is nobody's work, too.
     chosen = [path for path in paths if len(paths) == 1 or not is_no_annotator(path)]
     names = annotator_names(chosen)
@@ -122,17 +130,18 @@ def _read_folder(
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
         raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")
-    return _with_unread(found, folder, unread)
+    return _with_unread(found, folder, unread, chosen=format is not None)
 
 
 def _with_left_out(found: list[Annotation], paths: Sequence[Path]) -> list[Annotation]:
     """Add a finding about files that are nobody's work."""
     message = f"{times(len(paths), 'file')} that are nobody's work left out: {', '.join(map(str, paths))}"
-    finding = note("no-annotator", message, count=len(paths))
-    return [replace(found[0], findings=(*found[0].findings, finding)), *found[1:]]
+    return with_findings(found, [note("no-annotator", message, count=len(paths))])
 
 
-def _with_unread(found: list[Annotation], folder: Path, unread: Sequence[Path]) -> list[Annotation]:
+def _with_unread(
+    found: list[Annotation], folder: Path, unread: Sequence[Path], *, chosen: bool
+) -> list[Annotation]:
     """Add a finding about the files that were not read, except those that belong to files that were."""
     read = [(Path(one.document.source), FORMATS[one.document.format]) for one in found]
     names = {path.with_suffix("") for path, _ in read}
@@ -142,8 +151,51 @@ def _with_unread(found: list[Annotation], folder: Path, unread: Sequence[Path]) 
         for path in unread
         if path.with_suffix("") not in names and not projects.intersection(path.parents)
     ]
-    if not odd:
-        return found
-    message = f"{times(len(odd), 'file')} of no known format not read (first: {odd[0].name})"
-    finding = note("unread-files", message, count=len(odd), where=str(folder))
-    return [replace(found[0], findings=(*found[0].findings, finding)), *found[1:]]
+    return with_findings(found, unread_findings(folder, odd, chosen=chosen))
+
+
+def with_findings(found: Sequence[Annotation], findings: Iterable[Finding]) -> list[Annotation]:
+    """Add findings about files to the first annotation that was read beside them."""
+    return [replace(found[0], findings=(*found[0].findings, *findings)), *found[1:]] if found else []
+
+
+def unread_findings(folder: Path, unread: Sequence[Path], *, chosen: bool = False) -> Iterator[Finding]:
+    """Warn of files of a folder that are not read: each may be an annotator's work, whose votes are missing.
+
+    Files about annotations, such as a README, or a table for `--weights`, are only noted, and so are all if
+    the user chose which to read.
+    """
+    known = [path for path in unread if chosen or _is_about_annotations(path)]
+    odd = [path for path in unread if path not in known]
+    where = str(folder)
+    if odd:
+        them = "it" if len(odd) == 1 else "them"
+        remedy = f"export {them} in a known format beside the others, or move {them} away"
+        yield warning("unread-files", f"{_listed(folder, odd)}; {remedy}", count=len(odd), where=where)
+    if known:
+        yield note("files-set-aside", _listed(folder, known), count=len(known), where=where)
+
+
+def _listed(folder: Path, unread: Sequence[Path]) -> str:
+    names = ", ".join(_with_kind(folder, path) for path in unread[:_NAMED])
+    more = f" and {len(unread) - _NAMED:,} more" if len(unread) > _NAMED else ""
+    return f"{times(len(unread), 'file')} not read: {names}{more}"
+
+
+def _is_about_annotations(path: Path) -> bool:
+    name = path.name.lower()
+    if name.endswith(".csv"):
+        return read_bytes(path, 16).removeprefix(b"\xef\xbb\xbf").lower().startswith(b"annotator")
+    return any(fnmatchcase(name, pattern) for pattern in _DOCUMENTATION)
+
+
+def _with_kind(folder: Path, path: Path) -> str:
+    """Return the name of a file, with what it is where that is recognised."""
+    name = path.relative_to(folder).as_posix()
+    try:
+        detect(path)
+    except FormatError as error:
+        return f"{name} ({error.found})"
+    except InputError:
+        return name
+    return name

@@ -4,14 +4,16 @@
 undefined one is `None`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
-from caspr.measures.scores import SCORES, Scores, score
+from caspr.measures.common_view import CoveredPair, score_pairs
+from caspr.measures.scores import SCORES, Scores
 from caspr.measures.singletons import singletons_count
 from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
 from caspr.result import Result
@@ -55,8 +57,6 @@ class Comparison:
     """Their names, in the order of rows and columns."""
     alpha: Mapping[str, Fraction | None]
     """Chance-corrected agreement of all of them, by kind."""
-    marked: Mapping[tuple[int, int], int]
-    """How many mentions so many of so many annotators who saw them marked."""
     matrices: Mapping[str, Matrix]
     """F1 of each pair of annotators by measure, the row being the key; and alpha of the pair, by kind."""
     without: Mapping[str, Mapping[str, Fraction | None]]
@@ -76,6 +76,12 @@ class Comparison:
     def disagreement(self) -> DisagreementCounts:
         """The disputed mentions of all documents, by kind."""
         return sum((typology.counts for _, typology in self.typologies), DisagreementCounts())
+
+    @cached_property
+    def marked(self) -> Mapping[tuple[int, int], int]:
+        """How many mentions so many of so many annotators who saw them marked, whatever the boundaries."""
+        found = sum((Counter(typology.marked) for _, typology in self.typologies), Counter[tuple[int, int]]())
+        return dict(sorted(found.items()))
 
     def to_frame(self, what: str = "conll") -> "DataFrame":
         """Return a pandas DataFrame: a matrix by its name, `numbers`, `kinds` or `disagreements`."""
@@ -107,8 +113,8 @@ def compare(
 ) -> Comparison:
     """Compare all annotators over the documents they share.
 
-    Agreement and disagreements count only annotators who saw a mention, by `coverages`; scores do not know
-    who saw what.
+    Agreement and disagreements count only annotators who saw a mention, by `coverages`; scores only what
+    both saw (`common_view`).
     Two annotators are scored over the documents that both have; documents are pooled by adding counts.
     """
     names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
@@ -123,8 +129,8 @@ def compare(
         title=_title(documents),
         annotators=names,
         alpha={kind: whole.alpha(kind) for kind in ALPHAS},
-        marked=dict(sorted(whole.marked.items())),
-        matrices=_score_matrices(names, documents, singletons) | _alpha_matrices(names, pairs, conventions),
+        matrices=_score_matrices(names, documents, singletons, seen)
+        | _alpha_matrices(names, pairs, conventions),
         without={name: _without(name, documents, conventions, seen) for name in names},
         typologies=tuple(_typologies(documents, singletons, seen)),
         pairs=_pair_counts(pairs, singletons),
@@ -158,19 +164,17 @@ def compare_each(
 
 
 def against_gold(results: Sequence[Result]) -> Standings:
-    """Score each annotator against the gold standard, over the documents the annotator has.
+    """Score each annotator against the gold standard, over what the annotator saw of the documents.
 
     Chains of one count only where both have some (`singletons.py`): where the gold standard has none, an
     annotator is not blamed for them.
     """
-    files: dict[str, list[tuple[Annotation, Annotation]]] = {}
+    files: dict[str, list[CoveredPair]] = {}
     for result in results:
         for annotation in result.annotations:
-            files.setdefault(annotation.annotator, []).append((result.gold, annotation))
-    return {
-        name: _rates(score([gold for gold, _ in pairs], [given for _, given in pairs]))
-        for name, pairs in files.items()
-    }
+            one = CoveredPair((result.gold, annotation), coverage_of(result))
+            files.setdefault(annotation.annotator, []).append(one)
+    return {name: _rates(score_pairs(pairs, None)) for name, pairs in files.items()}
 
 
 def _rates(scores: Scores) -> dict[str, Rates]:
@@ -183,34 +187,25 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    found: dict[str, list[_CoveredPair]] = {}
+    found: dict[str, list[CoveredPair]] = {}
     for result in results:
         for annotation in result.annotations:
-            one = _CoveredPair((annotation, result.gold), coverage_of(result))
+            one = CoveredPair((annotation, result.gold), coverage_of(result))
             found.setdefault(annotation.annotator, []).append(one)
     return {name: _counted(pairs, None) for name, pairs in found.items()}
 
 
-class _CoveredPair(NamedTuple):
-    """What two annotators say of a document, and what they saw of it."""
-
-    annotations: tuple[Annotation, ...]
-    """The two annotations."""
-    coverage: Coverage | None
-    """Who saw what."""
-
-
 def _covered(
     documents: Sequence[Sequence[Annotation]], seen: Sequence[Coverage | None], names: tuple[str, str]
-) -> list[_CoveredPair]:
+) -> list[CoveredPair]:
     return [
-        _CoveredPair(pair, coverage)
+        CoveredPair(pair, coverage)
         for annotations, coverage in zip(documents, seen, strict=True)
         for pair in shared_documents([annotations], names)
     ]
 
 
-def _counted(pairs: Sequence[_CoveredPair], singletons: bool | None) -> DisagreementCounts:
+def _counted(pairs: Sequence[CoveredPair], singletons: bool | None) -> DisagreementCounts:
     coverages = [pair.coverage for pair in pairs]
     return count_all([pair.annotations for pair in pairs], singletons=singletons, coverages=coverages)
 
@@ -228,7 +223,7 @@ def _typologies(
 
 
 def _pair_counts(
-    pairs: dict[tuple[str, str], list[_CoveredPair]], singletons: bool | None
+    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None
 ) -> dict[tuple[str, str], DisagreementCounts]:
     found = {}
     for (one, other), documents in pairs.items():
@@ -254,10 +249,13 @@ def shared_documents(
 
 
 def _score_matrices(
-    names: Sequence[str], documents: Sequence[Sequence[Annotation]], singletons: bool | None
+    names: Sequence[str],
+    documents: Sequence[Sequence[Annotation]],
+    singletons: bool | None,
+    seen: Sequence[Coverage | None],
 ) -> dict[str, Matrix]:
     scores = {
-        (one, other): _score(shared_documents(documents, (one, other)), singletons)
+        (one, other): _score(_covered(documents, seen, (one, other)), singletons)
         for one in names
         for other in names
     }
@@ -272,11 +270,13 @@ def _score_matrices(
     }
 
 
-def _score(pairs: Sequence[Sequence[Annotation]], singletons: bool | None) -> Scores | None:
-    if not pairs:
-        return None
-    key, response = zip(*pairs, strict=True)
-    return score(map(in_first_chain, key), map(in_first_chain, response), singletons=singletons)
+def _score(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores | None:
+    return score_pairs(keyed(pairs), singletons) if pairs else None
+
+
+def keyed(pairs: Iterable[CoveredPair]) -> list[CoveredPair]:
+    """Make each annotation of some pairs fit to be a key."""
+    return [pair._replace(annotations=tuple(map(in_first_chain, pair.annotations))) for pair in pairs]
 
 
 def in_first_chain(annotation: Annotation) -> Annotation:
@@ -293,7 +293,7 @@ def in_first_chain(annotation: Annotation) -> Annotation:
 
 def _alpha_matrices(
     names: Sequence[str],
-    pairs: dict[tuple[str, str], list[_CoveredPair]],
+    pairs: dict[tuple[str, str], list[CoveredPair]],
     conventions: Conventions | None,
 ) -> dict[str, Matrix]:
     tallies: dict[tuple[str, str], Tally] = {}

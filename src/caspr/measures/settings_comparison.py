@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from caspr.measures.comparison import Matrix
+from caspr.measures.common_view import seen_by_both
+from caspr.measures.comparison import Matrix, coverage_of
 from caspr.measures.scores import CONLL, SCORES, score
 from caspr.measures.scores.alignment import align
 from caspr.measures.scores.counts import Counts
@@ -107,11 +108,12 @@ def _kept(gold: Annotation, annotation: Annotation) -> int:
 
 
 def closeness(results: Sequence[Result]) -> dict[str, Fraction | None]:
-    """Return how close each annotator is to the gold, over the documents that the annotator has."""
+    """Return how close each annotator is to the gold, over what the annotator saw of the documents."""
     pairs: dict[str, list[tuple[Annotation, Annotation]]] = {}
     for result in results:
         for annotation in result.instance.annotations:
-            pairs.setdefault(annotation.annotator, []).append((result.gold, annotation))
+            both = seen_by_both(result.gold, annotation, coverage_of(result))
+            pairs.setdefault(annotation.annotator, []).append(both)
     return {
         name: _distance([gold for gold, _ in some], [annotation for _, annotation in some])
         for name, some in sorted(pairs.items())

@@ -114,10 +114,11 @@ def _read_decisions(values: Mapping[str, Any], tokens: int) -> Decisions:
 
 def _read_statement(values: Mapping[str, Any], tokens: int) -> Statement:
     kind = StatementKind(values["kind"])
-    least = 2 if kind in (StatementKind.APART, StatementKind.TOGETHER) else 1
+    pair = kind in (StatementKind.APART, StatementKind.NESTED)
+    least = 2 if pair or kind is StatementKind.TOGETHER else 1
     mentions = _read_mentions(values["mentions"], tokens, least=least)
-    if kind is StatementKind.APART and len(mentions) > 2:
-        raise ValueError("more than two mentions apart")
+    if pair and len(mentions) > 2:
+        raise ValueError(f"more than two mentions {kind}")
     return Statement.of(kind, mentions, _read_id(values["chain"]) if kind is StatementKind.ENFORCED else "")
 
 

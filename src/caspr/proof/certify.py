@@ -47,8 +47,9 @@ def certify(
 class Certifier:
     """Certifies one solution after another while decisions change; annotations, objective and rules do not.
 
-    What a chain costs and breaks by itself follows from the votes, its mentions and which of them are in
-    one enforced group. While the votes stay the same, a chain that was checked before is not checked again.
+    What a chain costs and breaks by itself follows from the votes, its mentions, which of them are in one
+    enforced group, and which nested pairs are permitted. While the votes stay the same, a chain that was
+    checked before is not checked again.
     """
 
     _faults: dict[object, tuple[str, ...]] = field(default_factory=dict)
@@ -75,4 +76,7 @@ class Certifier:
 
 def _key(instance: Instance, chain: Chain) -> object:
     groups = instance.free_groups
-    return chain, tuple([groups.get(mention) for mention in chain])
+    permitted = instance.decisions.nested
+    inside = frozenset(chain) if permitted else frozenset()
+    nested = frozenset(pair for pair in permitted if inside.issuperset(pair))
+    return chain, tuple([groups.get(mention) for mention in chain]), nested

@@ -11,18 +11,17 @@ from caspr.text.findings import Finding, warning
 
 def prove_results(results: Sequence[Result]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Make the certificate file of some results; a document without a proof gets a warning."""
-    from caspr.engines.native.prove import prove_optimal
+    from caspr.engines.native.prove import UnprovenError, prove_optimal
 
     certificates, findings = [], []
     for result in results:
         document, given = result.document, result.given
         assert given is not None  # only a program that makes results by hand leaves it out
         limits = Limits(given.settings.limits.seconds, given.settings.limits.megabytes)
-        proof = prove_optimal(result.instance, result.solution, limits)
-        if proof is not None:
+        try:
+            proof = prove_optimal(result.instance, result.solution, limits)
             certificates.append(Certificate(document.key, given.settings, given.decisions, proof))
-            continue
-        title = document.title
-        message = f"no certificate for document '{title}': not proven optimal, or no time for a proof"
-        findings.append(warning("no-certificate", message, where=title))
+        except UnprovenError as refused:
+            message = f"no certificate for document '{document.title}': {refused}"
+            findings.append(warning("no-certificate", message, where=document.title))
     return write_certificates(certificates), tuple(findings)

@@ -10,7 +10,7 @@ from caspr.measures.intervals import ComparisonIntervals, Interval
 from caspr.measures.reliability import Reliability
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
-from caspr.report.disagreements import TITLES, disagreement_sentence, examples, named
+from caspr.report.disagreements import TITLES, disagreement_sentence, examples
 from caspr.task.settings.weights_table import CONSTANT
 from caspr.text.findings import times
 
@@ -111,7 +111,7 @@ def disagreement_lines(comparison: Comparison) -> Iterator[str]:
         return
     for kind, number in counts.kinds.items():
         for example in examples(comparison, kind, 1):
-            yield f"    {TITLES[kind]:<30}{number:>6,}   {named(example.says)}"
+            yield f"    {TITLES[kind]:<30}{number:>6,}   {example.line}"
     width = max(22, *(len(name) + 2 for name in comparison.annotators))
     heads = "".join(f"{kind:>11}" for kind in counts.kinds)
     yield f"  {'disputed with another':<{width}}{heads}{'all':>11}"
@@ -239,6 +239,9 @@ def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
     numbers = [str(number) for number in range(1, len(names) + 1)]
     cells = [[decimal(value) for value in row] for row in comparison.matrix]
     yield from _table("how close the golds are to each other (CoNLL F1)", names, [numbers, *cells])
+    if any(row.singletons for row in comparison.rows):
+        yield ""
+        yield "CoNLL F1 of golds leaves out chains of one, which some settings keep and others drop"
 
 
 def _table(title: str, names: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -39,13 +39,16 @@ AGAINST_GOLD = {
     (_KIND.NESTED, 1): "nested and marked in excess",
     (_KIND.MENTION, -1): "not marked",
     (_KIND.MENTION, 1): "marked in excess",
-    (_KIND.SINGLETON, -1): "not left alone",
-    (_KIND.SINGLETON, 1): "left alone",
+    (_KIND.SINGLETON, -1): "alone in the gold standard only",
+    (_KIND.SINGLETON, 1): "alone in this annotation only",
     (_KIND.SPLIT, -1): "in merged entities",
     (_KIND.SPLIT, 1): "in a split entity",
     (_KIND.ENTITY, 0): "put in another entity",
 }
 """What the kinds are called where an annotator departs from the gold standard."""
+_SPOKEN = (_KIND.BOUNDARY, _KIND.MENTION, _KIND.NESTED)
+"""Kinds of disagreement about which annotators say the words of the mention."""
+_UNMARKED = "not marked"
 EXAMPLES = 2
 """How many examples of a kind are shown."""
 
@@ -59,7 +62,15 @@ class Example:
     disagreement: Disagreement
     """What is disputed."""
     says: tuple[tuple[str, tuple[str, ...]], ...]
-    """What is said about it, and by whom, in the order of annotators."""
+    """What is said about it, and by whom, in the order of annotators; those who did not mark it come last."""
+
+    @property
+    def line(self) -> str:
+        """The mention, and what annotators say about it, in one line."""
+        said = named(self.says)
+        if self.disagreement.kind in _SPOKEN:
+            return said
+        return f"“{shorten(self.document.text(self.disagreement.place))}” ({said})"
 
 
 def share(part: int, whole: int) -> str:
@@ -114,18 +125,23 @@ def examples(comparison: Comparison, kind: DisagreementKind, most: int = EXAMPLE
 def says(
     document: Document, typology: Typology, disagreement: Disagreement
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return what annotators say about a mention, each statement with those who say so."""
+    """Return what annotators say about a mention, each statement with those who say so.
+
+    Those who did not mark it come last, so that the words of the mention come first.
+    """
     found: dict[str, list[str]] = {}
     for number, name in enumerate(typology.annotators):
         found.setdefault(_statement(document, disagreement, number), []).append(name)
-    return tuple((words, tuple(names)) for words, names in found.items())
+    unmarked = found.pop(_UNMARKED, None)
+    marked = tuple((words, tuple(names)) for words, names in found.items())
+    return marked if unmarked is None else (*marked, (_UNMARKED, tuple(unmarked)))
 
 
 def _statement(document: Document, disagreement: Disagreement, number: int) -> str:
     span = disagreement.spans[number]
     if span is None:
-        return "not marked"
-    if disagreement.kind in (_KIND.BOUNDARY, _KIND.MENTION, _KIND.NESTED):
+        return _UNMARKED
+    if disagreement.kind in _SPOKEN:
         return f"“{shorten(document.text(span))}”"
     if len(disagreement.entities[number]) == 1:
         return "alone"

@@ -10,7 +10,7 @@ from caspr.measures.comparison import Comparison, Standings, deviations
 from caspr.measures.typology import DisagreementCounts
 from caspr.report.shared_ids import Column, shared_ids
 from caspr.result import Certainty, Result
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.text.links import count_links
 
 

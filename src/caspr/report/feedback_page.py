@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caspr.measures.comparison import Rates
+from caspr.measures.comparison import Rates, coverage_of
 from caspr.measures.singletons import singletons_count
 from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, classify
 from caspr.report.disagreements import AGAINST_GOLD, deviation_sentence
 from caspr.report.html_pages import page
 from caspr.report.passages import Stretches, stretches
+from caspr.result import Result
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Document, Span
 
 LABELS = {
@@ -80,19 +82,22 @@ class Difference:
         return stretches(self.document, {"yours": self.yours, "gold": self.gold})
 
 
-def feedback_page(
-    annotator: str, standing: Mapping[str, Rates], pairs: Iterable[tuple[Annotation, Annotation]]
-) -> str:
-    """Return where one annotator differs from the gold standard, given pairs of both."""
-    given = list(pairs)
-    alone = singletons_count(zip(*given, strict=True))
+def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterable[Result]) -> str:
+    """Return where one annotator differs from the gold standard, in what that one saw of the documents."""
+    given = [
+        (one, result.gold, coverage_of(result))
+        for result in results
+        for one in result.annotations
+        if one.annotator == annotator
+    ]
+    alone = singletons_count(([one for one, _, _ in given], [gold for _, gold, _ in given]))
     counts, parts = _differences(given, alone)
     return page(
         "feedback.html",
         f"Feedback for {annotator}",
         annotator=annotator,
         standing=standing,
-        mention_count=sum(len(annotation.mentions) for annotation, _ in given),
+        mention_count=sum(len(annotation.mentions) for annotation, _, _ in given),
         sentence=deviation_sentence(counts),
         kinds_found=[(key, counts.directed[key]) for key in LABELS if counts.directed.get(key)],
         counts=counts,
@@ -105,12 +110,12 @@ def feedback_page(
 
 
 def _differences(
-    given: Sequence[tuple[Annotation, Annotation]], alone: bool
+    given: Sequence[tuple[Annotation, Annotation, Coverage | None]], alone: bool
 ) -> tuple[DisagreementCounts, list[dict[str, Any]]]:
     """Return the counts of all documents, and for each document its differences by kind."""
     counts, parts = DisagreementCounts(), []
-    for annotation, gold in given:
-        typology = classify([annotation, gold], singletons=alone)
+    for annotation, gold, coverage in given:
+        typology = classify([annotation, gold], singletons=alone, coverage=coverage)
         counts += typology.counts
         kinds: dict[tuple[DisagreementKind, int], list[Difference]] = {}
         for one in typology.disagreements:

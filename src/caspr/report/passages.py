@@ -111,13 +111,16 @@ def _close(mention: _OpenMention, *, whole: bool) -> TextPiece:
 
 
 def stretches(document: Document, marks: Mapping[str, Span | None], context: int = CONTEXT) -> Stretches:
-    """Return the text around some mentions; where several have a token, it is marked as the last one's.
+    """Return the text around some mentions; where several have a token, it is the shortest one's.
 
     >>> text = Document("d", ("a", "girl", "from", "Rome"))
     >>> stretches(text, {"yours": Span(1, 4), "gold": Span(1, 2)})
     [('a girl', 'gold'), ('from Rome', 'yours')]
+    >>> stretches(text, {"yours": Span(1, 2), "gold": Span(1, 4)})
+    [('a girl', 'yours'), ('from Rome', 'gold')]
     """
-    spans = {name: span for name, span in marks.items() if span is not None}
+    given = [(name, span) for name, span in marks.items() if span is not None]
+    spans = dict(sorted(given, key=lambda one: one[1].start - one[1].end))
     first = max(1, min(span.start for span in spans.values()) - context)
     last = min(len(document.tokens), max(span.end for span in spans.values()) + context)
     found: list[tuple[list[str], str]] = []

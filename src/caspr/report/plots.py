@@ -8,7 +8,7 @@ from html import escape
 
 from caspr.disputes.disputes import links_by_mention
 from caspr.measures.typology import DisagreementCounts
-from caspr.report.disagreements import AGAINST_GOLD, TITLES
+from caspr.report.disagreements import AGAINST_GOLD, TITLES, share
 from caspr.report.explained_report import ExplainedDocument
 
 WIDTH = 640
@@ -16,7 +16,7 @@ WIDTH = 640
 BINS = 64
 """The number of bins that a text is divided into."""
 
-Bar = tuple[str, Sequence[tuple[str, int]]]
+Bar = tuple[str, Sequence[tuple[str, float]]]
 """A label and the lengths of the parts of a bar, each with its class."""
 
 
@@ -39,18 +39,21 @@ def departure_plot(counts: DisagreementCounts) -> str:
 
 
 def annotator_plot(departures: Mapping[str, DisagreementCounts]) -> str:
-    """Draw in how many mentions each annotator departs from the gold standard, by kind."""
+    """Draw in which share of the mentions each annotator departs from the gold standard, by kind.
+
+    Shares, because annotators need not have annotated equally much.
+    """
     bars: list[Bar] = [
         (
-            f"{name}: {counts.disputed:,} of {counts.mentions:,} mentions",
-            [(f"kind-{kind}", number) for kind, number in counts.kinds.items()],
+            f"{name}: {share(counts.disputed, counts.mentions)}",
+            [(f"kind-{kind}", number / max(1, counts.mentions)) for kind, number in counts.kinds.items()],
         )
         for name, counts in departures.items()
     ]
     legend = "".join(
         f'<li><span class="key kind-{kind}"></span> {_text(title)}</li>' for kind, title in TITLES.items()
     )
-    drawn = _bars("Mentions in which each annotator departs from the gold standard", bars)
+    drawn = _bars("Share of the mentions in which each annotator departs from the gold standard", bars)
     return f'{drawn}<ul class="legend" aria-hidden="true">{legend}</ul>' if drawn else ""
 
 

@@ -38,7 +38,12 @@ def _document_values(document: ExplainedDocument) -> dict[str, Any]:
     return {
         **summary,
         "chain_list": [
-            {"id": chain.id, "mentions": [_mention(document.result, span) for span in chain.mentions]}
+            {
+                "id": chain.id,
+                "name": chain.name,
+                "type": chain.type,
+                "mentions": [_mention(document.result, span) for span in chain.mentions],
+            }
             for chain in document.result.chains
         ],
         "links": [

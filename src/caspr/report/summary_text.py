@@ -1,6 +1,8 @@
 """The summary for people: a few lines per document, and the totals of many.
 
 People count annotators, mentions and entities; what the result costs, and how that is known, comes after.
+What annotators marked is counted in spans: where they drew different boundaries, how many mentions it is
+depends on who matches them (`measures.typology`), and on the settings.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,12 +28,10 @@ def summary_lines(results: Sequence[Result]) -> Iterator[str]:
 
 def document_lines(result: Result) -> Iterator[str]:
     """Yield the lines about one document: who marked how much, what came of it, outcome, findings."""
-    annotations = result.instance.annotations
+    annotations = result.annotations
     marked = frozenset[Span]().union(*(annotation.mentions for annotation in annotations))
-    yield (
-        f"{result.document.title}: {times(len(annotations), 'annotator')}, {times(len(marked), 'mention')} "
-        f"-> {entities([result.gold])}"
-    )
+    who = f"{result.document.title}: {times(len(annotations), 'annotator')} marked"
+    yield f"{who} {times(len(marked), 'span')} -> {entities([result.gold])}"
     yield f"  {outcome(result)}"
     yield f"  {times(result.instance.votes.total, 'link')}, engine {result.engine}, {result.seconds:.2f} s"
     for finding in result.findings:
@@ -42,7 +42,15 @@ def entities(golds: Sequence[Annotation]) -> str:
     """Return in words how many entities and mentions gold standards have."""
     chains = sum(len(gold.chains) for gold in golds)
     mentions = sum(len(chain.mentions) for gold in golds for chain in gold.chains)
-    single = sum(len(gold.singletons) for gold in golds)
+    return counted_entities(chains, mentions, sum(len(gold.singletons) for gold in golds))
+
+
+def counted_entities(chains: int, mentions: int, single: int) -> str:
+    """Return in words how many entities there are with how many mentions, and how many with one mention.
+
+    >>> counted_entities(3, 8, 0), counted_entities(1, 2, 1)
+    ('3 entities with 8 mentions', '1 entity with 2 mentions, 1 entity with one')
+    """
     found = f"{times(chains, 'entity', 'entities')} with {times(mentions, 'mention')}"
     return found + (f", {times(single, 'entity', 'entities')} with one" if single else "")
 

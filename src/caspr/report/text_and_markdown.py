@@ -14,7 +14,6 @@ from caspr.report.disagreements import (
     deviation_sentence,
     disagreement_sentence,
     examples,
-    named,
 )
 from caspr.report.explained_report import ExplainedDocument, Report, decided, price
 from caspr.report.summary_text import outcome
@@ -106,7 +105,7 @@ def _first_section(report: Report) -> Iterator[str]:
     yield from _table(
         ["kind", "mentions", "for example"],
         [
-            [TITLES[kind], f"{number:,}", "; ".join(named(one.says) for one in examples(comparison, kind, 1))]
+            [TITLES[kind], f"{number:,}", "; ".join(one.line for one in examples(comparison, kind, 1))]
             for kind, number in counts.kinds.items()
         ],
     )

@@ -13,7 +13,7 @@ What a click does, module by module:
     session/entries     decisions with ids, and how a review file expresses them
     session/store       the review file: locked, replaced as a whole, read again after an edit outside
     session/views       the JSON that the page receives; `static/state/types.d.ts` declares it for the page
-    session/questions   what is worth asking, the most valuable first
+    questions           what is worth asking, the choices of each question, their order, what is at stake
 
 Only `server` knows HTTP. The review file is the state: an operation that was answered is on the disk.
 """

@@ -42,7 +42,8 @@ def _share(part: int, whole: int) -> str:
 
 
 def _new_mentions(instance: Instance) -> Iterator[Finding]:
-    new = sorted(instance.decisions.group_of.keys() - instance.votes.marks.keys())
+    decided = instance.decisions.standing.union(instance.decisions.group_of)
+    new = sorted(decided - instance.votes.marks.keys())
     if new:
         place = instance.annotations[0].document.place(new[0].start)
         message = f"{times(len(new), 'enforced mention')} that no annotator marked (first at {place})"

@@ -11,8 +11,11 @@ A *statement* says one thing and nothing else; it closes no token:
     enforced   mentions that must exist, in the chain of an id;
     together   mentions that must exist, in one chain, whichever that is;
     exists     mentions that must each be in some chain;
+    mention    mentions that exist, in a chain with others or alone, whatever becomes of other chains of one;
+    alone      mentions that exist and share a chain with nothing;
     absent     mentions that must not exist;
-    apart      two mentions that must not share a chain, whether they exist or not.
+    apart      two mentions that must not share a chain, whether they exist or not;
+    nested     two mentions that may share a chain although one is inside the other, and need not.
 
 All mentions that are in one chain by whatever cells and statements form a *group*. Cells and statements
 are also the units of blame: when decisions contradict each other, a minimal set of them is named.
@@ -25,6 +28,7 @@ from functools import cached_property
 from itertools import chain as concatenated
 
 from caspr.errors import InputError
+from caspr.task.names import EntityName
 from caspr.text.document import Chain, Document, Span
 from caspr.text.grouping import Groups
 
@@ -37,8 +41,11 @@ class StatementKind(StrEnum):
     ENFORCED = "enforced"
     TOGETHER = "together"
     EXISTS = "exists"
+    MENTION = "mention"
+    ALONE = "alone"
     ABSENT = "absent"
     APART = "apart"
+    NESTED = "nested"
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Statement:
 
     kind: StatementKind
     mentions: tuple[Span, ...]
-    """Distinct, in text order; two of them for `apart`."""
+    """Distinct, in text order; two of them for `apart` and `nested`."""
     chain: str = ""
     """The id of the chain for `enforced`, empty otherwise."""
 
@@ -72,6 +79,10 @@ class Statement:
                 return f"{words} in chain {self.chain}"
             case StatementKind.EXISTS:
                 return f"{words} in some chain"
+            case StatementKind.MENTION:
+                return f"{words} a mention" if len(self.mentions) == 1 else f"{words} mentions"
+            case StatementKind.NESTED:
+                return f"{words} may share a chain"
             case _:
                 return f"{words} {self.kind}"
 
@@ -98,6 +109,8 @@ class Decisions:
     """Mentions that closed tokens let through."""
     statements: tuple[Statement, ...] = ()
     """What was decided beside the cells, in the order of the decisions."""
+    names: tuple[EntityName, ...] = ()
+    """What entities are called; it decides nothing about their chains."""
     accompanied: frozenset[Span] = frozenset()
     """Mentions that were in a group with others before some decisions were left out."""
 
@@ -116,8 +129,8 @@ class Decisions:
         return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, tuple(statements))
 
     def __bool__(self) -> bool:
-        """Return whether anything is enforced."""
-        return bool(self.closed or self.statements)
+        """Return whether anything is decided."""
+        return bool(self.closed or self.statements or self.names)
 
     def in_words(self) -> tuple[str, ...]:
         """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
@@ -180,16 +193,38 @@ class Decisions:
     @cached_property
     def absent(self) -> frozenset[Span]:
         """Mentions that a statement rules out."""
-        return frozenset(
-            mention for one in self.statements if one.kind is StatementKind.ABSENT for mention in one.mentions
-        )
+        return self._stated(StatementKind.ABSENT)
+
+    @cached_property
+    def alone(self) -> frozenset[Span]:
+        """Mentions that a statement keeps apart from all others."""
+        return self._stated(StatementKind.ALONE)
+
+    @cached_property
+    def standing(self) -> frozenset[Span]:
+        """Mentions that exist by a statement, kept as chains of one where they end in no chain."""
+        return self._stated(StatementKind.MENTION) | self.alone
+
+    @cached_property
+    def overruled(self) -> tuple[Span, ...]:
+        """Mentions that exist by a statement, while another decision rules them out; in text order."""
+        return tuple(sorted(mention for mention in self.standing if self.rules_out(mention)))
+
+    def _stated(self, kind: StatementKind) -> frozenset[Span]:
+        return frozenset(mention for one in self.statements if one.kind is kind for mention in one.mentions)
 
     @cached_property
     def apart(self) -> frozenset[Pair]:
         """Pairs that a statement keeps out of one chain, in text order."""
-        return frozenset(
-            (one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is StatementKind.APART
-        )
+        return self._pairs(StatementKind.APART)
+
+    @cached_property
+    def nested(self) -> frozenset[Pair]:
+        """Pairs that may share a chain although one is inside the other, in text order."""
+        return self._pairs(StatementKind.NESTED)
+
+    def _pairs(self, kind: StatementKind) -> frozenset[Pair]:
+        return frozenset((one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is kind)
 
     @cached_property
     def torn(self) -> tuple[Pair, ...]:
@@ -203,6 +238,10 @@ class Decisions:
         touches = mention.start in self.closed or mention.end in self.closed
         return touches and mention not in self.permitted
 
+    def excludes(self, mention: Span) -> bool:
+        """Return whether a mention can share a chain with nothing: it is alone, or ruled out."""
+        return mention in self.alone or self.rules_out(mention)
+
     def joins(self, first: Span, second: Span) -> bool:
         """Return whether two mentions were enforced into one chain."""
         group = self.group_of.get(first)
@@ -210,6 +249,8 @@ class Decisions:
 
     def separates(self, first: Span, second: Span) -> bool:
         """Return whether two mentions were enforced into different chains, or kept apart."""
+        if self.alone and (first in self.alone or second in self.alone):
+            return True
         if self.apart and (min(first, second), max(first, second)) in self.apart:
             return True
         one, other = self.group_of.get(first), self.group_of.get(second)
@@ -220,11 +261,11 @@ class Decisions:
 
         All other decisions are about boundaries themselves.
         """
-        if not boundaries or not self.apart:
+        if not boundaries or not (self.apart or self.nested):
             return self
         statements = (
             Statement.of(one.kind, (boundaries.get(span, span) for span in one.mentions))
-            if one.kind is StatementKind.APART
+            if one.kind in (StatementKind.APART, StatementKind.NESTED)
             else one
             for one in self.statements
         )
@@ -247,15 +288,15 @@ class Decisions:
             self.closed & kept,
             self.permitted,
             tuple(one for one in self.statements if one in statements),
-            frozenset(self.group_of) - self.lone,
+            accompanied=frozenset(self.group_of) - self.lone,
         )
 
 
 def refuse_outside(document: Document, decisions: Decisions) -> None:
     """Raise `InputError` if a decision concerns tokens that the document does not have."""
     last = len(document.tokens)
-    stated = (span for statement in decisions.statements for span in statement.mentions)
-    for span in sorted({*decisions.permitted, *stated}):
+    stated = [one.mentions for one in decisions.statements] + [one.mentions for one in decisions.names]
+    for span in sorted(decisions.permitted.union(*stated)):
         if not 1 <= span.start <= span.end <= last:
             raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
     for token in sorted(decisions.closed):

@@ -139,7 +139,7 @@ class Instance:
     def mentions(self) -> tuple[Span, ...]:
         """The mentions a solution may contain, in text order."""
         known = self.votes.signatures.keys() | self.decisions.group_of.keys()
-        return tuple(sorted(span for span in known if not self.decisions.rules_out(span)))
+        return tuple(sorted(span for span in known if not self.decisions.excludes(span)))
 
     @cached_property
     def required(self) -> frozenset[Span]:
@@ -150,6 +150,19 @@ class Instance:
         if self.singletons is Singletons.VOTE:
             return frozenset()
         return frozenset(self.decisions.group_of)
+
+    @cached_property
+    def bundles(self) -> tuple[tuple[Span, ...], ...]:
+        """The mentions of each group that is held in one chain.
+
+        A mention that is kept alone and may be so is in no chain, whatever id it was given.
+        """
+        may_be_alone = self.decisions.alone if self.singletons is Singletons.VOTE else frozenset()
+        return tuple(
+            group.mentions
+            for group in self.decisions.groups
+            if len(group.mentions) > 1 or len(group.ids) > 1 or group.mentions[0] not in may_be_alone
+        )
 
     @cached_property
     def free_groups(self) -> Mapping[Span, Span]:
@@ -176,9 +189,11 @@ class Instance:
         """Return whether one of two mentions lies inside the other and the rule keeps them apart.
 
         Heads are counted, whatever their weights. A decision that joins the two permits the pair, unless
-        nesting is never allowed.
+        nesting is never allowed; one that permits the pair always does.
         """
         if self.nested is Nesting.ALWAYS or not first.nests_with(second):
+            return False
+        if self.decisions.nested and (min(first, second), max(first, second)) in self.decisions.nested:
             return False
         if self.nested is Nesting.NEVER:
             return True
@@ -196,18 +211,19 @@ class Instance:
 
     @cached_property
     def kept_alone(self) -> frozenset[Span]:
-        """The mentions worth keeping as chains of one if they end in no chain.
+        """The mentions to be kept as chains of one if they end in no chain: those that decisions say exist.
 
+        Where annotators have a vote on chains of one, also those that are worth it and all that is enforced.
         Keeping a mention alone pays `use` for each annotator who saw and did not mark it, leaving it out pays
-        `omit` for each who did; it is kept when that is strictly cheaper, or when it is enforced.
+        `omit` for each who did; it is worth it when that is strictly cheaper.
         """
         if self.singletons is Singletons.DROP:
-            return frozenset()
+            return self.decisions.standing
         return frozenset(
             span
             for span, markers in self.votes.marks.items()
             if self._favours_alone(span, markers) and not self.decisions.rules_out(span)
-        ) | frozenset(self.decisions.group_of)
+        ).union(self.decisions.group_of, self.decisions.standing)
 
     def _favours_alone(self, mention: Span, markers: int) -> bool:
         others = self.votes.viewers(mention) & ~markers

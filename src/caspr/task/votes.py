@@ -159,12 +159,14 @@ def count_votes(
     for annotator, given in enumerate(linked):
         for index, chain in enumerate(given):
             if len(chain.mentions) > 1:
+                place = (annotator, index)
                 for mention in chain.mentions:
-                    chains[mention].add((annotator, index))
+                    chains[mention].add(place)
     marks: dict[Span, int] = defaultdict(int)
     for annotator, spans in enumerate(marked):
+        bit = 1 << annotator
         for span in spans:
-            marks[span] |= 1 << annotator
+            marks[span] |= bit
     votes = Votes(len(linked), {}, dict(marks), tuple(map(count_links, linked)), tuple(seen))
     signatures = {
         mention: Signature(frozenset(chains[mention]), votes.viewers(mention)) for mention in sorted(chains)

@@ -66,10 +66,11 @@ def refuse_different_characters(first: Document, other: Document) -> None:
     one, two = _solid(first), _solid(other)
     if one == two:
         return
-    place = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
-    if place is None:
+    shorter = min(len(one), len(two))
+    place = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), shorter)
+    if place == shorter and _starts_at(first, place) and _starts_at(other, place):
         _refuse_longer(first, other)
-    token, twin = _token_at(first, place or 0), _token_at(other, place or 0)
+    token, twin = _different_words(first, other, place)
     found, expected = other.tokens[twin - 1], first.tokens[token - 1]
     same = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected)
     hint = " (they differ only in Unicode normalisation)" if same else ""
@@ -77,6 +78,25 @@ def refuse_different_characters(first: Document, other: Document) -> None:
         f"{other.place(twin)}: found token {found!r}, expected {expected!r} as in {first.place(token)}{hint}"
         f": all annotators of document '{first.title}' must have the same text"
     )
+
+
+def _different_words(first: Document, other: Document, place: int) -> tuple[int, int]:
+    """Return the words of two texts that differ, of which a character is the first to differ.
+
+    They are the last words up to it that begin at the same character: of *Emile writes* and *Emil writes*,
+    *Emile* and *Emil*, although the first character to differ is in *writes* in the second text.
+    """
+    begun = {start for start, end, _ in _extents(first) if start < end}
+    common = max(
+        start for start, end, _ in _extents(other) if start < end and start in begun and start <= place
+    )
+    return _token_at(first, common), _token_at(other, common)
+
+
+def _starts_at(document: Document, character: int) -> bool:
+    """Return whether a token, or nothing, begins at a character, counted without blanks."""
+    extents = _extents(document)
+    return character == len(_solid(document)) or any(start == character < end for start, end, _ in extents)
 
 
 def _refuse_longer(first: Document, other: Document) -> None:

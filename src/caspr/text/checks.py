@@ -5,7 +5,9 @@ Whatever makes adjudication impossible is an error; anything else is a note or a
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain as flatten
 from itertools import pairwise
+from operator import itemgetter
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
@@ -25,10 +27,13 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def refuse_golds(annotations: Sequence[Annotation]) -> None:
-    """Refuse golds of earlier adjudications beside the work of annotators, who would be counted twice."""
+def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
+    """Refuse golds of earlier adjudications beside the work of annotators, who would be counted twice.
+
+    `others` is the number of annotators who are there already.
+    """
     golds = [annotation for annotation in annotations if annotation.adjudicated]
-    if golds and len(golds) < len(annotations):
+    if golds and len(golds) < len(annotations) + others:
         gold = golds[0].document
         raise InputError(
             f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "
@@ -66,7 +71,7 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     where = annotation.annotator
     if not annotation.mentions:
         yield warning("empty-annotation", "marked no mentions; the vote counts all the same", where=where)
-    holders = Counter(span for chain in _all_chains(annotation) for span in chain)
+    holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
     several = [span for span, count in holders.items() if count > 1]
     if several:
         example = annotation.document.place(min(several).start)
@@ -86,16 +91,13 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
         )
 
 
-def _all_chains(annotation: Annotation) -> Iterator[tuple[Span, ...]]:
-    for chain in (*annotation.chains, *annotation.singletons):
-        yield chain.mentions
-
-
 def _crossing(spans: Iterable[Span]) -> int:
     """Count the spans that start inside another and end after it."""
     count = 0
     open_spans: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+    # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
+    by_end = sorted(spans, key=itemgetter(1), reverse=True)
+    for span in sorted(by_end, key=itemgetter(0)):
         open_spans = [other for other in open_spans if other.end >= span.start]
         count += any(other.start < span.start and other.end < span.end for other in open_spans)
         open_spans.append(span)
@@ -127,7 +129,7 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
     """Note pairs of identical annotations, which often are one file given twice."""
     contents = sorted(
-        (sorted(_all_chains(annotation)), annotation.annotator)
+        (sorted(chain.mentions for chain in annotation.all_chains), annotation.annotator)
         for annotation in annotations
         if annotation.mentions
     )

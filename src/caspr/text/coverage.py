@@ -21,8 +21,9 @@ by looking at these annotations. One who saw 90 % of a text of 100 marks is foun
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain as flatten
 
 from caspr.errors import FormatError
 from caspr.text.csv_table import TableRow, read_table
@@ -72,11 +73,16 @@ class Coverage:
 
 def _joined(intervals: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
     joined: list[Span] = []
+    begin, last = 0, -1
     for start, end in sorted(intervals):
-        if joined and start <= joined[-1].end + 1:
-            joined[-1] = Span(joined[-1].start, max(end, joined[-1].end))
+        if start <= last + 1 and last >= 0:
+            last = max(last, end)
         else:
-            joined.append(Span(start, end))
+            if last >= 0:
+                joined.append(Span(begin, last))
+            begin, last = start, end
+    if last >= 0:
+        joined.append(Span(begin, last))
     return tuple(joined)
 
 
@@ -170,13 +176,30 @@ def _part(row: TableRow, source: str) -> CoverageRow:
     return CoverageRow(annotator, document, Span(*numbers), row.line)
 
 
+def outside_coverage(annotations: Iterable[Annotation], coverage: Coverage) -> Iterator[Finding]:
+    """Warn about annotators who marked mentions in what they did not see, as far as coverage says.
+
+    Who marked a mention saw it; but who did so often has perhaps seen more than the table says.
+    """
+    for annotation in annotations:
+        name = annotation.annotator
+        outside = sorted(span for span in annotation.mentions if not coverage.sees(name, span))
+        if outside:
+            message = (
+                f"marked {times(len(outside), 'mention')} outside of what --coverage says (first at "
+                f"{annotation.document.place(outside[0].start)}): they count, but that others there are not "
+                "marked says nothing; if more was seen, say so in the table"
+            )
+            yield warning("marks-outside-coverage", message, count=len(outside), where=name)
+
+
 def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Warn about annotators who marked nothing in a long stretch of text in which others marked much.
 
     One who marked nothing at all is left to the finding `empty-annotation`.
     """
     marked = [annotation.mentions for annotation in annotations]
-    markers = Counter(span for spans in marked for span in spans)
+    markers = Counter(flatten.from_iterable(marked))
     ordered = sorted(markers)
     found = []
     for annotation, own in zip(annotations, marked, strict=True):

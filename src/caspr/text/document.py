@@ -12,6 +12,8 @@ pieces where it has gaps, is a *mark*.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain as flatten
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
@@ -34,6 +36,14 @@ class Span(NamedTuple):
         (True, False, False)
         """
         return self.start <= other.start and other.end <= self.end and self != other
+
+    def overlaps(self, other: "Span") -> bool:
+        """Return whether two spans share a token.
+
+        >>> Span(1, 3).overlaps(Span(3, 4)), Span(1, 2).overlaps(Span(3, 4))
+        (True, False)
+        """
+        return self.start <= other.end and other.start <= self.end
 
     def nests_with(self, other: "Span") -> bool:
         """Return whether one of the two spans lies inside the other."""
@@ -232,7 +242,7 @@ class Annotation:
         """Every chain, those of one mention last."""
         return (*self.chains, *self.singletons)
 
-    @property
+    @cached_property
     def mentions(self) -> frozenset[Span]:
         """Every span this annotator marked, chains of one included."""
-        return frozenset(span for chain in (*self.chains, *self.singletons) for span in chain.mentions)
+        return frozenset(flatten.from_iterable(chain.mentions for chain in self.all_chains))

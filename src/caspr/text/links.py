@@ -1,8 +1,10 @@
 """Links and nesting: pairs of mentions in annotators' chains, before votes are counted."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain as flatten
 from itertools import combinations
+from operator import itemgetter
 
 from caspr.text.document import Chain, Span
 
@@ -16,12 +18,14 @@ def count_links(chains: Iterable[Chain]) -> int:
     3
     """
     chains = tuple(chains)
+    counts = Counter(flatten.from_iterable(chain.mentions for chain in chains))
     holders: dict[Span, set[int]] = defaultdict(set)
-    for index, chain in enumerate(chains):
-        for mention in chain.mentions:
-            holders[mention].add(index)
-    several = [indices for indices in holders.values() if len(indices) > 1]
-    repeated = sum(max(0, len(one & other) - 1) for one, other in combinations(several, 2))
+    if len(counts) < counts.total():
+        for index, chain in enumerate(chains):
+            for mention in chain.mentions:
+                if counts[mention] > 1:
+                    holders[mention].add(index)
+    repeated = sum(max(0, len(one & other) - 1) for one, other in combinations(holders.values(), 2))
     return sum(len(chain.mentions) * (len(chain.mentions) - 1) // 2 for chain in chains) - repeated
 
 
@@ -32,7 +36,9 @@ def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
     [(Span(start=1, end=5), Span(start=1, end=2)), (Span(start=1, end=5), Span(start=2, end=2))]
     """
     active: list[Span] = []
-    for span in sorted(set(mentions), key=lambda span: (span.start, -span.end)):
+    # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
+    by_end = sorted(set(mentions), key=itemgetter(1), reverse=True)
+    for span in sorted(by_end, key=itemgetter(0)):
         active = [outer for outer in active if outer.end >= span.start]
         yield from ((outer, span) for outer in active if outer.end >= span.end)
         active.append(span)

@@ -1,4 +1,4 @@
-"""Variants: spans of different annotators that are one mention with different boundaries.
+"""Variants: spans of different annotators that are one mention, with boundaries that differ little.
 
     Anna    [Sir]  !            two spans share 1 of 2 tokens, and neither annotator marked both:
     Ben     [Sir    !]          one mention, whose boundary is that of most annotators
@@ -18,6 +18,8 @@ in the text.
 * A *fixed* boundary is that of its group, also where no annotator marked it. Two of them are two mentions.
 * A *removed* boundary is chosen for no group in which another is left. Where all are removed, so is the
   mention: the boundary is then chosen as if none were, and `VariantGroup.removed` says that nothing is left.
+* A fixed boundary that nobody marked and a removed one are variants where they share any token: the
+  adjudicator moved the boundary.
 * Spans that are *split* are not in one group.
 * *Kept* groups stay what they were, whoever annotated the document since. Their spans join no other group,
   and one who marked two of them has one mention for both. Only decisions change them: a boundary fixed or
@@ -28,13 +30,13 @@ Annotators' own boundaries are not lost: a group has all its spans with those wh
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
 
 from caspr.text.cliques import partition_into_cliques
-from caspr.text.document import Annotation, Chain, Mark, Span
+from caspr.text.document import Annotation, Mark, Span
 from caspr.text.findings import Finding, note, times
 
 
@@ -136,10 +138,10 @@ def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[
     marked: dict[Span, list[str]] = defaultdict(list)
     for span in decided:
         marked[span] = []
-    for annotation in annotations:
+    for annotation in sorted(annotations, key=lambda annotation: annotation.annotator):
         for span in annotation.mentions:
             marked[span].append(annotation.annotator)
-    return {span: tuple(sorted(names)) for span, names in marked.items()}
+    return {span: tuple(names) for span, names in marked.items()}
 
 
 def _holds(group: VariantGroup, decided: BoundaryDecisions) -> bool:
@@ -167,9 +169,10 @@ def _weights(
 ) -> dict[tuple[int, int], int]:
     """Return the Jaccard indices of all variants, times one whole number that makes them whole."""
     apart = {frozenset(pair) for pair in decided.split}
+    moved = {span for span in decided.fixed if not marked.get(span)}
     found = {
         (one, other): _shared(spans[one], spans[other])
-        for one, other in _overlapping(spans)
+        for one, other in _overlapping(spans, moved, decided.removed)
         if not set(marked[spans[one]]) & set(marked[spans[other]])
         and not {spans[one], spans[other]} <= decided.fixed
         and frozenset((spans[one], spans[other])) not in apart
@@ -178,13 +181,20 @@ def _weights(
     return {pair: common * (scale // union) for pair, (common, union) in found.items()}
 
 
-def _overlapping(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of all pairs of sorted spans that share at least half of their tokens."""
+def _overlapping(
+    spans: Sequence[Span], moved: Collection[Span] = (), removed: Collection[Span] = ()
+) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of all pairs of sorted spans that share at least half of their tokens.
+
+    A span that was moved and one that was removed need share one token only.
+    """
     active: list[int] = []
     for number, span in enumerate(spans):
         active = [other for other in active if spans[other].end >= span.start]
         for other in active:
-            if overlap_by_half(spans[other], span):
+            pair = spans[other], span
+            is_move = any(one in moved and two in removed for one, two in (pair, pair[::-1]))
+            if is_move or overlap_by_half(*pair):
                 yield other, number
         active.append(number)
 
@@ -240,7 +250,7 @@ def _unified(annotation: Annotation, boundaries: Mapping[Span, Span]) -> Annotat
     if not annotation.mentions & boundaries.keys():
         return annotation
     chains = [
-        Chain.of(chain.id, (boundaries.get(span, span) for span in chain.mentions))
+        replace(chain, mentions=tuple(sorted({boundaries.get(span, span) for span in chain.mentions})))
         for chain in annotation.all_chains
     ]
     moved = Annotation.of(annotation.annotator, annotation.document, chains, annotation.findings)
@@ -262,13 +272,9 @@ def variant_findings(variants: Variants, *, used: bool) -> tuple[Finding, ...]:
     if not variants.groups:
         return ()
     mentions = len(variants.groups)
-    what = f"{times(mentions, 'mention')} marked with different boundaries"
-    done = (
-        "given the boundary of most annotators"
-        if used
-        else "counted as different mentions; --variants unites them"
-    )
-    found = [note("boundary-variants", f"{what}, {done}", count=mentions)]
+    what = f"{times(mentions, 'mention')} with variants, boundaries that differ little"
+    done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
+    found = [note("boundary-variants", f"{what}: {done}", count=mentions)]
     if used and not variants.exact:
         found.append(
             note("greedy-variants", "too many overlapping variants to find the best groups; grouped greedily")

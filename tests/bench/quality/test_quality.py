@@ -6,8 +6,10 @@ import pytest
 
 from bench.corpora import DS2, TRUTH, generate, save
 from bench.quality.__main__ import judge, main
+from bench.quality.held_back import chosen, halves, held_back
 from bench.quality.judged import GOLD, Judged, JudgedSet, cut, read_set
-from bench.quality.responses import _learned, adjudicated, baselines, read_values
+from bench.quality.responses import Response, adjudicated, baselines, learn_weights, read_values
+from bench.quality.simulated import simulate
 from bench.quality.table import Row
 from caspr import adjudicate, write
 from caspr.text.document import Annotation, Chain, Document
@@ -90,11 +92,42 @@ def test_weights_are_learned_from_the_dataset_and_used() -> None:
     documents = [Judged(one.truth, one.annotations[:3]) for one in list(generate(DS2, scale=0.4))[12:16]]
     judged = JudgedSet("x", tuple(documents))
     plain, learned = (adjudicated(judged, words, seconds=20) for words in ("", "weights=learn"))
-    table = _learned(judged, {})
+    table = learn_weights(judged, {})
     files = [[one.annotations[place] for one in documents] for place in range(3)]
     expected = {one.document.name: one.gold.chains for one in adjudicate(files, weights=table, time_limit=20)}
     assert {name: gold.chains for name, gold in learned.answers.items()} == expected
     assert learned.answers.keys() == plain.answers.keys()
+
+
+def test_a_half_is_answered_with_what_the_other_half_shows() -> None:
+    documents = [Judged(one.truth, one.annotations[:3]) for one in list(generate(DS2, scale=0.4))[12:18]]
+    judged = JudgedSet("x", tuple(documents))
+    both = halves(judged, 1)
+    assert [len(half.documents) for half in both] == [3, 3]
+    assert {one.name for half in both for one in half.documents} == {one.name for one in documents}
+    found = held_back(both, "weights=learn", seconds=20)
+    for half, other in (both, both[::-1]):
+        weights = learn_weights(other, {})
+        expected = adjudicated(half, "weights=learn", seconds=20, weights=weights).answers
+        assert weights != learn_weights(half, {})
+        assert {name: found.answers[name] for name in expected} == expected
+    gold = Response("gold", {one.name: one.gold for one in documents})
+    single = Response("single", {one.name: one.annotations[0] for one in documents})
+    assert chosen(both, [single, gold]).name == "best on the other half (gold; gold)"
+    assert chosen(both, [single, gold]).answers == gold.answers
+
+
+def test_simulated_annotators_err_as_often_as_they_should() -> None:
+    judged = JudgedSet(
+        "x", tuple(Judged(one.truth, one.annotations) for one in list(generate(DS2, scale=0.4))[10:16])
+    )
+    made = simulate(judged, [0, 0.05, 0.2], seed=1)
+    assert simulate(judged, [0, 0.05, 0.2], seed=1) == made
+    found = rows(list(made.documents), "objective=va")
+    scores = [found[f"annotator {name}"].scored.f1("conll") for name in made.annotators]
+    assert made.annotators == ["0% 1", "20% 3", "5% 2"]
+    assert 100 == scores[0] > scores[2] > scores[1]
+    assert 70 < scores[2] < 97
 
 
 def test_settings_are_read_by_name() -> None:
@@ -107,5 +140,8 @@ def test_settings_are_read_by_name() -> None:
 def test_the_quick_form(capsys: pytest.CaptureFixture[str]) -> None:
     main(["ds2", "--quick", "--set", "", "--set", "objective=ua", "--no-baselines"])
     assert capsys.readouterr().out.count("\n") == 2 + 2
+    words = ["--set", "", "--simulate", "0,5,10", "--held-back", "--no-baselines"]
+    main(["ds2", "--quick", *words])
+    assert "| ds2, simulated 0% 5% 10% | best on the other half" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="--baseline: found 'nobody'"):
         main(["ds2", "--quick", "--baseline", "nobody"])

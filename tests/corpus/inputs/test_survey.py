@@ -2,8 +2,13 @@
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
+from caspr.corpus.inputs.plan import Plan
+from caspr.corpus.inputs.survey import decide_for_run
+from caspr.corpus.job import Options
+from caspr.task.instance import Singletons
 from tests.cli.caller import EXAMPLES, Caller, Outcome
 from tests.corpus.corpora import golds
 
@@ -16,6 +21,12 @@ def corpus(caspr: Caller, folder: Path, *words: object, source: Path = TALES) ->
 
 def taken_over(folder: Path) -> int:
     return int(json.loads((folder / "summary.json").read_text(encoding="utf-8"))["totals"]["taken_over"])
+
+
+def said(folder: Path) -> list[str]:
+    """Return the codes of what is said about the whole corpus."""
+    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["findings"]
+    return [finding["code"] for finding in found]
 
 
 def write(folder: Path, document: str, **cells: str) -> None:
@@ -42,6 +53,90 @@ def test_chains_of_one_are_kept_everywhere_or_nowhere(caspr: Caller, tmp_path: P
     corpus(caspr, tmp_path / "dropped", source=tmp_path / "few")
     corpus(caspr, tmp_path / "drop", "--singletons", "drop", source=tmp_path / "few")
     assert golds(tmp_path / "dropped") == golds(tmp_path / "drop")
+
+
+def test_every_document_counts_for_chains_of_one(tmp_path: Path) -> None:
+    """Only the last of 60 documents has chains of one, and enough of them."""
+    for number in range(59):
+        write(tmp_path / "in", f"d{number:02}", anna="(1) (1)", ben="(1) (1)")
+    write(tmp_path / "in", "last", anna="(1) (2) (3) (4) (5) (5)", ben="(1) (2) (3) (4) (5) (5)")
+    with closing(Plan([tmp_path / "in"], by="document")) as plan:
+        decided = decide_for_run(plan, Options(), tmp_path, learn=False)
+    assert decided.options.settings.singletons is Singletons.VOTE
+    assert [finding.code for finding in decided.findings] == ["singletons-kept"]
+
+
+def test_what_was_decided_is_in_the_summary(caspr: Caller, tmp_path: Path) -> None:
+    outcome = corpus(caspr, tmp_path / "out", "--weights", "learn")
+    assert "sensitivity" in outcome.err
+    assert f"weights of annotators learned from 3 documents, and kept for later runs in {tmp_path}" in (
+        outcome.err
+    )
+    assert said(tmp_path / "out") == ["weights-learned"]
+    again = corpus(caspr, tmp_path / "out", "--weights", "learn")
+    assert "--force learns anew" in again.err
+    assert "sensitivity" not in again.err
+    assert said(tmp_path / "out") == ["weights-kept"]
+
+
+def test_documents_without_chains_are_there_for_coverage(caspr: Caller, tmp_path: Path) -> None:
+    write(tmp_path / "in", "a", anna="(1) (1)", ben="(1) (1)")
+    write(tmp_path / "in", "empty", anna="- -", ben="- -")
+    (tmp_path / "seen.csv").write_text("anna,empty,1,1\n", encoding="utf-8")
+    words = ("--coverage", tmp_path / "seen.csv", "--by", "document")
+    outcome = corpus(caspr, tmp_path / "out", *words, source=tmp_path / "in")
+    assert outcome.code == 0
+    assert "without use" not in outcome.err
+
+
+def test_golds_that_may_vote_are_surveyed(caspr: Caller, tmp_path: Path) -> None:
+    write(tmp_path / "in", "a", anna="(1) (1) (2) (3)", ben="(1) (1) (2) (3)")
+    gold = tmp_path / "in" / "a" / "gold.conll"
+    files = [tmp_path / "in" / "a" / f"{name}.conll" for name in ("anna", "ben")]
+    assert caspr("adjudicate", *files, "-o", gold).code == 0
+    outcome = corpus(caspr, tmp_path / "out", "--allow-gold", source=tmp_path / "in")
+    assert "kept where votes favour it, since 3 of 3" in outcome.err
+
+
+def test_a_warning_about_the_whole_corpus_is_refused_if_strict(caspr: Caller, tmp_path: Path) -> None:
+    (tmp_path / "seen.csv").write_text("anna,müller,1,1\n", encoding="utf-8")
+    outcome = corpus(caspr, tmp_path / "out", "--coverage", tmp_path / "seen.csv", "--strict")
+    assert outcome.code == 2
+    assert "--strict: found a warning, expected none" in outcome.err
+    assert "document 'müller'" in outcome.err
+
+
+def test_weights_must_fit_the_annotators(caspr: Caller, tmp_path: Path) -> None:
+    outcome = corpus(caspr, tmp_path / "out", "--weight", "ana=2")
+    assert outcome.code == 2
+    assert "found annotator 'ana', expected one of anna, ben, carla" in outcome.err
+    (tmp_path / "w.csv").write_text("anna,2,1\nben,2,1\n", encoding="utf-8")
+    outcome = corpus(caspr, tmp_path / "out", "--weights", tmp_path / "w.csv")
+    assert outcome.code == 2
+    assert "weights: found none for 'carla', expected a row for each annotator" in outcome.err
+
+
+def test_who_joins_later_needs_weights_only_beside_two_others(caspr: Caller, tmp_path: Path) -> None:
+    source, folder = tmp_path / "in", tmp_path / "out"
+    shutil.copytree(TALES, source)
+    write(source, "nothing", anna="- -", ben="- -", paul="- -")
+    assert corpus(caspr, folder, "--weights", "learn", source=source).code == 0
+    assert "paul," in (folder / "weights.csv").read_text(encoding="utf-8")
+    write(source, "two", anna="(1) (1)", dora="(1) (1)")
+    assert corpus(caspr, folder, "--weights", "learn", source=source).code == 0
+    write(source, "three", anna="(1) (1)", ben="(1) (1)", dora="(1) (1)")
+    outcome = corpus(caspr, folder, "--weights", "learn", source=source)
+    assert outcome.code == 2
+    assert "found none for 'dora'" in outcome.err
+    assert "add a row to" in outcome.err
+    assert corpus(caspr, folder, "--weights", "learn", "--force", source=source).code == 0
+
+
+def test_the_help_says_that_weights_can_be_learned(caspr: Caller) -> None:
+    shown = " ".join(caspr("corpus", "--help").out.split())
+    assert "--weights FILE|learn" in shown
+    assert "or learn: learned from the corpus" in shown
+    assert "FILE|learn" not in caspr("adjudicate", "--help").out
 
 
 def test_learned_weights_are_those_of_weigh_and_are_used(caspr: Caller, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Large and dense shapes, scaled down: sparse ways are exact, and limits leave valid bounds."""
 
+from dataclasses import replace
 from itertools import count
 from random import Random
 
@@ -9,12 +10,15 @@ from caspr.engines import brute
 from caspr.engines.native import solve, state
 from caspr.engines.native.partition.sparse import splitting
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.translation import links, translate
+from caspr.engines.native.translation import links, nesting, rough, translate
 from caspr.proof.certify import certify
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.solution import Solution, Status, Stop
+from caspr.task.price.pricing import price
+from caspr.task.price.rules import violations
+from caspr.task.solution import Partition, Solution, Status, Stop, found
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
@@ -61,6 +65,8 @@ def everything_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "MISSING", 0.4)
     monkeypatch.setattr(state, "LARGE", 2)
     monkeypatch.setattr(translate, "LARGE", 2)
+    monkeypatch.setattr(rough, "MANY", 0)
+    monkeypatch.setattr(rough, "DENSE", 0.0)
 
 
 @pytest.mark.usefixtures("everything_sparse")
@@ -96,7 +102,34 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
         assert ours.bound <= truth.value <= ours.value
 
 
+@pytest.mark.usefixtures("everything_sparse")
+def test_first_estimates_hold() -> None:
+    """A value is what a legal partition costs, and no solution costs less than the bound."""
+    raised = offered = 0
+    dense = [noisy(name, mentions=7, seed=seed) for seed in range(12) for name in OBJECTIVES]
+    for seed, instance in enumerate([*dense, *(random_instance(seed, mentions=7) for seed in range(100))]):
+        truth, here = brute.solve(instance, Limits()), state.SolveState(instance, Watch())
+        rough.estimate(here)
+        if truth.status is Status.INFEASIBLE:
+            assert here.value is None
+            continue
+        assert (here.bound or 0) <= truth.value <= (truth.value if here.value is None else here.value), seed
+        raised += bool(here.bound)
+        if here.value is not None and here.best is not None:
+            assert price(instance, here.best).total == here.value and not any(violations(instance, here.best))
+            offered += 1
+    assert raised > 30 and offered > 30
+
+
+def demanding(objective: str) -> Instance:
+    """Have some mentions of a noisy document exist."""
+    instance = noisy(objective, mentions=30)
+    alone = [Statement.of(StatementKind.EXISTS, [mention]) for mention in instance.mentions[::4]]
+    return replace(instance, decisions=Decisions.of([], [], alone))
+
+
 SHAPES = {
+    "demanding": demanding,
     "dense": lambda objective: noisy(objective, mentions=60, annotators=8),
     "halves": lambda objective: halves(objective, mentions=80),
     "nested": lambda objective: nested(objective, mentions=48),
@@ -117,6 +150,7 @@ def test_a_limit_of_any_kind_at_any_moment(
     """Every look at the clock is a moment at which a limit may be reached."""
     for size, large in (("SMALL", 2), ("CROWDED", 2.0)):
         monkeypatch.setattr(splitting, size, large)
+    monkeypatch.setattr(rough, "MANY", 1000)
     instance, random, looks = SHAPES[shape](objective), Random(4), count()
     proven = solve(instance, Limits(seconds=120, cancelled=lambda: next(looks) < 0))
     assert proven.status is Status.OPTIMAL
@@ -148,6 +182,24 @@ def test_better_solutions_are_shown_while_a_part_is_searched(objective: str) -> 
     solution = solve(instance, Limits(), progress)
     assert shown[0] == instance.all_omitted
     assert shown == sorted(shown, reverse=True) and shown[-1] == solution.value
+
+
+def test_better_solutions_that_meet_demands_are_shown_while_a_part_is_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nesting, "OFTEN", 0.0)
+    shown: list[int] = []
+    offer = state.SolveState.offer
+
+    def offered(self: state.SolveState, chains: Partition, cost: int, *, tentative: bool = False) -> None:
+        if tentative:
+            shown.append(cost)
+            certify(self.instance, found(cost, 0, [chains]))
+        offer(self, chains, cost, tentative=tentative)
+
+    monkeypatch.setattr(state.SolveState, "offer", offered)
+    solution = solve(demanding("u"), Limits())
+    assert shown and min(shown) == solution.value
 
 
 def test_listing_all_optima_looks_at_the_clock() -> None:

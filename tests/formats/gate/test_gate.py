@@ -9,9 +9,11 @@ import pytest
 from caspr.errors import CasprError
 from caspr.formats import gate
 from caspr.formats.options import ReadOptions
+from caspr.formats.registry import detect, render
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain
 from tests.cli.caller import Caller
+from tests.formats.sound import GATE, put
 
 # The words: Anna 😀 saw Ben & her
 ITEMS = {"1": (0, 4), "2": (17, 20), "3": (12, 15), "9": (8, 11)}
@@ -222,3 +224,39 @@ def test_one_form_becomes_the_other_with_everything_in_it(tmp_path: Path, caspr:
         assert {**one, "features": one["features"]} == {**after[id], "features": after[id]["features"]}
     [first], [second] = read_one(path), read_one(back)
     assert (first.chains, first.marks) == (second.chains, second.marks)
+
+
+def test_annotations_without_a_number_are_passed_over(tmp_path: Path) -> None:
+    """Old versions of GATE wrote such; one with `matches` needs its number."""
+    bare = '<Annotation Type="T" StartNode="0" EndNode="4">\n</Annotation>\n<Annotation Id="1"'
+    path = put(tmp_path, "x.gate", GATE.replace('<Annotation Id="1"', bare))
+    [annotation] = read_one(path)
+    [before] = read_one(put(tmp_path, "y.gate", GATE))
+    assert annotation.chains == before.chains
+    written = render([annotation], tmp_path / "z.gate", format="gate")[tmp_path / "z.gate"]
+    assert isinstance(written, bytes)
+    assert b'<Annotation Type="T" StartNode="0" EndNode="4">' in written
+    assert '"id": 0' in str(render([annotation], tmp_path / "z.bdocjs", format="gate"))
+    with pytest.raises(CasprError, match="<Annotation> without Id"):
+        read_one(put(tmp_path, "x.gate", GATE.replace('Id="1" ', "")))
+
+
+def test_a_word_that_is_called_like_a_field_does_not_confuse(tmp_path: Path) -> None:
+    row = '{"type": "T", "start": 0, "end": 9, "id": 0, "features": {"string": "sentences"}}'
+    bdoc = f'{{"text": "sentences", "annotation_sets": {{"": {{"annotations": [{row}]}}}}}}'
+    assert detect(put(tmp_path, "x.bdocjs", bdoc)) == "gate"
+
+
+def test_xml_becomes_json_and_json_becomes_xml(tmp_path: Path, caspr: Caller) -> None:
+    """Issue 16, point 9: the form of a file was kept, and another one refused."""
+    feature = "<Feature><Name>kind</Name><Value>nam</Value></Feature></Annotation>\n<Annotation Id"
+    path = put(tmp_path, "x.gate", GATE.replace("</Annotation>\n<Annotation Id", feature))
+    [before] = read_one(path)
+    for source, target in (("x.gate", "y.bdocjs"), ("y.bdocjs", "z.gate")):
+        assert caspr("convert", tmp_path / source, tmp_path / target).code == 0
+        [after] = read_one(tmp_path / target)
+        assert [chain.mentions for chain in after.all_chains] == [
+            chain.mentions for chain in before.all_chains
+        ]
+        assert after.document.characters == before.document.characters
+        assert "nam" in (tmp_path / target).read_text()

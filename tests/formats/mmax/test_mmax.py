@@ -8,6 +8,7 @@ import pytest
 from caspr.errors import CasprError
 from caspr.formats.mmax.writing import write
 from caspr.formats.options import ReadOptions
+from caspr.formats.registry import losses
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain
 from tests.cli.caller import Caller
@@ -108,3 +109,75 @@ def test_mutated_projects(tmp_path: Path) -> None:
         except CasprError as error:
             assert "\n" not in str(error)
         name.write_bytes(sound)
+
+
+def pointing(folder: Path) -> Path:
+    """Write a project whose chains are pointers, one of them into another level."""
+    path = project(folder)
+    level = folder / "Markables" / "talk_coref_level.xml"
+    head = level.read_text().partition("<markables")[0]
+    marks = [
+        ("1", "1", "empty"),
+        ("4", "4", "markable_1"),
+        ("5", "5", "other:markable_9"),
+        ("2", "2", "empty"),
+    ]
+    lines = [
+        f'<markable id="markable_{id}" span="word_{word}" antecedent="{to}" x="y"/>' for id, word, to in marks
+    ]
+    level.write_text(f"{head}<markables>{''.join(lines)}</markables>")
+    (folder / "Markables" / "talk_other_level.xml").write_text(
+        f'{head}<markables><markable id="markable_9" span="word_3"/></markables>'
+    )
+    scheme = folder / "Schemes" / "coref_scheme.xml"
+    scheme.write_text(
+        scheme.read_text().replace("markable_set", "markable_pointer").replace("Coref_class", "Antecedent")
+    )
+    paths = folder / "common_paths.xml"
+    line = '<level name="other" schemefile="">$_other_level.xml</level>\n</annotations>'
+    paths.write_text(paths.read_text().replace("</annotations>", line))
+    return path
+
+
+class TestPointers:
+    """As in the Potsdam Commentary Corpus: a markable points to its antecedent."""
+
+    def test_what_pointers_connect_is_a_chain(self, tmp_path: Path) -> None:
+        [annotation] = read_one(pointing(tmp_path))
+        assert chain_texts(annotation) == [["Anna", "She"], [".", "snored"]]
+        assert annotation.singletons == ()
+        written = write([annotation])
+        level = (tmp_path / "Markables" / "talk_coref_level.xml").read_bytes()
+        assert written["Markables/talk_coref_level.xml"] == level
+
+    @pytest.mark.parametrize(
+        "chains",
+        [
+            [[1, 2, 3, 4, 5]],
+            [[1, 2], [4, 5]],
+            [[3, 4], [1, 5]],
+            [[2, 3]],
+            [[1, 4], [3, 5]],
+            [[5, 4, 3], [1, 2]],
+        ],
+    )
+    def test_any_chains_are_written(self, chains: list[list[int]], tmp_path: Path) -> None:
+        path = pointing(tmp_path)
+        [annotation] = read_one(path)
+        made = [Chain.of(str(n), [(word, word) for word in words]) for n, words in enumerate(chains)]
+        for name, content in write([annotation.with_chains(made)]).items():
+            (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        [back] = read_one(path)
+        assert sorted(chain.mentions for chain in back.chains) == sorted(chain.mentions for chain in made)
+
+    def test_chains_of_one_are_counted(self, tmp_path: Path) -> None:
+        [annotation] = read_one(pointing(tmp_path))
+        lone = annotation.with_chains([Chain.of("1", [(1, 1)])])
+        assert [(one.code, one.count) for one in losses([lone], "mmax")] == [("lost-singletons", 1)]
+
+    def test_a_pointer_to_nothing_is_named(self, tmp_path: Path) -> None:
+        path = pointing(tmp_path)
+        level = tmp_path / "Markables" / "talk_coref_level.xml"
+        level.write_text(level.read_text().replace("other:markable_9", "other:markable_8"))
+        with pytest.raises(CasprError, match="a pointer to 'other:markable_8', expected the id"):
+            read_one(path)

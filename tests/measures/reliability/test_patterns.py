@@ -67,7 +67,8 @@ def test_a_chain_of_many_mentions_costs_as_much_as_one_kind() -> None:
     text = Document("d", ("x",) * 3000)
     chain = Chain.of("1", [(number, number) for number in range(1, 3001)])
     three = [Annotation.of(name, text, [chain]) for name in NAMES[:3]]
-    assert count_patterns(three) == Patterns(Counter({Pattern(NAMES[:3], NAMES[:3]): 3000 * 2999 // 2}))
+    pairs = Counter({Pattern(NAMES[:3], NAMES[:3]): 3000 * 2999 // 2})
+    assert count_patterns(three) == Patterns(pairs, annotators=frozenset(NAMES[:3]))
 
 
 def test_a_chain_that_somebody_split_is_one_disagreement() -> None:

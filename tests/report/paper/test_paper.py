@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sys
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import pytest
@@ -21,7 +22,9 @@ from caspr.text.document import Annotation, Chain, Document
 NAMES = ["a_n&n 50%", "<b>bob</b>", 'c\\{x}~^$#,"\n']
 
 
-def compared(documents: int = 3) -> tuple[Comparison, ComparisonIntervals | None]:
+def compared(
+    documents: int = 3, names: Sequence[str] = NAMES
+) -> tuple[Comparison, ComparisonIntervals | None]:
     """Compare annotators with hostile names."""
     given = []
     for number in range(documents):
@@ -34,7 +37,7 @@ def compared(documents: int = 3) -> tuple[Comparison, ComparisonIntervals | None
         given.append(
             [
                 Annotation.of(name, text, [Chain.of(str(n), c) for n, c in enumerate(found)])
-                for name, found in zip(NAMES, chains, strict=True)
+                for name, found in zip(names, chains, strict=True)
             ]
         )
     return compare(given), comparison_intervals(given)

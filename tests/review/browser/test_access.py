@@ -68,7 +68,7 @@ def test_names_landmarks_and_contrast(page: Page, theme: str) -> None:
     mention(page, "5-5").click()
     press(page, "x")
     expect_in_text(page, "5-5", there=False)
-    for key in ("1", "2", "3", "4", "v", "?"):
+    for key in ("Q", "M", "C", "D", "v", "?"):
         press(page, key)
         page.wait_for_timeout(150)
         assert page.evaluate(NAMELESS) == []
@@ -79,7 +79,7 @@ def test_names_landmarks_and_contrast(page: Page, theme: str) -> None:
 def test_nothing_is_cut_off(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
     sizes = "[document.documentElement.scrollWidth, innerWidth]"
-    for key in ("1", "2", "3", "4"):
+    for key in ("Q", "M", "C", "D"):
         press(page, key)
         wide, inner = page.evaluate(sizes)
         assert wide <= inner
@@ -145,10 +145,10 @@ def test_tokens_are_text(hostile: Page) -> None:
     hostile.on("dialog", lambda dialog: complaints.append(dialog.message))
     expect(hostile.locator('[data-t="1"]')).to_have_text("<script>hacked=1</script>")
     expect(hostile.locator(".line").first).to_have_attribute("dir", "auto")
-    press(hostile, "ArrowRight", "Enter", "3", "Escape", "4", "Escape", "v", "v", "j", "i")
+    press(hostile, "ArrowRight", "Enter", "C", "Escape", "D", "Escape", "v", "v", "j", "i")
     hostile.get_by_role("dialog").get_by_role("textbox").fill("</script><script>hacked=1</script>")
     hostile.get_by_role("dialog").get_by_role("button", name="OK").click()
-    press(hostile, "4")
+    press(hostile, "D")
     expect(hostile.locator("#decisions .notes")).to_contain_text("hacked")
     hostile.reload()
     expect(hostile.locator("html[data-ready]")).to_be_attached()

@@ -28,7 +28,7 @@ def test_every_view_of_a_document(page: Page) -> None:
     mention(page, "5-5").click()
     press(page, "x")
     mention(page, "6-6").click()
-    for view in ("1", "2", "3", "4", "v"):
+    for view in ("Q", "M", "C", "D", "v", "v"):
         press(page, view)
         assert violations(page) == [], view
     press(page, "v", "Escape", "Space", "?")
@@ -45,14 +45,14 @@ def test_every_view_of_a_document(page: Page) -> None:
 
 def test_no_key_types_into_a_field_by_surprise(page: Page) -> None:
     """Whatever panel a key opens, the next key is a key again; only `/` leads into a field."""
-    search = page.get_by_role("searchbox")
-    for first in ("1", "2", "3", "4"):
-        press(page, first, "3")
+    search = page.get_by_role("searchbox", name="Search the text")
+    for first in ("Q", "M", "C", "D"):
+        press(page, first, "C")
         expect(page.locator("#chains")).to_be_visible()
         expect(search).to_have_value("")
-    press(page, "3", "v")
+    press(page, "C", "v")
     expect(page.locator("#matrix")).to_be_visible()
-    press(page, "3", "?")
+    press(page, "C", "?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     press(page, "Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -85,7 +85,7 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
         page.get_by_role("button", name="Done").click()
         expect(page.locator("#people")).to_contain_text("done by Ann Ü")
         assert violations(page) == []
-        press(page, "4", "i")
+        press(page, "D", "i")
         page.get_by_role("dialog").get_by_role("textbox").fill("Why?")
         press(page, "Control+Enter")
         expect(page.locator("#decisions .notes")).to_contain_text("Ann Ü, ")

@@ -47,7 +47,7 @@ def test_the_file_is_edited_meanwhile(alone: Page, folder: Path) -> None:
     review.write_text("".join(lines), encoding="utf-8")
     expect_in_text(alone, "5-5", there=False)
     expect_cost(alone, 8)
-    press(alone, "4")
+    press(alone, "D")
     expect(alone.locator("#decisions h2").first).not_to_have_text("0 decisions")
 
 

@@ -73,7 +73,7 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         expect(ann.locator("#queue .card")).to_be_visible()
         press(ann, "y")
         expect(bob.locator("#people")).to_contain_text("Ann is at work; you are watching")
-        press(bob, "4")
+        press(bob, "D")
         expect(bob.locator("#decisions .made")).to_contain_text("Ann, ")
         note(bob, "Really?")
         expect(bob.locator("#banner")).to_contain_text("Ann is working on this document")
@@ -91,7 +91,7 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         assert again.partition("?")[2] == first.partition("?")[2], "links stay the same"
         ann = opened(chromium, again)
         at(ann, 0)
-        press(ann, "4")
+        press(ann, "D")
         expect(ann.locator("#decisions .made")).to_have_count(2)
         expect(ann.locator("#people")).to_contain_text("Bob is at work")
         expect(ann.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo: annotations: carla")

@@ -29,7 +29,7 @@ def test_two_review_files(tmp_path: Path) -> None:
     assert state["annotators"] == ["ann", "bob"]
     asked = merged.history(0).queue.questions
     assert asked, "they differ"
-    assert {span for one in asked for span in one.mentions} <= {
+    assert {span for one in asked for span in one.spans} <= {
         span for one in given for span in (*one[0].mentions, *given[1][0].mentions)
     }
     same = [results_of(first), results_of(first)]
@@ -43,7 +43,7 @@ def test_two_projects(tmp_path: Path) -> None:
     project = opened(second)
     session, _ = project.at(1)
     question = session.history(0).queue.open(session.history(0).snapshot)[0]
-    session.do(0, session.history(0).queue.view(question, session.history(0).snapshot)["no"], 1, "Bob")
+    session.do(0, session.history(0).queue.card(question, session.history(0).snapshot)["none"], 1, "Bob")
     project.close()
     given = [results_of(path) for path in (first, second)]
     merge_projects(given, tmp_path / "merged", lambda settings: settings)

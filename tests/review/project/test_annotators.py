@@ -52,7 +52,7 @@ def test_a_late_annotator_changes_the_result_and_no_decision(path: Path) -> None
     [one] = review_file.read(path)
     assert [given.annotator for given in one.annotations] == ["ann", "bea", "carla"]
     session = reopened(path)
-    assert labels(session) == [("(4, 4) and (5, 5) apart", "Bob")]
+    assert labels(session) == [("“4” and “5” apart", "Bob")]
     state = session.state(0)
     assert state["done"] is None, "there is something new to look at"
     assert [note["text"] for note in state["notes"]] == ["x"]
@@ -61,7 +61,7 @@ def test_a_late_annotator_changes_the_result_and_no_decision(path: Path) -> None
     assert [(step["do"], step["by"]) for step in steps][-1] == ("annotators", "Ann")
     for _ in range(3):
         do(session, do="undo")
-    assert labels(session) == [("(4, 4) and (5, 5) apart", "Bob")]
+    assert labels(session) == [("“4” and “5” apart", "Bob")]
     do(session, do="undo")
     assert labels(session) == []
     assert len(session.state(0)["annotators"]) == 3
@@ -86,7 +86,7 @@ def test_decisions_follow_a_mention_that_its_annotators_moved(path: Path) -> Non
     assert corrected == "doc: bea corrected"
     assert followed.startswith("  followed: (1, 2) and (5, 5) together")
     session = reopened(path)
-    assert labels(session) == [("(1, 1) and (5, 5) together", "Bob")]
+    assert labels(session) == [("“1” and “5” together", "Bob")]
     session.close()
     path.unlink()
     session.record.path.unlink()
@@ -97,7 +97,7 @@ def test_decisions_follow_a_mention_that_its_annotators_moved(path: Path) -> Non
     assert len(lines) == 2
     assert lines[1].startswith("  followed: (1, 2) and (5, 5) together")
     session = reopened(path)
-    assert labels(session) == [("(1, 1) and (5, 5) together", "Bob")]
+    assert labels(session) == [("“1” and “5” together", "Bob")]
     assert session.state(0)["notes"][0]["mention"] == "1-1"
 
 
@@ -109,11 +109,9 @@ def test_what_no_longer_fits_is_listed_and_kept_as_a_note(path: Path) -> None:
     assert lines[0] == "doc: ann corrected, bea corrected"
     assert lines[1].startswith("  no longer fits, kept as a note: (1, 2) in some chain ('")
     session = reopened(path)
-    assert labels(session) == [("(5, 5) absent", "Bob")]
+    assert labels(session) == [("“5” absent", "Bob")]
     [note] = session.state(0)["notes"]
-    assert note["text"].startswith(
-        "No longer fits since ann was corrected, bea was corrected: (1, 2) in some"
-    )
+    assert note["text"].startswith("No longer fits since ann was corrected, bea was corrected: “1 2” in some")
     assert "decided by Bob" in note["text"]
 
 
@@ -122,7 +120,7 @@ def test_decisions_about_what_nobody_marks_now_are_listed(path: Path) -> None:
     rest = [[(4, 4), (7, 7)], CHAINS[1]]
     lines = add(path, annotation("ann", rest, 8), annotation("bea", rest, 8))
     assert lines[1].startswith("  about a mention that nobody marks now: (1, 2) absent")
-    assert labels(reopened(path)) == [("(1, 2) absent", "Bob")]
+    assert labels(reopened(path)) == [("“1 2” absent", "Bob")]
 
 
 def test_decisions_follow_their_words_when_tokens_are_cut_anew(path: Path) -> None:
@@ -153,9 +151,9 @@ def test_decisions_follow_their_words_when_tokens_are_cut_anew(path: Path) -> No
     } == {("apart", (Span(7, 7), Span(8, 8)))}
     again = reopened(path)
     assert sorted(labels(again)) == [
-        ("(1, 3) and (7, 7) together", "Bob"),
-        ("(7, 7) and (8, 8) apart", "Bob"),
-        ("no mention starts or ends at token 4", "Bob"),
+        ("no mention starts or ends at “is”", "Bob"),
+        ("“It” and “grows” apart", "Bob"),
+        ("“New - York” and “It” together", "Bob"),
     ]
     assert again.state(0)["undo"] is None, "tokens have other numbers now: undo begins anew"
     assert [step["do"] for step in again.record.steps(again.documents[0].title)][-1] == "annotators"

@@ -50,9 +50,8 @@ def act(project: Project, number: int, who: str = "", **operation: object) -> di
 
 def first_answer(project: Project, number: int) -> dict[str, Any]:
     history = project.at(number)[0].history(0)
-    operation: dict[str, Any] = history.queue.view(history.queue.open(history.snapshot)[0], history.snapshot)[
-        "yes"
-    ]
+    question = history.queue.open(history.snapshot)[0]
+    operation: dict[str, Any] = history.queue.card(question, history.snapshot)["choices"][0]["answer"]
     return operation
 
 

@@ -150,9 +150,10 @@ def test_a_click(browser: Browser, session: ReviewSession) -> None:
     assert "exists: 4-4" in session.store.path.read_text()
     stale = browser.post("/d/0/do", json=UNDECIDED, headers=OURS)
     assert (stale.status_code, stale.json()["version"]) == (409, 2)
-    clash = {"version": 2, "op": {"do": "absent", "mentions": ["4-4"]}}
+    clash = {"version": 2, "op": {"do": "empty", "tokens": [4]}}
     refused = browser.post("/d/0/do", json=clash, headers=OURS)
     assert (refused.status_code, refused.json()["clashes"]) == (422, ["d1"])
+    assert refused.json()["remedies"][0]["op"]["do"] == "all"
     assert browser.get("/d/0/state").json()["version"] == 2
 
 
@@ -200,13 +201,31 @@ def test_one_mention_is_explained(browser: Browser) -> None:
 def test_questions_are_answered_by_decisions(browser: Browser) -> None:
     answer = browser.get("/d/0/questions").json()
     first = answer["questions"][0]
-    assert first["votes"] == {"yes": 2, "no": 2}
-    assert not any(question["votes"]["no"] == 0 for question in answer["questions"])
-    browser.post("/d/0/do", json={"version": 1, "op": first["yes"]}, headers=OURS)
+    shown = browser.get(f"/d/0/question/{first['id']}").json()
+    assert shown["open"]
+    assert len(shown["choices"]) > 1
+    op = shown["choices"][0]["answer"]
+    assert browser.post("/d/0/do", json={"version": 1, "op": op}, headers=OURS).status_code == 200
     later = browser.get("/d/0/questions").json()
     assert first["id"] not in [question["id"] for question in later["questions"]]
+    assert not browser.get(f"/d/0/question/{first['id']}").json()["open"]
     assert later["answered"] > answer["answered"] == 0
     assert later["asked"] == answer["asked"]
+
+
+def test_questions_are_ordered_filtered_and_priced_on_demand(browser: Browser) -> None:
+    def listed(words: str) -> list[str]:
+        return [one["id"] for one in browser.get(f"/d/0/questions?{words}").json()["questions"]]
+
+    every = listed("")
+    assert listed("order=text") == sorted(every)
+    assert listed("order=nonsense&entity=") == every
+    assert set(listed("kind=mention")) < set(every)
+    assert listed("annotator=nobody") == listed("kind=x") == []
+    priced = browser.get(f"/d/0/question/{every[0]}?prices").json()
+    assert all(choice["computed"] for choice in priced["choices"])
+    assert priced["leave"]["computed"]
+    assert browser.get("/d/0/question/q9-9").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,9 @@ def test_what_is_edited_by_hand_is_the_editors(path: Path) -> None:
     )
     session.poll()
     assert sorted(authors(session)) == [
-        ("(1, 2) and (4, 4) in chain 1", "Ann"),
-        ("(5, 5) absent", "editor"),
-        ("(7, 7) in chain 1", "editor"),
+        ("“1 2” and “4” in chain 1", "Ann"),
+        ("“5” absent", "editor"),
+        ("“7” in chain 1", "editor"),
     ]
     do(session, "Ann", do="note", text="x")
     text = path.read_text()
@@ -92,10 +92,10 @@ def test_what_is_edited_by_hand_is_the_editors(path: Path) -> None:
     session.close()
     path.write_text(text.replace("# caspr absent: 5-5", "# caspr absent: 5-5 6-6"))
     again = reopened(path)
-    assert ("(5, 5) and (6, 6) absent", "editor") in authors(again)
+    assert ("“5” and “6” absent", "editor") in authors(again)
     assert again.state(0)["undo"] == "edits in the file"
     do(again, do="undo")
-    assert ("(5, 5) absent", "editor") in authors(again)
+    assert ("“5” absent", "editor") in authors(again)
     steps = again.record.steps(again.documents[0].title)
     assert [(one["do"], one["by"]) for one in steps] == [
         ("into", "Ann"),

@@ -79,8 +79,13 @@ def test_a_replaced_document(session: ReviewSession) -> None:
 
 def test_questions_and_explanations(session: ReviewSession) -> None:
     history = session.history(0)
-    questions = [history.queue.view(one, history.snapshot) for one in history.queue.open(history.snapshot)]
-    check("Question", questions)
+    questions = history.queue.open(history.snapshot)
+    check("QuestionRow", history.queue.rows(questions, history.snapshot))
+    cards = [history.queue.card(one, history.snapshot) for one in questions]
+    check("QuestionCard", [{**card, "version": 1} for card in cards])
+    check("Choice", [choice for card in cards for choice in card["choices"]])
+    check("ComputedPrice", [card["leave"] for card in cards])
+    check("Stakes", [history.stakes(questions)])
     explanation = history.viewer.explanation(Span(5, 5), history.snapshot, Limits(seconds=1))
     check("Explanation", [explanation])
     check("Vote", explanation["votes"])
@@ -93,4 +98,4 @@ def test_operations_and_kinds_of_decisions() -> None:
     assert verbs == {*VERBS, "undo", "redo"}
     kinds = literals(TYPES.partition("export type DecisionKind =")[2].partition(";")[0])
     statements = {str(kind) for kind in StatementKind if kind is not StatementKind.ENFORCED}
-    assert kinds == {"chain", "empty", *statements}
+    assert kinds == {"chain", "empty", "name", *statements}

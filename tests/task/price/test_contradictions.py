@@ -113,6 +113,30 @@ ALONE = "mention (1, 1) must be in a chain, but no annotator linked it with a me
             "what is decided to be together is enforced in chains 1 and 2",
         ),
         (decided(FIVE_EXISTS, FIVE_ABSENT), (), 2, "mention (5, 5) is enforced and ruled out"),
+        (
+            decided(say(StatementKind.MENTION, (5, 5), (6, 6)), FIVE_ABSENT),
+            (),
+            2,
+            "mention (5, 5) is decided to be a mention and ruled out",
+        ),
+        (
+            decided(say(StatementKind.ALONE, (5, 5)), empty=(4, 5)),
+            (5,),
+            1,
+            "mention (5, 5) is decided to be a mention and ruled out",
+        ),
+        (
+            decided(say(StatementKind.ALONE, (5, 5)), chains=(ONE, TWO)),
+            (1, 3, 5),
+            1,
+            "mention (5, 5) is decided to be alone and in one chain with others",
+        ),
+        (
+            decided(say(StatementKind.ALONE, (5, 5)), FIVE_EXISTS),
+            (),
+            2,
+            "mention (5, 5) is decided to be alone and in some chain with others",
+        ),
         (decided(FIVE_EXISTS, empty=(4, 5)), (5,), 1, "mention (5, 5) is enforced and ruled out"),
         (decided(*TORN), (), 2, "mentions (5, 5) and (6, 6) are decided to be together and apart"),
         (

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import chain as flatten
 from itertools import combinations
 
@@ -9,10 +10,11 @@ from caspr.engines.brute import judge
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.price.pricing import Class, Connection, pairs_of, pairwise_bound, price
+from caspr.task.price.classes import Class, Connection, Pairs, pairs_of
+from caspr.task.price.pricing import pairwise_bound, price
 from caspr.task.price.rules import violations
 from caspr.task.solution import Costs, Partition, canonical
-from caspr.task.votes import Signature
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Chain, Span
 from tests.instances import annotation, random_instance
 
@@ -80,7 +82,7 @@ def naive_bound(instance: Instance) -> int:
     total = 0
     for first, second in combinations(instance.votes.signatures, 2):
         judged = judge(instance, first, second)
-        if decisions.rules_out(first) or decisions.rules_out(second):
+        if any(span in decisions.alone or decisions.rules_out(span) for span in (first, second)):
             total += judged.omitted
         elif judged.linked and not instance.is_free(first, second):
             total += min(judged.omitted, judged.used)
@@ -121,14 +123,48 @@ def test_a_mention_has_no_pair_with_itself() -> None:
     one = (Signature(frozenset({(0, 1)}), 3), None)
     two = (Signature(frozenset({(0, 1), (1, 1)}), 3), Span(1, 1))
     counted = {(pairs.first, pairs.second): pairs.number for pairs in pairs_of(Counter({one: 1, two: 3}))}
-    assert counted == {(one, two): 3, (two, two): 3}
+    assert counted == {(0b1, 0b1110): 3, (0b1110, 0b1110): 3}
     assert list(pairs_of(Counter({one: 1}))) == []
 
 
-def test_connecting_classes_counts_the_links_that_were_needed() -> None:
-    names: list[Class] = [(Signature(frozenset({(0, number)}), 1), None) for number in range(5)]
-    one, two, three, four, five = names
-    joined = Connection(Counter({one: 2, two: 3, three: 1, four: 1, five: 4}))
+def listed(
+    found: Iterator[Pairs], every: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[Evidence, bool]]:
+    """List the single pairs behind pairs that are alike; each must be there once."""
+    single: dict[tuple[int, int], tuple[Evidence, bool]] = {}
+    for pairs in found:
+        both = [(one, two) for one, two in every if pairs.first >> one & 1 and pairs.second >> two & 1]
+        assert len(both) == pairs.number and single.keys().isdisjoint(both)
+        single |= dict.fromkeys(both, (pairs.evidence, pairs.free))
+    return single
+
+
+def test_pairs_of_classes_are_what_every_two_mentions_say() -> None:
+    """Annotators may have a mention in two chains, and may not have seen it."""
+    rng = random.Random(7)
+    for _ in range(200):
+        classes: Counter[Class] = Counter()
+        for _ in range(rng.randint(1, 7)):
+            chains = frozenset((rng.randrange(4), rng.randrange(2)) for _ in range(rng.randrange(5)))
+            group = Span(1, 1) if rng.random() < 0.3 else Span(2, 2) if rng.random() < 0.3 else None
+            classes[Signature(chains, rng.choice((15, 15, 7, 10))), group] += rng.randint(1, 3)
+        kinds = [one for one, size in classes.items() for _ in range(size)]
+        expected = {
+            (first, second): (meet(one[0], other[0]), one[1] is not None and one[1] == other[1])
+            for (first, one), (second, other) in combinations(enumerate(kinds), 2)
+        }
+        assert listed(pairs_of(classes), expected) == expected
+        counted = listed(pairs_of(classes, counted=True), expected)
+        assert counted == {
+            pair: (Evidence((1 << evidence.k) - 1, (1 << evidence.n) - 1), free)
+            for pair, (evidence, free) in expected.items()
+        }
+
+
+def test_connecting_mentions_counts_the_links_that_were_needed() -> None:
+    kinds: list[Class] = [(Signature(frozenset({(0, number)}), 1), None) for number in range(5)]
+    one, two, three, four, five = 0b11, 0b11100, 0b100000, 0b1000000, 0b11110000000
+    joined = Connection(Counter(dict(zip(kinds, (2, 3, 1, 1, 4), strict=True))))
     assert joined.parts == 11
     assert joined.connect(one, two) == 4
     assert joined.connect(three, four) == 1

@@ -121,6 +121,21 @@ def test_mentions_that_are_apart_share_no_chain() -> None:
     assert broken(decided) == []
 
 
+def test_mentions_that_are_alone_are_in_no_chain() -> None:
+    decided = replace(INSTANCE, decisions=stated(StatementKind.ALONE, (5, 5)))
+    complaint = "(5, 5) is decided to be alone and in a chain"
+    assert complaint in broken(decided, [(1, 3), (5, 5), (6, 6)])
+    assert broken(decided, [(1, 3), (6, 6)]) == broken(decided) == []
+
+
+def test_a_span_that_is_a_mention_is_not_ruled_out() -> None:
+    decided = replace(INSTANCE, decisions=stated(StatementKind.MENTION, (5, 5)))
+    assert broken(decided) == broken(decided, [(1, 3), (5, 5)]) == []
+    closed = Decisions.of((), [5], decided.decisions.statements)
+    complaint = "(5, 5) is decided to be a mention and ruled out"
+    assert broken(replace(INSTANCE, decisions=closed)) == [complaint]
+
+
 def test_faults_of_chains_can_come_from_a_memory() -> None:
     remembered = partition([(1, 3), (6, 6)])
     found = list(violations(INSTANCE, remembered, lambda _, chain: [f"of {len(chain)} is bad"]))

@@ -15,7 +15,7 @@ from caspr.task.settings.boundaries import boundary_decisions, decided_groups
 from caspr.task.settings.singletons import decide
 from caspr.task.settings.stored import read_settings, upgrade, write_settings
 from caspr.task.settings.values import PRESETS, change
-from caspr.task.settings.weighting import read_factors, weighted
+from caspr.task.settings.weighting import Factor, read_factors, weighted
 from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage, CoverageRow, CoverageTable
 from caspr.text.document import Annotation, Chain, Span
@@ -247,3 +247,26 @@ def test_labels_of_entities_are_voted_by_weight() -> None:
         settings = change(Settings(), {"weight": weights})
         [chain] = adjudicate_document(annotations, settings=settings).gold.chains
         assert chain.type == expected, weights
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("anna", "'anna'"),
+        ("anna=-1", "'anna=-1'"),
+        ("anna=1e9", "'anna=1e9'"),
+        ("anna=nan", "'anna=nan'"),
+        ("anna=0.0000001", "'anna=0.0000001'"),
+    ],
+)
+def test_a_factor_that_is_none_is_refused_with_what_is_expected(word: str, found: str) -> None:
+    with pytest.raises(
+        InputError, match=f"weight: found {found}, expected an annotator and a number from 0 to 999,999"
+    ):
+        change(Settings(), {"weight": [word]})
+    assert change(Settings(), {"weight": ["anna =0"]}).factors == (Factor("anna", 0, 1),)
+
+
+def test_only_a_corpus_learns_weights() -> None:
+    with pytest.raises(InputError, match="`caspr weigh` learns one"):
+        change(Settings(), {"weights": "learn"})

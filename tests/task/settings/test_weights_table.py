@@ -63,6 +63,7 @@ def test_weights_are_looked_up_by_name() -> None:
     anna, ben = AnnotatorWeights("anna", 2, 1), AnnotatorWeights("ben", 4, 2)
     assert WeightsTable((anna, ben)).of(["ben", "anna"]) == (ben, anna)
     with pytest.raises(
-        InputError, match="weights: found none for annotator 'carla', expected one of anna, ben"
+        InputError,
+        match=r"none for annotator .carla., expected a row for each .*; there are anna, ben",
     ):
         WeightsTable((anna, ben)).of(["anna", "carla"])

@@ -12,8 +12,9 @@ from typing import Any
 from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT, folder_format, is_named_after_file, recognise
-from caspr.formats.sources import read_one
+from caspr.formats.sources import read_one, unread_findings, with_findings
 from caspr.text.document import Annotation
+from caspr.text.findings import Finding, note, times
 
 Given = list[list[Annotation]]
 """The annotations of each annotator."""
@@ -23,13 +24,20 @@ def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, l
     """Read annotators' files or folders, or one folder that holds them all; return also what was read.
 
     One folder has a file or a folder for each annotator, a folder for each document, or files that each hold
-    several annotators.
+    several annotators. What is not read of it is in the findings of the first annotation.
     """
     if not is_one_folder(paths):
         return read_all(paths, **reading), list(paths)
+    folder = paths[0]
+    given, found = _read_folder(folder, reading)
+    odd = _left_out(folder, found)
+    return [with_findings(given[0], odd), *given[1:]] if given else given, found
+
+
+def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Path]]:
+    """Read the one folder of all annotators; return also the files and folders that were read."""
     from caspr.corpus.inputs.layouts import detect
 
-    folder = paths[0]
     try:
         layout = detect(folder)
     except InputError:
@@ -59,6 +67,22 @@ def refuse_inside(output: Path, paths: Sequence[Path]) -> None:
         )
 
 
+def _left_out(folder: Path, found: Sequence[Path]) -> list[Finding]:
+    """Return what is in a folder and was not read: review files, which are results, and anything else."""
+    from caspr.corpus.inputs.folders import walk
+    from caspr.review.session.opening import is_review
+
+    below = (folder / path for path in sorted(walk(folder)))
+    unread = [path for path in below if not any(one in (path, *path.parents) for one in found)]
+    reviews = [path for path in unread if is_review(path)]
+    findings = list(unread_findings(folder, [path for path in unread if path not in reviews]))
+    if reviews:
+        names = ", ".join(path.relative_to(folder).as_posix() for path in reviews)
+        message = f"{times(len(reviews), 'review file')} left out, as a result of an adjudication: {names}"
+        findings.append(note("review-files", message, count=len(reviews), where=str(folder)))
+    return findings
+
+
 def _has_several_annotators(file: Path, reading: dict[str, Any]) -> bool:
     return len({annotation.annotator for annotation in read_one(file, **reading)}) > 1
 
@@ -72,7 +96,11 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    """List the folders of annotators, without those in which a tool keeps its own files."""
+    from caspr.corpus.inputs.folders import holds_only_parts
+
+    shown = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith("."))
+    return [path for path in shown if not holds_only_parts(path)]
 
 
 def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:

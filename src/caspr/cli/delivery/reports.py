@@ -22,14 +22,27 @@ REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "
 
 
 def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> str:
-    """Return the format of a report: the one chosen, or the one its file name says."""
+    """Return the format of a report: the one chosen, or the one its file name says.
+
+    `otherwise` is that of a file without an ending, if it may have none.
+    """
     if chosen is not None:
         return chosen
     named = [name for name, suffixes in REPORT_FORMATS.items() if path.suffix.lower() in suffixes.split()]
-    if named or otherwise is not None:
+    if named or (otherwise is not None and not path.suffix):
         return named[0] if named else str(otherwise)
     known = " ".join(REPORT_FORMATS.values())
-    raise InputError(f"{path}: found no format in the name of the report, expected one of {known}")
+    advice = (
+        "; print the .html page from a browser to get a PDF file" if path.suffix.lower() == ".pdf" else ""
+    )
+    raise InputError(f"{path}: found no format in the name of the report, expected one of {known}{advice}")
+
+
+def refuse_methods_as(path: Path, format: str) -> None:
+    """Refuse a file for the paragraph of a methods section that would not be read as text."""
+    if format not in ("text", "md"):
+        expected = f"{REPORT_FORMATS['text']} or {REPORT_FORMATS['md']}"
+        raise InputError(f"{path}: found --methods in a file of format {format}, expected {expected}")
 
 
 def report_text(results: Sequence[Result], format: str) -> str:
@@ -54,16 +67,7 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
     standings = against_gold(results)
     names = file_names(standings)
     return {
-        folder / names[annotator]: feedback_page(
-            annotator,
-            dict(standing),
-            (
-                (one, result.gold)
-                for result in results
-                for one in result.annotations
-                if one.annotator == annotator
-            ),
-        )
+        folder / names[annotator]: feedback_page(annotator, dict(standing), results)
         for annotator, standing in standings.items()
     }
 

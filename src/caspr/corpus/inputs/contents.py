@@ -10,17 +10,19 @@ import os
 import pickle
 import platform
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from caspr.adjudication import by_document
 from caspr.corpus.job import DocumentPiece, Job, Reading, Source
 from caspr.errors import InputError
 from caspr.formats.registry import is_named_after_file, read_piece
 from caspr.formats.sources import by_annotator, read_one
 from caspr.text.document import Annotation
+from caspr.text.findings import Finding
 
 Contents = Mapping[tuple[str, int], bytes]
 """Bytes by path and offset."""
@@ -74,6 +76,19 @@ def annotations(job: Job) -> list[list[Annotation]]:
         # Where documents are named after files, the folder shows that they are the same one.
         return [[_named(file[0], job.document)] for file in files]
     return files
+
+
+def documents(
+    job: Job, files: Sequence[Sequence[Annotation]] | None = None
+) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Return the annotations of each document of a job, and what is odd about them.
+
+    `files` are its `annotations`, if they were read before.
+    """
+    given = annotations(job) if files is None else files
+    # A document of a corpus may be without chains, unless its files hold something that was not read.
+    unread = any(one.document.layers for file in given for one in file)
+    return by_document(given, allow_gold=job.options.reading.options.allow_gold, allow_empty=not unread)
 
 
 def _named(annotation: Annotation, name: str) -> Annotation:

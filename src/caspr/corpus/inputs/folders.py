@@ -89,6 +89,11 @@ def is_part(path: Path, parts: Sequence[str] = ()) -> bool:
     )
 
 
+def holds_only_parts(folder: Path) -> bool:
+    """Return whether there are files below a folder, and all of them only belong to others."""
+    return any(path.is_file() for path in folder.rglob("*")) and not any(walk(folder))
+
+
 def _accompanies(path: Path, format: Format) -> bool:
     """Return whether a file belongs to the one of the same name beside it."""
     if path.suffix not in format.companion_suffixes:

@@ -199,5 +199,12 @@ def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, 
     path, *others = sorted(dict.fromkeys(path for path, _ in rows), key=_is_text)
     spooled = any(piece.line == 0 for piece in pieces)
     if not pieces:
-        others += [found.relative_to(root).as_posix() for found in companions(root / path)]
+        others += [_below(found, root) for found in companions(root / path)]
     return Source(annotator, path, tuple(others), pieces, spool if spooled else "")
+
+
+def _below(path: Path, root: Path) -> str:
+    """Return the place of a file as seen from the corpus folder; a project may keep its texts above it."""
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    return Path(os.path.relpath(path.resolve(), root.resolve())).as_posix()

@@ -5,9 +5,11 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from caspr.corpus.outputs.totals import Totals
+from caspr.text.findings import Finding
 
 COLUMNS = (
     "document",
@@ -71,9 +73,12 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def json_lines(rows: Iterable[Mapping[str, Any]], totals: Totals, version: str) -> Iterator[str]:
-    """Yield the lines of `summary.json`: one document a line, then the totals."""
-    yield f'{{\n"version": {json.dumps(version)},\n"documents": ['
+def json_lines(
+    rows: Iterable[Mapping[str, Any]], totals: Totals, version: str, findings: Iterable[Finding] = ()
+) -> Iterator[str]:
+    """Yield the lines of `summary.json`: what holds for the whole corpus, a document a line, the totals."""
+    said = json.dumps([asdict(finding) for finding in findings], ensure_ascii=False)
+    yield f'{{\n"version": {json.dumps(version)},\n"findings": {said},\n"documents": ['
     separator = "\n"
     for row in rows:
         yield separator + json.dumps(row, ensure_ascii=False)

@@ -25,6 +25,8 @@ class Totals:
     """Not adjudicated, because only one annotator has them."""
     chains: int = 0
     """The entities in all results."""
+    singletons: int = 0
+    """Those among them with one mention."""
     mentions: int = 0
     """Their mentions."""
     value: int = 0
@@ -88,6 +90,7 @@ def _counted(row: Mapping[str, Any]) -> Totals:
     alpha = row["agreement"]["passonneau"]
     return Totals(
         chains=row["chains"],
+        singletons=row["singletons"],
         mentions=row["mentions"],
         value=row["value"],
         bound=row["bound"],

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from caspr import __version__
-from caspr.adjudication import adjudicate_document, by_document
-from caspr.corpus.inputs.contents import annotations, input_folder
+from caspr.adjudication import adjudicate_document
+from caspr.corpus.inputs.contents import annotations, documents, input_folder
 from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, failure
 from caspr.corpus.outputs.golds import CERTIFICATES, gold_content, lost
 from caspr.corpus.outputs.names import file_name
@@ -60,11 +60,8 @@ def _outcome(job: Job) -> JobOutcome:
     files = annotations(job)
     if len(files) < 2:
         return _left_out(job, files)
-    # A document of a corpus may be without chains, unless its files hold something that was not read.
-    unread = any(one.document.layers for given in files for one in given)
-    allow_gold = job.options.reading.options.allow_gold
-    documents, findings = by_document(files, allow_gold=allow_gold, allow_empty=not unread)
-    results = [_result(job, one) for one in documents]
+    given, findings = documents(job, files)
+    results = [_result(job, one) for one in given]
     proofs, unproven = _proofs(job, results)
     findings = (*findings, *_missing(job, files), *_twice(job), *unproven)
     if job.options.strict:
@@ -164,10 +161,5 @@ def _proofs(job: Job, results: Sequence[Result]) -> tuple[dict[str, str], tuple[
 
 def _feedback(name: str, results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     for annotator, standing in against_gold(results).items():
-        pairs = (
-            (one, result.gold)
-            for result in results
-            for one in result.annotations
-            if one.annotator == annotator
-        )
-        yield f"feedback/{file_name(annotator)}/{name}.html", feedback_page(annotator, dict(standing), pairs)
+        page = feedback_page(annotator, dict(standing), results)
+        yield f"feedback/{file_name(annotator)}/{name}.html", page

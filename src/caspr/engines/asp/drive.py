@@ -72,7 +72,7 @@ def solve_with(
 ) -> Solution:
     """Find an optimum with a backend and, if asked, all of them."""
     if not instance.mentions:
-        if instance.decisions.groups:
+        if instance.bundles or instance.decisions.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
         return found(cost, cost, [()], complete=True)

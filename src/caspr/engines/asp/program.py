@@ -142,6 +142,12 @@ def _decision_facts(instance: Instance) -> Iterator[str]:
         yield f"permit({span.start},{span.end})."
     for span in sorted(decisions.absent):
         yield f"absent({span.start},{span.end})."
+    for span in sorted(decisions.standing):
+        yield f"stands({span.start},{span.end})."
+    for span in sorted(decisions.alone):
+        yield f"alone({span.start},{span.end})."
+    for first, second in sorted(decisions.nested):
+        yield f"nested({first.start},{first.end},{second.start},{second.end})."
     for first, second in sorted(decisions.apart):
         yield f"apart({first.start},{first.end},{second.start},{second.end})."
 
@@ -157,7 +163,7 @@ def positions(instance: Instance) -> str:
 def chain_limit(instance: Instance) -> int:
     """Return the number of chains that CM assumes to suffice, as `cm.lp` computes it."""
     sizes = [len(annotation.chains) for annotation in instance.annotations]
-    assumed = 6 * max([*sizes, len(instance.decisions.groups)], default=0) // 5
+    assumed = 6 * max([*sizes, len(instance.bundles)], default=0) // 5
     return min(max(assumed, LEAST_CHAIN_LIMIT), most_chains(instance))
 
 

@@ -9,6 +9,7 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.required.settling import settle
 from caspr.engines.native.state import Memory, SolveState
 from caspr.engines.native.translation.connectivity import Pair, contradicts
+from caspr.engines.native.translation.rough import estimate
 from caspr.engines.native.translation.translate import Bundles, enforced_bundles, gain_inside
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
@@ -66,9 +67,13 @@ def _best_known(state: SolveState) -> Solution:
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     bundles = merged((*enforced_bundles(state.instance), *joined))
-    if any(contradicts(state.instance, bundle, state.apart) for bundle in bundles):
+    if state.instance.decisions.overruled or any(
+        contradicts(state.instance, bundle, state.apart) for bundle in bundles
+    ):
         return INFEASIBLE
     _offer_bundles(state, bundles)
+    if not state.memory.outcomes:
+        estimate(state)
     settle(state, bundles)
     if state.value is None or state.best is None:
         return INFEASIBLE

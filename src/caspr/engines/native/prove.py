@@ -16,8 +16,8 @@ import numpy as np
 from caspr.engines.native.engine import merged
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.proving import Proof, prove_demanding
-from caspr.engines.native.partition.sparse.splitting import fits
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.sparse.splitting import LARGEST, fits
+from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.required.demands import Branch, lone_mentions, ways
 from caspr.engines.native.required.regions import Region, region
 from caspr.engines.native.required.settling import offending, settle_region
@@ -30,24 +30,27 @@ from caspr.task.solution import Solution, Status
 from caspr.text.document import Span
 
 
-class _UnprovenError(Exception):
-    """There was no time to prove what is true."""
+class UnprovenError(Exception):
+    """There is no proof: its text says why, for the user."""
+
+
+NO_TIME = "no time was left for a proof"
 
 
 def prove_optimal(
     instance: Instance, solution: Solution, limits: Limits, memory: Memory | None = None
-) -> dict[str, Any] | None:
-    """Write a proof that a solution is optimal; `None` if it is not, or if there was no time.
+) -> dict[str, Any]:
+    """Write a proof that a solution is optimal; `UnprovenError` says why there is none.
 
     The proof is the `certificate` of a document in a certificate file (`caspr.proof.certificate`).
     """
     if solution.status is not Status.OPTIMAL:
-        return None
+        raise UnprovenError("it is not proven optimal")
     proving = _ProofWriter(SolveState(instance, Watch.of(limits), memory or Memory()))
     try:
         proof = proving.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
-    except _UnprovenError:
-        return None
+    except ExpiredError:
+        raise UnprovenError(NO_TIME) from None
     chains = [_plain(chain) for chain in solution.partitions[0]]
     return {"value": solution.value, "chains": chains, **proof}
 
@@ -76,7 +79,7 @@ class _ProofWriter:
     def _cost(self, branch: Branch) -> int:
         relaxed = self._relaxed(branch)
         if not relaxed.proven:
-            raise _UnprovenError
+            raise UnprovenError(NO_TIME)
         return relaxed.bound + branch.penalty
 
     def _relaxed(self, branch: Branch) -> Relaxed:
@@ -89,11 +92,11 @@ class _ProofWriter:
         state, cost = self.state, self._cost(branch)
         offence = offending(state, branch, self._relaxed(branch), reach)
         if offence is None:
-            raise _UnprovenError
+            raise UnprovenError(NO_TIME)
         here = region(state, branch, offence.bundle)
         settled = settle_region(state, branch, here)
         if state.watch.expired():
-            raise _UnprovenError
+            raise UnprovenError(NO_TIME)
         if settled.bound > cost:
             cases = [
                 {"with": _plain(way.others), **self.prove(way.branch, here, settled.bound)}
@@ -127,15 +130,26 @@ class _ProofWriter:
         forbidden = [(one, two) for one, two in forbidden if one in home and home[one] == home.get(two)]
         return {"conflicts": [_plain(pair) for pair in forbidden], "parts": [*regions.values(), *proofs]}
 
+    def _proof_of(self, part: Part, goal: int) -> Proof:
+        size = part.problem.size
+        if not part.demands and part.problem.ceiling <= goal:
+            return {"shift": 0, "stars": []}
+        if size > LARGEST:
+            raise UnprovenError(
+                f"found a part of {size:,} kinds of mentions that cannot be divided, expected at most "
+                f"{LARGEST:,} for a proof"
+            )
+        if not fits(size, self.state.watch):
+            raise UnprovenError(NO_TIME)
+        proof = prove_demanding(part.demanding, np.arange(size), goal, self.state.watch)
+        if proof is None:
+            raise UnprovenError(NO_TIME)
+        return proof
+
     def _part(self, part: Part, goal: int) -> Proof:
         """Prove that a part gains no more than a goal."""
         if (part.key, goal) not in self.proofs:
-            if not fits(part.problem.size, self.state.watch):
-                raise _UnprovenError
-            proof = prove_demanding(part.demanding, np.arange(part.problem.size), goal, self.state.watch)
-            if proof is None:
-                raise _UnprovenError
-            self.proofs[part.key, goal] = proof
+            self.proofs[part.key, goal] = self._proof_of(part, goal)
         written: Proof = {"nodes": [_plain(node) for node in part.nodes]}
         if part.demands:
             written["needs"] = [demand.home for demand in part.demands]

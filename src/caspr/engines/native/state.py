@@ -224,7 +224,14 @@ def _exactly_demanding(
         return _quickly_demanding(state, part)
     whole = part.demanding
     stars = before.partner_cuts.within(places, whole)
-    start = Start(cuts=cuts, partner_cuts=stars, on_bound=state.on_bound)
+    known = state.provisional.get(part.key)
+    start = Start(
+        cuts=cuts,
+        partner_cuts=stars,
+        on_bound=state.on_bound,
+        on_found=state.on_found,
+        known=known if isinstance(known, PartnerOutcome) else None,
+    )
     return search_demanding(whole, state.watch, start)
 
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from caspr.errors import FormatError
 from caspr.formats.brat.ann import Lines, Link, Mention
 from caspr.formats.options import ReadOptions
+from caspr.formats.text_layer.relation_names import means_coreference
 from caspr.formats.text_layer.standoff import Marked
 from caspr.text.grouping import Groups
 
-_COREFERENCE = re.compile(r"coref|identi|ident$|equiv|same|anaph", re.IGNORECASE)
 ENTITY = re.compile(r".+-[0-9]+")
 GOLD_NOTE = re.compile(r"^#[0-9]+\tCasprGold [A-Z][0-9]+\t.*$", re.MULTILINE)
 """The note on the first mention of a file that is the result of an adjudication."""
@@ -73,9 +73,7 @@ def entity_names(layout: BratLayout) -> dict[str, str]:
 def _expresses_chains(link: Link, relations: Sequence[str]) -> bool:
     if link.id.startswith("E"):
         return bool(_LINK_EVENT.search(link.type)) or any(name == "next" for name, _ in link.roles[1:])
-    if relations:
-        return link.type.lower() in {name.lower() for name in relations}
-    return link.id == "*" or bool(_COREFERENCE.search(link.type))
+    return (link.id == "*" and not relations) or means_coreference([link.type], relations)
 
 
 def _refuse_odd(link: Link, lines: Lines, source: str) -> None:

@@ -162,7 +162,12 @@ def _refuse_review(block: Block, source: str) -> None:
     """Refuse a review file: its result would vote as an annotator."""
     for line in block.before:
         if line.text.startswith("# caspr review:"):
-            raise FormatError(source, line.number, "a review file", "an annotator's file; use `caspr redo`")
+            raise FormatError(
+                source,
+                line.number,
+                "a review file",
+                "an annotator's file; `caspr redo`, `review` and `report` read it",
+            )
 
 
 def _ragged(rows: _Rows, document: Document) -> Iterator[Finding]:

@@ -8,22 +8,21 @@
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from caspr.formats.format import Each, Format, whole
+from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import (
-    GOLD_FIELD,
     LineFault,
+    LineSource,
+    ObjectLayout,
     pairs_of,
-    read_objects,
+    readers,
     text_of,
     with_gold,
+    writer,
 )
 from caspr.formats.losses import lost_edges, lost_entities, lost_marks
-from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, plan, wide_pieces
 from caspr.text.document import Annotation, Document
@@ -33,14 +32,8 @@ _STRINGS = "clusters_strings"
 _EXAMPLE = '{"text": "A girl sang", "clusters": [[[0, 6]]]}'
 
 
-@dataclass(frozen=True)
-class FastcorefLayout:
+class FastcorefLayout(ObjectLayout):
     """The object of a document."""
-
-    fields: dict[str, Any]
-    """The whole object."""
-    key: str
-    """The field with the clusters."""
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -53,34 +46,17 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     )
 
 
-def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
-    """Read one annotator's file."""
-    return whole(read_each(path, annotator, options))
-
-
-def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:
-    """Yield each document's name with its annotation, or with what is wrong with it."""
-    who = path.stem if annotator is None else annotator
-    key = (options.layer if options else None) or "clusters"
-
-    def make(fields: dict[str, Any], line: int) -> Annotation:
-        text = fields.get("text")
-        if not isinstance(text, str):
-            raise LineFault("no text", _EXAMPLE)
-        clusters = pairs_of(fields.get(key) or [], len(text), key)
-        name = text_of(fields, "doc_key", str(line))
-        document = Document(name, (), source=str(path), layout=FastcorefLayout(fields, key))
-        marked = [Marked(str(n), (pair,)) for n, cluster in enumerate(clusters, 1) for pair in cluster]
-        ends = [place for place, sign in enumerate(text) if sign == "\n"]
-        annotation = annotate(document, who, Text(text, None, ends), marked)
-        return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
-
-    return read_objects(path, make, name="doc_key", example=_EXAMPLE)
-
-
-def write(annotations: Iterable[Annotation]) -> str:
-    """Write annotations, each with the other fields of the object it was read from."""
-    return "".join(f"{_line(annotation)}\n" for annotation in annotations)
+def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
+    text = fields.get("text")
+    if not isinstance(text, str):
+        raise LineFault("no text", _EXAMPLE)
+    key = source.layer or "clusters"
+    clusters = pairs_of(fields.get(key) or [], len(text), key)
+    name = text_of(fields, "doc_key", str(source.line))
+    document = Document(name, (), source=source.path, layout=FastcorefLayout(fields, key))
+    marked = [Marked(str(n), (pair,)) for n, cluster in enumerate(clusters, 1) for pair in cluster]
+    ends = [place for place, sign in enumerate(text) if sign == "\n"]
+    return annotate(document, source.annotator, Text(text, None, ends), marked)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
@@ -107,12 +83,13 @@ def _line(annotation: Annotation) -> str:
     return json.dumps(with_gold(fields, annotation), ensure_ascii=False)
 
 
+read, read_each = readers(_annotation, name="doc_key", example=_EXAMPLE)
 FORMAT = Format(
     name="fastcoref",
     suffixes=(".fastcoref.jsonlines", ".fastcoref.jsonl"),
     detect=detect,
     read=read,
-    write=write,
+    write=writer(_line),
     losses=losses,
     many_documents=True,
     shared_suffixes=(".jsonlines", ".jsonl"),

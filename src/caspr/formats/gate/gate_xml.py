@@ -33,6 +33,7 @@ Values = Mapping[str, tuple[Marked, str]]
 def read_xml(data: bytes, source: str) -> Gate:
     """Read a file, or raise `FormatError`."""
     markup = parse(data, source)
+    _number(markup)
     text, nodes = _text(markup)
     sets: dict[str, list[GateAnnotation]] = {}
     for whole in markup.root.named("AnnotationSet"):
@@ -89,6 +90,16 @@ def _text(markup: Markup) -> tuple[str, dict[str, int]]:
             raise markup.refuse(node, f"node {quoted(id)} for the second time", "each node once")
         nodes[id] = node.offset
     return whole.text, nodes
+
+
+def _number(markup: Markup) -> None:
+    """Give a number to annotations without one, as old versions of GATE wrote; none of them is a mention."""
+    every = [one for whole in markup.root.named("AnnotationSet") for one in whole.named("Annotation")]
+    bare = [one for one in every if "Id" not in one.attributes and _matches(one) is None]
+    taken = {one.attributes.get("Id") for one in every}
+    fresh = (str(number) for number in count() if str(number) not in taken)
+    for one, id in zip(bare, fresh, strict=False):
+        one.attributes["Id"] = id
 
 
 def _name(element: Element) -> str:

@@ -4,15 +4,17 @@ A line that is malformed does not affect the others. `caspr_gold` is true in the
 the result of an adjudication.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.containers.json import parse_kept
-from caspr.formats.format import Each
+from caspr.formats.format import Each, whole
 from caspr.formats.messages import quoted
+from caspr.formats.options import ReadOptions
 from caspr.text.document import Annotation
 
 GOLD_FIELD = "caspr_gold"
@@ -25,6 +27,66 @@ class LineFault(Exception):  # noqa: N818
 
 Make = Callable[[dict[str, Any], int], Annotation]
 """Makes the annotation of an object and the number of its line, or raises `LineFault`."""
+
+
+class LineSource(NamedTuple):
+    """Where an object comes from."""
+
+    path: str
+    """Its file."""
+    line: int
+    """Its line."""
+    annotator: str
+    """Whose work it is."""
+    layer: str | None
+    """The field with the clusters, if the user names it."""
+
+
+@dataclass(frozen=True)
+class ObjectLayout:
+    """The object of a document; each format has a class of its own for it."""
+
+    fields: dict[str, Any]
+    """The whole object."""
+    key: str
+    """The field with the clusters."""
+
+
+Read = Callable[[Path, str | None, ReadOptions | None], list[Annotation]]
+ReadEach = Callable[[Path, str | None, ReadOptions | None], Iterator[Each]]
+
+
+def readers(
+    make: Callable[[dict[str, Any], LineSource], Annotation], *, name: str, example: str
+) -> tuple[Read, ReadEach]:
+    """Return the functions that read a file whole and one by one, from one that reads an object.
+
+    Whether it is the result of an adjudication is read here.
+    """
+
+    def read_each(
+        path: Path, annotator: str | None = None, options: ReadOptions | None = None
+    ) -> Iterator[Each]:
+        who = path.stem if annotator is None else annotator
+        layer = options.layer if options else None
+
+        def made(fields: dict[str, Any], line: int) -> Annotation:
+            annotation = make(fields, LineSource(str(path), line, who, layer))
+            return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
+
+        return read_objects(path, made, name=name, example=example)
+
+    def read(
+        path: Path, annotator: str | None = None, options: ReadOptions | None = None
+    ) -> list[Annotation]:
+        return whole(read_each(path, annotator, options))
+
+    return read, read_each
+
+
+def writer(line: Callable[[Annotation], str]) -> Callable[[Iterable[Annotation]], str]:
+    """Return the function that writes a file, from one that writes a line."""
+    return lambda annotations: "".join(f"{line(annotation)}\n" for annotation in annotations)
 
 
 def read_objects(path: Path, make: Make, *, name: str, example: str) -> Iterator[Each]:

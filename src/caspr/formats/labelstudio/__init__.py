@@ -5,9 +5,9 @@
       {"type": "relation", "from_id": "b", "to_id": "a", "labels": ["Coreference"]}]}]}]
 
 1. A task is a document, called as its data say (`doc_key`, `name`, `title`, `filename`), or by its number.
-   Its text is the field `text` of its data, or the only text there.
-2. Who completed an annotation is the annotator. Cancelled annotations are left out, and of several by one
-   person the last counts.
+   Its text is the field `text` of its data, or the one that regions are in, or the only text there.
+2. Who completed an annotation is the annotator; `--layer predictions` reads what models predicted instead.
+   Cancelled annotations are left out, and of several by one person the last counts.
 3. A region with a start and an end is a mention; relations link mentions: those of the types that
    `--relation` names, else those without a type and those named like coreference. A mention that is linked
    to nothing is a chain of one.
@@ -25,7 +25,8 @@ from caspr.formats.labelstudio.writing import losses, write
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith(("[", "{")) and '"annotations"' in head and '"result"' in head
+    works = ('"annotations"', '"completions"', '"predictions"')
+    return head.lstrip().startswith(("[", "{")) and '"result"' in head and any(name in head for name in works)
 
 
 FORMAT = Format(

@@ -1,6 +1,5 @@
 """Read Label Studio: tasks, whose annotations they have, and the regions and relations of each."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from caspr.formats.containers.json import parse_value
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, Units
+from caspr.formats.text_layer.relation_names import means_coreference
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note, times, warning
@@ -20,7 +20,8 @@ from caspr.text.grouping import Groups
 GOLD_FIELD = "caspr_gold"
 """True in an annotation that is the result of an adjudication."""
 _EXPECTED = "a list of tasks, as Label Studio exports them as JSON"
-_COREFERENCE = re.compile(r"coref|identi|ident$|same|anaph|antecedent", re.IGNORECASE)
+_PREDICTIONS = "predictions"
+"""The field of a task with what a model said; as a layer, it is read in place of annotations."""
 _NAMES = ("doc_key", "name", "title", "filename", "file_name")
 
 
@@ -39,7 +40,7 @@ class LabelStudioLayout:
     marked: tuple[Marked, ...]
     """The mentions."""
     relations: tuple[dict[str, Any], ...]
-    """The relations that link mentions."""
+    """The relations that link mentions; none if the task has no such annotation, as with predictions."""
 
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
@@ -49,7 +50,8 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     tasks = [tasks] if isinstance(tasks, dict) else tasks
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise FormatError(source, None, "no list of tasks", _EXPECTED)
-    given = [(task, place, work) for task in tasks for place, work in _works(task, source)]
+    predicted = options is not None and options.layer == _PREDICTIONS
+    given = [(task, place, work) for task in tasks for place, work in _works(task, source, predicted)]
     people = {_person(work) for _, _, work in given}
     alone = len(people) < 2
     single = path.stem if annotator is None else annotator
@@ -69,7 +71,10 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
             odd = _odd(task, own, source) if place == min(last.values()) else []
             found.append(_annotation(task, place, work, _Reader(source, name, who, alone, options), odd))
     if not found:
-        raise FormatError(source, None, "no annotations", "tasks with annotations: is this the right export?")
+        expected = "tasks with annotations: is this the right export?"
+        if any(task.get(_PREDICTIONS) for task in tasks):
+            expected = f"tasks with annotations; --layer {_PREDICTIONS} reads what a model predicted"
+        raise FormatError(source, None, "no annotations", expected)
     return found
 
 
@@ -84,9 +89,11 @@ class _Reader:
     options: ReadOptions | None
 
 
-def _works(task: dict[str, Any], source: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the annotations of a task that were not cancelled."""
-    works = task.get("annotations", task.get("completions", []))
+def _works(
+    task: dict[str, Any], source: str, predicted: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the annotations of a task that were not cancelled, or its predictions."""
+    works = task.get(_PREDICTIONS, []) if predicted else task.get("annotations", task.get("completions", []))
     if not isinstance(works, list) or not all(isinstance(work, dict) for work in works):
         raise FormatError(source, None, f"task {task.get('id')!r} without a list of annotations", _EXPECTED)
     for place, work in enumerate(works):
@@ -94,12 +101,13 @@ def _works(task: dict[str, Any], source: str) -> Iterator[tuple[int, dict[str, A
         if not isinstance(result, list) or not all(isinstance(one, dict) for one in result):
             raise FormatError(source, None, f"task {task.get('id')!r} with a malformed result", _EXPECTED)
         if work.get("was_cancelled") is not True:
-            yield place, work
+            # A prediction is no annotation of the task: written back, it is added to them.
+            yield place + len(task.get("annotations", ())) if predicted else place, work
 
 
 def _person(work: Mapping[str, Any]) -> str:
     """Name who completed an annotation."""
-    who = work.get("completed_by")
+    who = work.get("completed_by", work.get("created_username", work.get("model_version")))
     if isinstance(who, dict):
         who = who.get("email") or who.get("username") or who.get("id")
     return "" if who is None else str(who)
@@ -125,46 +133,90 @@ def _odd(task: Mapping[str, Any], own: Sequence[tuple[int, dict[str, Any]]], sou
     return odd
 
 
-def text_of(task: Mapping[str, Any], source: str) -> str:
-    """Return the text of a task."""
+def text_of(task: Mapping[str, Any], regions: Sequence[Mapping[str, Any]], source: str) -> str:
+    """Return the text of a task: the field `text`, or the one that regions are in, or the only one."""
     data = task.get("data")
-    texts = (
-        {name: value for name, value in data.items() if isinstance(value, str)}
-        if isinstance(data, dict)
-        else {}
-    )
+    every = data.items() if isinstance(data, dict) else ()
+    texts = {name: value for name, value in every if isinstance(value, str) and name not in _NAMES}
     if "text" in texts:
         return texts["text"]
-    others = [value for name, value in texts.items() if name not in _NAMES]
-    if len(others) != 1:
-        found = f"task {task.get('id')!r} with {times(len(others), 'text')}"
-        raise FormatError(source, None, found, "a field `text` in its data")
-    return others[0]
+    meant = {str(one.get("source", one.get("to_name", ""))).removeprefix("$") for one in regions}
+    fits = [name for name, text in texts.items() if regions and all(_repeats(one, text) for one in regions)]
+    chosen = [name for name in texts if name in meant] or fits or list(texts)
+    if len(chosen) != 1:
+        shown = f"{times(len(chosen), 'text')} ({', '.join(chosen)})" if chosen else "no text"
+        raise FormatError(source, None, f"task {task.get('id')!r} with {shown}", "a field `text` in its data")
+    return texts[chosen[0]]
+
+
+def _repeats(one: Mapping[str, Any], text: str) -> bool:
+    """Return whether a text has at the place of a region what the region says."""
+    value = one["value"]
+    return bool(text[max(value["start"], 0) : max(value["end"], 0)] == value.get("text"))
+
+
+def _refuse_other_places(results: Sequence[Mapping[str, Any]], task: Mapping[str, Any], source: str) -> None:
+    """Refuse regions whose places are paths in HTML or numbers of paragraphs, not places in a text."""
+    values = [one["value"] for one in results if isinstance(one.get("value"), dict)]
+    other = [value for value in values if isinstance(value.get("start"), str) and "endOffset" in value]
+    if other:
+        found = f"task {task.get('id')!r} with {times(len(other), 'region')} in HTML or in paragraphs"
+        expected = "regions of a plain text: the tag Text in the labelling configuration"
+        raise FormatError(source, None, found, expected)
+    for one in results:
+        value = one.get("value")
+        # Regions of sound have places in seconds, and no text.
+        if (
+            isinstance(value, dict)
+            and isinstance(value.get("text"), str)
+            and "start" in value
+            and not _is_region(one)
+        ):
+            found = f"region {quoted(str(one.get('id')))} from {value['start']!r} to {value.get('end')!r}"
+            raise FormatError(source, None, found, "whole numbers")
 
 
 def _annotation(
     task: dict[str, Any], place: int, work: dict[str, Any], reader: _Reader, odd: Sequence[Finding]
 ) -> Annotation:
-    text = text_of(task, reader.source)
-    regions = [one for one in work.get("result", []) if _is_region(one)]
+    results = work.get("result", [])
+    _refuse_other_places(results, task, reader.source)
+    regions = _regions(results, reader.source)
+    text = text_of(task, regions, reader.source)
     units = _counts_units(text, regions)
     extents = {str(one.get("id")): _extent(one, text, units, reader.source) for one in regions}
     wanted = reader.options.relations if reader.options else ()
-    relations = [one for one in work.get("result", []) if one.get("type") == "relation"]
-    links = tuple(one for one in relations if _links(one, wanted))
+    relations = [one for one in results if one.get("type") == "relation"]
+    others = {str(one.get("id")) for one in results} - extents.keys()
+    links = tuple(one for one in relations if _links(one, wanted) and not _ends(one) & others)
     heads = _heads(extents, links, reader.source)
     marked = tuple(
         Marked(heads[str(one.get("id"))], (extents[str(one.get("id"))],), _label(one), str(one.get("id")))
         for one in regions
     )
-    layout = LabelStudioLayout(task, place, reader.alone, units, marked, links)
-    others = sorted({label for one in relations for label in one.get("labels") or ()})
-    layers = tuple(f"relation {label}" for label in others)
+    stored = links if place < len(task.get("annotations", ())) else ()
+    layout = LabelStudioLayout(task, place, reader.alone, units, marked, stored)
+    labels = sorted({str(label) for one in relations for label in one.get("labels") or ()})
+    layers = tuple(f"relation {label}" for label in labels)
     document = Document(reader.name, (), source=reader.source, layout=layout, layers=layers)
     ends = [at for at, sign in enumerate(text) if sign == "\n"]
     facts = EntityFacts(labels_are_types=True)
     made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
     return replace(made, adjudicated=work.get(GOLD_FIELD) is True)
+
+
+def _regions(results: Sequence[Mapping[str, Any]], source: str) -> list[Mapping[str, Any]]:
+    """Return the regions of a text; a note or choice about a region has its id and its place, too."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for one in sorted(
+        filter(_is_region, results), key=lambda one: not str(one.get("type")).endswith("labels")
+    ):
+        first = found.setdefault(str(one.get("id")), one)
+        if any(first["value"][end] != one["value"][end] for end in ("start", "end")):
+            raise FormatError(
+                source, None, f"region {quoted(str(one.get('id')))} at two places", "each id once"
+            )
+    return list(found.values())
 
 
 def _is_region(one: Mapping[str, Any]) -> bool:
@@ -202,9 +254,12 @@ def _label(one: Mapping[str, Any]) -> str:
 
 def _links(one: Mapping[str, Any], wanted: Sequence[str]) -> bool:
     labels = [str(label) for label in one.get("labels") or ()]
-    if wanted:
-        return bool({label.lower() for label in labels} & {name.lower() for name in wanted})
-    return not labels or any(_COREFERENCE.search(label) for label in labels)
+    return (not labels and not wanted) or means_coreference(labels, wanted)
+
+
+def _ends(link: Mapping[str, Any]) -> set[str]:
+    """Return the ids of what a relation links; regions of images, for example, may be among them."""
+    return {str(link.get(name)) for name in ("from_id", "to_id")}
 
 
 def _heads(extents: Mapping[str, Extent], links: Sequence[Mapping[str, Any]], source: str) -> dict[str, str]:

@@ -152,7 +152,8 @@ def _find(path: Path, paths: Markup | None, folder: str, usual: str, file: str) 
 def _inside(path: Path, place: str) -> Path:
     """Return a file of the project, or refuse one outside its folder."""
     if place.startswith("/") or ".." in place.split("/") or "\0" in place:
-        raise FormatError(str(path), None, f"the path {quoted(place)}", "files below the project's folder")
+        expected = "files below the project's folder: move them there, and change common_paths.xml"
+        raise FormatError(str(path), None, f"the path {quoted(place)}", expected)
     return path.parent / place
 
 

@@ -10,12 +10,13 @@ from caspr.errors import InputError
 from caspr.formats.chain_ids import keep_ids
 from caspr.formats.containers.xml import Edit, attributes, edited, gold_edits, parse, with_attribute
 from caspr.formats.losses import lost_entities, lost_marks
+from caspr.formats.mmax.pointers import NONE, pointer_values
 from caspr.formats.mmax.project import fresh_project
-from caspr.formats.mmax.reading import NO_CHAIN, MmaxLayout
+from caspr.formats.mmax.reading import MmaxLayout
 from caspr.formats.naming import collect, stem
 from caspr.formats.text_layer.cut_words import whole_words, widened
 from caspr.text.document import Annotation, Mark, Span
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, times, warning
 
 _GOLD = "gold"
 
@@ -28,7 +29,13 @@ def write(annotations: Iterable[Annotation]) -> dict[str, str | bytes]:
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     marks = lost_marks(annotation, labels=False, gaps=True)
-    return (*marks, *widened(annotation), *lost_entities(annotation))
+    lost = (*marks, *widened(annotation), *lost_entities(annotation))
+    layout = annotation.document.layout
+    alone = len(annotation.singletons)
+    if not alone or not isinstance(layout, MmaxLayout) or not layout.pointers:
+        return lost
+    message = f"{times(alone, 'chain')} of one not written, because chains are pointers here"
+    return (*lost, warning("lost-singletons", message, count=alone, where=annotation.annotator))
 
 
 def _files(annotation: Annotation) -> Iterator[tuple[str, str | bytes]]:
@@ -82,18 +89,35 @@ def _level(annotation: Annotation, layout: MmaxLayout) -> bytes:
     numbers = (one.attributes.get("id", "").rpartition("_")[2] for one in markup.root.named("markable"))
     first = max((int(number) for number in numbers if number.isascii() and number.isdecimal()), default=0) + 1
     fresh = (f"markable_{number}" for number in count(first))
-    values: dict[str, str] = {}
-    new: list[str] = []
+    chains: dict[str, list[str]] = {chain.id: [] for chain in renamed}
+    used: set[str] = set()
+    made: dict[str, tuple[Span, ...]] = {}
     for chain in renamed:
         for span in chain.mentions:
             pieces = annotation.marks.get(span, Mark()).pieces or (span,)
-            free = [one for one in known.get(span, ()) if one[0] not in values]
+            free = [one for one in known.get(span, ()) if one[0] not in used]
             same = [one for one in free if one[1] == chain.id] or [one for one in free if one[2] == pieces]
-            if same:
-                values[same[0][0]] = chain.id
-            else:
-                new.append(_markable(next(fresh), pieces, chain.id, layout))
+            if span == chain.mentions[-1] and all(
+                ":" in one for one in (*chains[chain.id], *(o[0] for o in same[:1]))
+            ):
+                same = []  # Only markables of the level itself can point.
+            id = same[0][0] if same else next(fresh)
+            used.add(id)
+            chains[chain.id].append(id)
+            if not same:
+                made[id] = pieces
+    values = _values(layout, chains)
+    new = [_markable(id, pieces, values[id], layout) for id, pieces in made.items()]
     return edited(markup, [*_edits(layout, values, new), *gold_edits(markup, annotation.adjudicated)])
+
+
+def _values(layout: MmaxLayout, chains: dict[str, list[str]]) -> dict[str, str]:
+    """Return the attribute of each markable in a chain."""
+    if not layout.pointers:
+        return {id: chain for chain, ids in chains.items() for id in ids}
+    every = layout.level.markup.root.named("markable")
+    before = {one.attributes["id"]: one.attributes.get(layout.attribute, "") for one in every}
+    return pointer_values(list(chains.values()), before)
 
 
 def _markable(id: str, pieces: Sequence[Span], chain: str, layout: MmaxLayout) -> str:
@@ -116,7 +140,7 @@ def _edits(layout: MmaxLayout, values: dict[str, str], new: Sequence[str]) -> It
     for one in root.named("markable"):
         before = one.attributes.get(layout.attribute)
         after = values.get(one.attributes["id"], "empty" if before is not None else None)
-        if after is not None and after != before and not (after == "empty" and before in NO_CHAIN):
+        if after is not None and after != before and not (after == "empty" and before in (None, *NONE)):
             yield with_attribute(markup, one, layout.attribute, after)
         if not layout.alone and "mmax_level" in one.attributes:
             yield with_attribute(markup, one, "mmax_level", _GOLD)

@@ -9,17 +9,15 @@
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from caspr.formats.format import Each, Format, whole
-from caspr.formats.jsonlines.lines import GOLD_FIELD, LineFault, read_objects, text_of, with_gold
+from caspr.formats.format import Format
+from caspr.formats.jsonlines.lines import LineFault, LineSource, readers, text_of, with_gold, writer
 from caspr.formats.losses import lost_entities, lost_marks
 from caspr.formats.messages import quoted
-from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import mend
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
@@ -42,22 +40,7 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return head.lstrip().startswith("{") and f'"{_KEY}"' in head
 
 
-def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
-    """Read one annotator's file."""
-    return whole(read_each(path, annotator, options))
-
-
-def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
-    """Yield each document's name with its annotation, or with what is wrong with it."""
-    who = path.stem if annotator is None else annotator
-
-    def make(fields: dict[str, Any], line: int) -> Annotation:
-        return _annotation(fields, line, str(path), who)
-
-    return read_objects(path, make, name="id", example=_EXAMPLE)
-
-
-def _annotation(fields: dict[str, Any], line: int, source: str, who: str) -> Annotation:
+def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
     sentences = fields.get("sentences")
     good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
     if not good or not all(isinstance(word, str) for one in sentences or () for word in one):
@@ -77,17 +60,16 @@ def _annotation(fields: dict[str, Any], line: int, source: str, who: str) -> Ann
     ]
     ends = tuple(sorted({end for end in starts[1:] if end}))
     document = Document(
-        text_of(fields, "id", str(line)),
+        text_of(fields, "id", str(source.line)),
         words,
         None,
-        source,
-        (line,) * len(words),
+        source.path,
+        (source.line,) * len(words),
         PrecoLayout(fields),
         sentence_ends=ends,
     )
     mentions = [Marked(chain, ()) for chain, _ in marked]
-    annotation = assemble(document, who, mentions, [(span,) for _, span in marked])
-    return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
+    return assemble(document, source.annotator, mentions, [(span,) for _, span in marked])
 
 
 def _span(mention: object, starts: list[int]) -> Span:
@@ -104,17 +86,13 @@ def _span(mention: object, starts: list[int]) -> Span:
     return Span(starts[sentence] + first + 1, starts[sentence] + behind)
 
 
-def write(annotations: Iterable[Annotation]) -> str:
-    """Write annotations, each with the other fields of the object it was read from."""
-    return "".join(f"{_line(mend(annotation))}\n" for annotation in annotations)
-
-
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     return (*lost_marks(annotation, labels=False, gaps=False), *lost_entities(annotation))
 
 
-def _line(annotation: Annotation) -> str:
+def _line(given: Annotation) -> str:
+    annotation = mend(given)
     document, layout = annotation.document, annotation.document.layout
     fields = dict(layout.fields) if isinstance(layout, PrecoLayout) else {}
     crossed = {
@@ -135,12 +113,13 @@ def _mention(span: Span, ends: list[int], starts: list[int]) -> list[int]:
     return [sentence, span.start - 1 - starts[sentence], span.end - starts[sentence]]
 
 
+read, read_each = readers(_annotation, name="id", example=_EXAMPLE)
 FORMAT = Format(
     name="preco",
     suffixes=(".preco.jsonl",),
     detect=detect,
     read=read,
-    write=write,
+    write=writer(_line),
     losses=losses,
     many_documents=True,
     shared_suffixes=(".jsonl", ".jsonlines", ".json"),

@@ -4,6 +4,7 @@
     # caspr cells: 1-3 6-6 in 2 by "Ann" at 2026-11-17T09:30:05Z    for mentions that enforced cells express
     # caspr empty: 5 by "Ann" at 2026-11-17T09:30:05Z               for tokens that enforced cells leave empty
     # caspr done: by "Ann" at 2026-11-17T09:30:05Z                  Ann has nothing more to decide here
+    ... at 2026-11-17T09:30:05Z category "boundary" confidence low  what it corrects, and how sure Ann is
 
 1. `cells` and `empty` decide nothing: the cells do. They keep apart what was decided at different times, and
    one whose cells are not there any more is ignored.
@@ -17,18 +18,23 @@ from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
 from caspr.formats.messages import quoted
-from caspr.task.authorship import Authorship
+from caspr.task.authorship import CONFIDENCES, Authorship
 from caspr.task.decisions import Statement
+from caspr.task.names import EntityName
 from caspr.text.printable import is_encodable
 
 CELLS, EMPTY, DONE = "cells", "empty", "done"
 """The keywords of lines that only say who did something."""
 _SUFFIX = re.compile(
     r'(?P<rest>.*?)(?:\s+|^)by\s+(?P<who>"(?:[^"\\]|\\.)*")\s+at\s+'
-    r"(?P<when>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)\s*",
+    r"(?P<when>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)"
+    r'(?:\s+category\s+(?P<category>"(?:[^"\\]|\\.)*"))?(?:\s+confidence\s+(?P<confidence>\w+))?\s*',
     re.DOTALL,
 )
-_EXPECTED = '`by "name" at 2026-11-17T09:30:05Z` at the end of the line'
+_EXPECTED = (
+    '`by "name" at 2026-11-17T09:30:05Z` at the end of the line, with `category "..."` and '
+    f"`confidence {'|'.join(CONFIDENCES)}` behind it or not"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Authors:
     """What enforced cells express, one decision each: mentions in a chain."""
     empty: tuple[tuple[tuple[int, ...], Authorship], ...] = ()
     """The tokens that enforced cells leave empty, one decision each."""
+    names: Mapping[EntityName, Authorship] = field(default_factory=dict)
+    """Who named each entity."""
     done: Authorship | None = None
     """Who has said that nothing is left to decide."""
 
@@ -53,8 +61,13 @@ def signed(line: str, made: Authorship | None) -> str:
     """Put the author behind a line."""
     if made is None:
         return line
-    who = json.dumps(made.who, ensure_ascii=not made.who.isprintable())
-    return f"{line} by {who} at {made.when}"
+    category = f" category {_quoted(made.category)}" if made.category else ""
+    confidence = f" confidence {made.confidence}" if made.confidence else ""
+    return f"{line} by {_quoted(made.who)} at {made.when}{category}{confidence}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def split_signature(rest: str, source: str, line: int) -> tuple[str, Authorship | None]:
@@ -64,13 +77,21 @@ def split_signature(rest: str, source: str, line: int) -> tuple[str, Authorship 
         if re.search(r"(?:^|\s)by\s", rest):
             raise FormatError(source, line, quoted(rest.strip()), _EXPECTED)
         return rest, None
+    confidence = found["confidence"] or ""
+    if confidence and confidence not in CONFIDENCES:
+        raise FormatError(source, line, f"confidence {quoted(confidence)}", _EXPECTED)
+    who, category = (_unquoted(one or '""', source, line) for one in (found["who"], found["category"]))
+    return found["rest"], Authorship(who, found["when"], category, confidence)
+
+
+def _unquoted(text: str, source: str, line: int) -> str:
     try:
-        who = json.loads(found["who"], strict=False)
+        value = str(json.loads(text, strict=False))
     except ValueError:
-        who = "\ud800"
-    if not is_encodable(who):
-        raise FormatError(source, line, quoted(found["who"]), f"{_EXPECTED}, with a name that is JSON")
-    return found["rest"], Authorship(who, found["when"])
+        value = "\ud800"
+    if not is_encodable(value):
+        raise FormatError(source, line, quoted(text), f"{_EXPECTED}, with texts that are JSON")
+    return value
 
 
 def author_lines(authors: Authors) -> list[str]:

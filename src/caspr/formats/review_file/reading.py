@@ -17,6 +17,7 @@ from caspr.formats.columns.table import split_columns
 from caspr.formats.containers.json import parse_object
 from caspr.formats.messages import quoted
 from caspr.formats.review_file.enforced import enforced_decisions
+from caspr.formats.review_file.names import is_name, read_names, result_homes
 from caspr.formats.review_file.review import HEADER, OLDEST, Review
 from caspr.formats.review_file.statements import read_authors, read_statements
 from caspr.task.settings.stored import VERSION, upgrade
@@ -71,7 +72,7 @@ def _review(block: Block, source: str) -> Review:
     lines = tuple([number for number, _ in rows])
     document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
     aliases = read_aliases(block.before, source)
-    said = read_entities(block.before, source)
+    said = read_entities((line for line in block.before if not is_name(line)), source)
     annotations = []
     for number, name in enumerate(header.annotators):
         cells = [row[number - header.added] for _, row in rows]
@@ -79,10 +80,13 @@ def _review(block: Block, source: str) -> Review:
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
         annotations.append(Annotation.of(name, document, with_entities(given, said, number + 1), findings))
-    enforced = enforced_decisions(document, [row[-1].strip(" ") for _, row in rows], aliases.get(None, {}))
+    results, own = [row[-1].strip(" ") for _, row in rows], aliases.get(None, {})
+    enforced = enforced_decisions(document, results, own)
     statements, notes = read_statements(block.before, source, len(rows))
-    decisions = replace(enforced, statements=statements)
-    authors = read_authors(block.before, source, len(rows))
+    names = read_names(block.before, source, len(rows), annotations, lambda: result_homes(results, own))
+    decisions = replace(enforced, statements=statements, names=tuple(names))
+    signed = {name: made for name, made in names.items() if made is not None}
+    authors = replace(read_authors(block.before, source, len(rows)), names=signed)
     gold = Annotation("gold", document, ())
     return Review(gold, tuple(annotations), decisions, header.settings, notes, authors)
 

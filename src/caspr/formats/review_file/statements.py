@@ -3,8 +3,11 @@
     # caspr enforced: 1-3 6-6 in 2      these are mentions, in the chain called 2
     # caspr together: 1-3 6-6           these are mentions, in one chain, whichever that is
     # caspr exists: 5-5                 each of these is a mention, in some chain
+    # caspr mention: 5-5                this is a mention, in a chain or alone
+    # caspr alone: 5-5                  this is a mention, in no chain with others
     # caspr absent: 5-7                 none of these is a mention
     # caspr apart: 1-3 6-6              these two are not in one chain
+    # caspr nested: 1-3 3-3             these two may be in one chain, though one is inside the other
     # caspr note: {"mention": "5-7", "text": "ask Ann"}
 
 1. A mention is its first and its last token, numbered from 1 in each document.
@@ -47,8 +50,11 @@ _SHAPES = {
     StatementKind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
     StatementKind.TOGETHER: "`# caspr together: 1-3 6-6`, two or more mentions",
     StatementKind.EXISTS: "`# caspr exists: 5-5`, one or more mentions",
+    StatementKind.MENTION: "`# caspr mention: 5-5`, one or more mentions",
+    StatementKind.ALONE: "`# caspr alone: 5-5`, one or more mentions",
     StatementKind.ABSENT: "`# caspr absent: 5-7`, one or more mentions",
     StatementKind.APART: "`# caspr apart: 1-3 6-6`, two mentions",
+    StatementKind.NESTED: "`# caspr nested: 1-3 3-3`, two mentions",
 }
 _NOTE = '`# caspr note: {"mention": "5-7", "text": "..."}`, a text with a mention or null'
 
@@ -101,7 +107,7 @@ def read_authors(lines: Iterable[Line], source: str, tokens: int) -> Authors:
     cells: list[tuple[Statement, Authorship]] = []
     empty: list[tuple[tuple[int, ...], Authorship]] = []
     done = None
-    for line, keyword, rest in _ours(lines, ("review", "same-chain", "note")):
+    for line, keyword, rest in _ours(lines, ("review", "same-chain", "note", *KEYWORDS)):
         content, made = split_signature(rest, source, line.number)
         if made is None:
             continue
@@ -113,7 +119,7 @@ def read_authors(lines: Iterable[Line], source: str, tokens: int) -> Authors:
             cells.append((_statement(line, StatementKind.ENFORCED, content, source, tokens), made))
         elif keyword in list(StatementKind):
             statements[_statement(line, StatementKind(keyword), content, source, tokens)] = made
-    return Authors(statements, tuple(cells), tuple(empty), done)
+    return Authors(statements, tuple(cells), tuple(empty), done=done)
 
 
 def _ours(lines: Iterable[Line], others: Container[str] = _OTHERS) -> Iterator[tuple[Line, str, str]]:
@@ -136,17 +142,17 @@ def _statement(line: Line, kind: StatementKind, rest: str, source: str, tokens: 
             raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
         chain = words[-1]
         words = words[:-2]
-    mentions = [_mention(line, word, source, tokens, _SHAPES[kind]) for word in words]
+    mentions = [read_mention(line, word, source, tokens, _SHAPES[kind]) for word in words]
     statement = Statement.of(kind, mentions, chain)
-    least, most = {StatementKind.APART: (2, 2), StatementKind.TOGETHER: (2, tokens * tokens)}.get(
-        kind, (1, tokens * tokens)
-    )
+    least = 2 if kind in (StatementKind.APART, StatementKind.NESTED, StatementKind.TOGETHER) else 1
+    most = 2 if kind in (StatementKind.APART, StatementKind.NESTED) else tokens * tokens
     if not least <= len(statement.mentions) <= most:
         raise FormatError(source, line.number, quoted(line.text), _SHAPES[kind])
     return statement
 
 
-def _mention(line: Line, word: str, source: str, tokens: int, expected: str) -> Span:
+def read_mention(line: Line, word: str, source: str, tokens: int, expected: str) -> Span:
+    """Read back a mention that `spelled` wrote."""
     found = _MENTION.fullmatch(word)
     if found is None:
         raise FormatError(source, line.number, f"{quoted(word)} in {quoted(line.text)}", expected)
@@ -169,5 +175,5 @@ def _note(line: Line, rest: str, source: str, tokens: int) -> Note:
         raise FormatError(source, line.number, f"a note on {quoted(str(mention))}", _NOTE)
     who, when = data.get("by"), data.get("at")
     made = Authorship(who, when) if isinstance(who, str) and isinstance(when, str) else None
-    about = None if mention is None else _mention(line, mention, source, tokens, _NOTE)
+    about = None if mention is None else read_mention(line, mention, source, tokens, _NOTE)
     return Note(data["text"], about, made)

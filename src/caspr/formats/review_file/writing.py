@@ -16,6 +16,7 @@ from caspr.formats.columns.rows import (
 )
 from caspr.formats.columns.table import prefix_columns
 from caspr.formats.review_file.authors import NOBODY, Authors, author_lines
+from caspr.formats.review_file.names import name_lines
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
 from caspr.task.decisions import Decisions
@@ -119,7 +120,7 @@ def assemble(
         *author_lines(authors),
         *note_lines(notes),
         *prepared.aliases,
-        *entity_lines(chains),
+        *name_lines(chains, decisions.names, authors),
         *alias_lines(result.aliases),
     ]
     return write_document(prepared.document, header, cells, notes=True)

@@ -87,7 +87,9 @@ def _written(annotation: Annotation) -> str:
     lines = [_hidden_line(one) for one in hidden]
     gold = [GOLD_LINE] if annotation.adjudicated else []
     meta = [*known.meta, *gold, *lines]
-    return "".join(f"{line}\n" for line in (body, *meta))
+    # A reader takes the first byte order mark for that of the file: a text that begins with one gets two.
+    mark = "\ufeff" if body.startswith("\ufeff") else ""
+    return mark + "".join(f"{line}\n" for line in (body, *meta))
 
 
 def _hidden_line(one: Marked) -> str:

@@ -11,22 +11,21 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from caspr.formats.format import Each, Format, whole
+from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import (
-    GOLD_FIELD,
     LineFault,
+    LineSource,
+    ObjectLayout,
     pairs_of,
-    read_objects,
+    readers,
     text_of,
     with_gold,
+    writer,
 )
 from caspr.formats.losses import lost_entities, lost_marks
-from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.cut_words import mend
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
@@ -36,14 +35,8 @@ _KEYS = ("clusters", "span_clusters")
 _EXAMPLE = '{"document_id": ..., "cased_words": ["A", "girl"], "clusters": [[[0, 2]]]}'
 
 
-@dataclass(frozen=True)
-class WlcorefLayout:
+class WlcorefLayout(ObjectLayout):
     """The object of a document, and the field with its clusters."""
-
-    fields: dict[str, Any]
-    """The whole object."""
-    key: str
-    """The field with the clusters."""
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -51,29 +44,13 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return head.lstrip().startswith("{") and '"cased_words"' in head
 
 
-def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
-    """Read one annotator's file."""
-    return whole(read_each(path, annotator, options))
-
-
-def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:
-    """Yield each document's name with its annotation, or with what is wrong with it."""
-    who = path.stem if annotator is None else annotator
-    layer = options.layer if options else None
-
-    def make(fields: dict[str, Any], line: int) -> Annotation:
-        return _annotation(fields, line, str(path), who, layer)
-
-    return read_objects(path, make, name="document_id", example=_EXAMPLE)
-
-
-def _annotation(fields: dict[str, Any], line: int, source: str, who: str, layer: str | None) -> Annotation:
+def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
     words = fields.get("cased_words")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise LineFault("no list of cased_words", _EXAMPLE)
-    name = text_of(fields, "document_id", str(line))
+    name = text_of(fields, "document_id", str(source.line))
     part = fields.get("part_id")
-    key = layer or next((key for key in _KEYS if fields.get(key)), "clusters")
+    key = source.layer or next((key for key in _KEYS if fields.get(key)), "clusters")
     clusters = pairs_of(fields.get(key, []), len(words), key)
     if any(start == end for cluster in clusters for start, end in cluster):
         raise LineFault("a mention without words", "ends behind the last word")
@@ -81,8 +58,8 @@ def _annotation(fields: dict[str, Any], line: int, source: str, who: str, layer:
         name,
         tuple(words),
         str(part) if isinstance(part, (int, str)) and not isinstance(part, bool) else None,
-        source,
-        (line,) * len(words),
+        source.path,
+        (source.line,) * len(words),
         WlcorefLayout(fields, key),
         sentence_ends=_ends(fields.get("sent_id"), len(words)),
     )
@@ -90,8 +67,7 @@ def _annotation(fields: dict[str, Any], line: int, source: str, who: str, layer:
         (str(n), Span(start + 1, end)) for n, cluster in enumerate(clusters, 1) for start, end in cluster
     ]
     mentions = [Marked(chain, ()) for chain, _ in marked]
-    annotation = assemble(document, who, mentions, [(span,) for _, span in marked])
-    return replace(annotation, adjudicated=fields.get(GOLD_FIELD) is True)
+    return assemble(document, source.annotator, mentions, [(span,) for _, span in marked])
 
 
 def _ends(sentences: object, words: int) -> tuple[int, ...]:
@@ -101,17 +77,13 @@ def _ends(sentences: object, words: int) -> tuple[int, ...]:
     return (*changes, words) if words else ()
 
 
-def write(annotations: Iterable[Annotation]) -> str:
-    """Write annotations, each with the other fields of the object it was read from."""
-    return "".join(f"{_line(mend(annotation))}\n" for annotation in annotations)
-
-
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     return (*lost_marks(annotation, labels=False, gaps=False), *lost_entities(annotation))
 
 
-def _line(annotation: Annotation) -> str:
+def _line(given: Annotation) -> str:
+    annotation = mend(given)
     document, layout = annotation.document, annotation.document.layout
     fields = dict(layout.fields) if isinstance(layout, WlcorefLayout) else {}
     if not fields or document.origin:
@@ -147,12 +119,13 @@ def _recut(fields: dict[str, Any], document: Document) -> dict[str, Any]:
     return {"document_id": document.name, **rest, **kept, **new}
 
 
+read, read_each = readers(_annotation, name="document_id", example=_EXAMPLE)
 FORMAT = Format(
     name="wlcoref",
     suffixes=(".wlcoref.jsonlines", ".wlcoref.jsonl"),
     detect=detect,
     read=read,
-    write=write,
+    write=writer(_line),
     losses=losses,
     many_documents=True,
     shared_suffixes=(".jsonlines", ".jsonl"),

@@ -2,8 +2,6 @@
 
     sets      Krippendorff's alpha over coreference sets, under every distance of `DISTANCES`
     links     Krippendorff's alpha over pairs of mentions, linked or not
-    mentions  how many mentions how many annotators marked; spans that nobody marked cannot be counted, so
-              there is no agreement by chance to correct for
 
 Where annotators saw only a part (`Coverage`), a mention that one of them neither saw nor marked has no value
 of that annotator: neither marked nor unmarked, linked nor not. Who marked a mention saw it.
@@ -12,14 +10,13 @@ Everything is exact. Libraries for alpha (`krippendorff`, `nltk.metrics.agreemen
 distances and visit every pair of values, of which an act of a play has tens of millions.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from caspr.measures.agreement.distances import DISTANCES
 from caspr.measures.agreement.links import LinkTally, tally_links
-from caspr.measures.agreement.sets import Conventions, SetTally, Unmarked, tally_sets, viewers
+from caspr.measures.agreement.sets import Conventions, SetTally, Unmarked, tally_sets
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
@@ -37,12 +34,10 @@ class Tally:
     """Pairs of coreference sets."""
     links: LinkTally = field(default_factory=LinkTally)
     """Pairs of mentions."""
-    marked: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """How many mentions so many of so many annotators who saw them marked."""
 
     def __add__(self, other: "Tally") -> "Tally":
         """Pool two documents."""
-        return Tally(self.sets + other.sets, self.links + other.links, self.marked + other.marked)
+        return Tally(self.sets + other.sets, self.links + other.links)
 
     def alpha(self, kind: str) -> Fraction | None:
         """Return an alpha of `ALPHAS`; `None` where it is undefined."""
@@ -65,11 +60,9 @@ def tally(
     ['20/29', '44/95', '8/35']
     """
     conventions = conventions or Conventions()
-    votes = Counter(span for annotation in annotations for span in annotation.mentions)
     return Tally(
         tally_sets(annotations, conventions, coverage),
         tally_links(annotations, conventions, coverage),
-        Counter((votes[span], len(who)) for span, who in viewers(annotations, coverage).items()),
     )
 
 

@@ -19,9 +19,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, tally
-from caspr.measures.comparison import MEASURES, in_first_chain, shared_documents
+from caspr.measures.common_view import CoveredPair, score_pairs
+from caspr.measures.comparison import MEASURES, keyed, shared_documents
 from caspr.measures.intervals.sums import ALPHA_OF, F1_OF, alpha_sums, score_sums
-from caspr.measures.scores import CONLL, Scores, score
+from caspr.measures.scores import CONLL, Scores
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
 
@@ -160,11 +161,12 @@ def _draw_pair(
 ) -> dict[str, "Numbers"]:
     """Return what was drawn for two annotators; documents that not both have add nothing."""
     found = [shared_documents([annotations], names) for annotations in documents]
-    pairs = [pair for given in found for pair in given]
+    pairs = [
+        CoveredPair(pair, coverage) for given, coverage in zip(found, seen, strict=True) for pair in given
+    ]
     if not pairs:
         return {}
-    key, response = ([in_first_chain(pair[side]) for pair in pairs] for side in (0, 1))
-    scored = iter(score(key, response, singletons=singletons).documents)
+    scored = iter(score_pairs(keyed(pairs), singletons).documents)
     scores = [next(scored)[1] if given else None for given in found]
     tallies = [
         tally(given[0], conventions, coverage) if given else None

@@ -18,6 +18,7 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from caspr.task.instance import Instance
+from caspr.task.settings.weighting import FEWEST
 from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation
@@ -40,10 +41,16 @@ class Patterns:
     """How many pairs of mentions have each pattern."""
     disagreements: Counter[Pattern] = field(default_factory=Counter)
     """How many pairs of kinds have each disputed pattern: a long chain that somebody split is one."""
+    annotators: frozenset[str] = frozenset()
+    """Those of documents for which learned weights are used, also if nothing is linked there."""
 
     def __add__(self, other: "Patterns") -> "Patterns":
         """Pool two documents."""
-        return Patterns(self.pairs + other.pairs, self.disagreements + other.disagreements)
+        return Patterns(
+            self.pairs + other.pairs,
+            self.disagreements + other.disagreements,
+            self.annotators | other.annotators,
+        )
 
 
 def count_patterns(annotations: Sequence[Annotation], coverage: Coverage | None = None) -> Patterns:
@@ -72,7 +79,8 @@ def _count(votes: Votes, annotations: Sequence[Annotation]) -> Patterns:
         pairs[evidence] += number
         disagreements[evidence] += number > 0 and evidence.k < evidence.n
     names = [annotation.annotator for annotation in annotations]
-    return Patterns(_by_name(pairs, names), _by_name(disagreements, names))
+    weighted = names if len(names) >= FEWEST else ()
+    return Patterns(_by_name(pairs, names), _by_name(disagreements, names), frozenset(weighted))
 
 
 def _by_name(counts: Counter[Evidence], names: Sequence[str]) -> Counter[Pattern]:

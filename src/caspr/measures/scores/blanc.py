@@ -18,7 +18,7 @@ from typing import Any
 from caspr.measures.scores.alignment import Alignment, Chains
 from caspr.measures.scores.counts import Ratio, RecallPrecision, decimal, ratio
 
-VARIANT = "BLANC of the reference scorer v8.01 (Luo et al. 2014)"
+DEFINITION = "BLANC of the reference scorer v8.01 (Luo et al. 2014)"
 """Which of the published definitions this is."""
 
 
@@ -62,7 +62,7 @@ class Blanc:
     def values(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
-            "variant": VARIANT,
+            "definition": DEFINITION,
             "links": {
                 "coreference": _counts(self.coreference),
                 "non_coreference": _counts(self.non_coreference),

@@ -156,6 +156,8 @@ class Typology:
     """How many mentions there are, disputed or not."""
     disagreements: tuple[Disagreement, ...]
     """One for each disputed mention, in text order."""
+    marked: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """How many mentions so many of so many annotators who saw them marked, whatever the boundaries."""
 
     @cached_property
     def counts(self) -> DisagreementCounts:
@@ -210,7 +212,9 @@ def classify(
         for number, kind in kinds.items()
     ]
     found.sort(key=lambda disagreement: (disagreement.place, disagreement.kind))
-    return Typology(tuple(one.annotator for one in annotations), len(rows), tuple(found))
+    names = tuple(one.annotator for one in annotations)
+    marked = Counter(_marks(row, names, coverage or Coverage()) for row in rows)
+    return Typology(names, len(rows), tuple(found), dict(sorted(marked.items())))
 
 
 def count_all(
@@ -228,6 +232,16 @@ def count_all(
         for annotations, coverage in zip(given, seen, strict=True)
     )
     return sum(found, DisagreementCounts())
+
+
+def _marks(row: Row, names: Sequence[str], coverage: Coverage) -> tuple[int, int]:
+    """Return how many annotators marked a mention, and how many saw it; who marked it saw it."""
+    spans = {span for span in row if span is not None}
+    seen = [
+        own is not None or any(coverage.sees(name, span) for span in spans)
+        for name, own in zip(names, row, strict=True)
+    ]
+    return sum(span is not None for span in row), sum(seen)
 
 
 def _linked(row: Row, homes: Sequence[Homes]) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
@@ -60,9 +59,9 @@ class Assumptions:
     """For every mention with a link that was charged, the mentions it is glued to, itself included."""
 
     @classmethod
-    def of(cls, decisions: Decisions) -> "Assumptions":
+    def of(cls, instance: Instance) -> "Assumptions":
         """Assume what decisions enforce; no link is charged yet."""
-        groups = (frozenset(group.mentions) for group in decisions.groups)
+        groups = (frozenset(bundle) for bundle in instance.bundles)
         return cls({mention: group for group in groups for mention in group}, {})
 
     def linked(self, piece: Mentions, others: Mentions) -> "Assumptions":

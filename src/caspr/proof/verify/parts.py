@@ -13,7 +13,7 @@ from caspr.proof.verify.facts import Assumptions, Facts, Mentions
 from caspr.proof.verify.needs import Needs, read_needs
 from caspr.proof.verify.reading import Proof, read_spans, require
 from caspr.proof.verify.tree import Gains, bound_tree
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
 
@@ -118,7 +118,7 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
     """Return what the pairs inside nodes gain, which are in one chain whatever the proof decides."""
     total = 0
     for node in nodes:
-        for pairs in pairs_of(classes_of(facts.instance, node)):
+        for pairs in pairs_of(classes_of(facts.instance, node), counted=facts.instance.prices.counted):
             price = facts.instance.prices.of(pairs.evidence)
             total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total

@@ -99,12 +99,10 @@ def _bound_leaf(gains: Gains, leaf: Proof, needs: Needs) -> int | None:
         for one, other in combinations(leaves, 2):
             _add(reduced, one, other, multiplier)
     total += _subtract_two_partitions(reduced, leaf)
-    if needs:
-        more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
-        if more is None:
-            return None
-        total += more
-    scaled = total + sum(max(gain, 0) for gain in reduced.values())
+    more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
+    if more is None:
+        return None
+    scaled = total + more + sum(max(gain, 0) for gain in reduced.values())
     step = gcd(*gains.values(), *(cost for need in needs.values() for cost in need.costs)) or 1
     return (scaled >> shift) // step * step
 

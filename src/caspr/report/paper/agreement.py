@@ -159,7 +159,7 @@ def _matrix(comparison: Comparison, name: str, style: NumberStyle) -> PaperTable
         (
             one,
             *(
-                "--" if one == other else style.text(n)
+                "–" if one == other else style.text(n)
                 for other, n in zip(comparison.annotators, row, strict=True)
             ),
         )

@@ -200,7 +200,7 @@ def stacked_chart(
         for _, colour, lengths in parts:
             shapes.append(Box(x, y, long * lengths[row], 16, colour))
             x += long * lengths[row]
-        shapes.append(Words(x + 6, y + 12, f"{sums[row]:,.0f}", colour=SOFT))
+        shapes.append(Words(x + 6, y + 12, f"{sums[row]:,.1f}", colour=SOFT))
     y = 26 + 22 * len(names)
     shapes.append(Stroke(left, 22, left, y, LINE))
     for number, (name, colour, _) in enumerate(parts):

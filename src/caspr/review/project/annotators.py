@@ -17,13 +17,14 @@ from pathlib import Path
 
 from caspr.errors import ContradictionError, InputError
 from caspr.review.session.documents import ChangeSettings, ReviewDocument, first_look, read_documents
-from caspr.review.session.entries import Closing, DecisionEntry, EnforcedCells
+from caspr.review.session.entries import Closing, DecisionEntry, EnforcedCells, in_words
 from caspr.review.session.history import History, Step, blame
 from caspr.review.session.record import Record, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.store import Store, utc
 from caspr.task.authorship import Authorship
 from caspr.task.limits import Limits
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.settings import Settings
 from caspr.text.alignment import align
@@ -134,7 +135,10 @@ class _Change:
         solver = Solver(moves.annotations, _moved_settings(old.settings, moves.places))
         entries, misfits = _fitting(solver, moves.entries, before.snapshot, old)
         label = _label(old.review.annotations, given)
-        notes = [*moves.notes, *((before.ids.note(), _farewell(one, label, made)) for one in misfits)]
+        notes = [
+            *moves.notes,
+            *((before.ids.note(), _farewell(one, label, made, solver.document)) for one in misfits),
+        ]
         limits = first_look(old.settings.limits, SECONDS)
         same_tokens = solver.document.tokens == old.document.tokens
         snapshot = solver.solve(entries, notes, before.snapshot if same_tokens else None, limits)
@@ -287,7 +291,7 @@ def _followed(entry: DecisionEntry, places: Mapping[int, Span], target: Mapping[
         return replace(entry, decision=Closing(tuple(tokens)))
     if isinstance(decision, EnforcedCells):
         return replace(entry, decision=EnforcedCells(Chain(decision.chain.id, mentions)))
-    if len(mentions) < len(spans):
+    if len(mentions) < len(spans) and not isinstance(decision, EntityName):
         # Two mentions became one: what was decided about both is left to be listed.
         mentions = tuple(sorted(spans))
     return replace(entry, decision=replace(decision, mentions=mentions))
@@ -327,10 +331,11 @@ def _contradiction(
     return None
 
 
-def _farewell(entry: DecisionEntry, label: str, made: Authorship) -> Note:
+def _farewell(entry: DecisionEntry, label: str, made: Authorship, document: Document) -> Note:
     who = f" (decided by {entry.made.who}, {entry.made.when})" if entry.made else ""
     about = entry.mentions[0] if entry.mentions else None
-    return Note(f"No longer fits since {label}: {entry.decision}{who}", about, made)
+    said = in_words(str(entry.decision), document)
+    return Note(f"No longer fits since {label}: {said}{who}", about, made)
 
 
 def _unmarked(entries: Iterable[DecisionEntry], before: History, solver: Solver) -> list[DecisionEntry]:

@@ -16,15 +16,19 @@ from typing import Any
 
 from caspr.exchange import Stamp, stamp_of
 from caspr.files import write_all
+from caspr.formats.review_file.authors import CELLS, EMPTY
 from caspr.formats.review_file.project import NAME, ProjectDocument
+from caspr.task.decisions import StatementKind
 
 INDEX = ".caspr-index.json"
 """Keeps what was counted."""
 _CHUNK = 1 << 16
 """How many bytes are read at a time until the text of a document begins."""
-_DECISION = re.compile(r"# caspr (?:enforced|together|mention|exists|absent|apart|cells|empty):")
+_DECISION = re.compile(
+    rf"# caspr (?:(?:{'|'.join(StatementKind)}|{CELLS}|{EMPTY}):|(?:name|type): .* by \".*\" at )"
+)
 _DONE = re.compile(r'# caspr done:\s*by ("(?:[^"\\]|\\.)*") at (\S+)')
-_SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at (\S+)\s*$')
+_SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at ([0-9TZ:-]+)(?:\s+(?:category|confidence)\s.*)?\s*$')
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from caspr.review.project.leases import Leases
 from caspr.review.project.workplace import Workplace
+from caspr.review.server.blind import blind_steps
 from caspr.review.server.events import Hub
 from caspr.review.server.rendering import download, person, rendered
 from caspr.review.session.exports import Download
@@ -22,7 +23,7 @@ from caspr.review.session.record import Line
 SHOWN = {"all": "all", "open": "open", "work": "in work", "done": "done", "mine": "mine"}
 """Which documents can be listed, by the word in the address."""
 _SINCE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}Z?)?)?")
-_COLUMNS = ("at", "by", "document", "do", "label")
+_COLUMNS = ("at", "by", "document", "do", "label", "category", "confidence")
 
 
 @dataclass
@@ -38,10 +39,11 @@ class Team:
 class Overview:
     """The responses to requests about all documents."""
 
-    def __init__(self, work: Workplace, hub: Hub, team: Team | None) -> None:
+    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool = False) -> None:
         self.work = work
         self.hub = hub
         self.team = team
+        self.blind = blind
 
     async def index(self, request: Request) -> Response:
         """List the documents, or redirect to the only one."""
@@ -98,7 +100,8 @@ class Overview:
         since = request.query_params.get("since", "").strip()
         if since and not _SINCE.fullmatch(since):
             raise OperationError(f"found {since[:40]!r}, expected a day such as 2026-11-17")
-        return since, await run_in_threadpool(self.work.steps, since)
+        steps = await run_in_threadpool(self.work.steps, since)
+        return since, blind_steps(steps) if self.blind else steps
 
     async def assign(self, request: Request) -> Response:
         """Assign a document to somebody."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from caspr.errors import CasprError, OutputError
 from caspr.formats.registry import FORMATS
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
+from caspr.review.questions.orders import Filter
+from caspr.review.server.blind import blind_card, blind_explanation, blind_state, named, refuse_named
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.overview import Overview, Team
@@ -33,11 +36,21 @@ MOST_QUESTIONS = 500
 """How many questions the page gets at a time."""
 
 
-def make_app(work: Workplace, people: Sequence[Keys], address: Address, team: Team | None = None) -> Guard:
-    """Return the application behind its guard; `team` knows who works on what, if there is one."""
+def make_app(
+    work: Workplace,
+    people: Sequence[Keys],
+    address: Address,
+    team: Team | None = None,
+    *,
+    blind: bool = False,
+) -> Guard:
+    """Return the application behind its guard; `team` knows who works on what, if there is one.
+
+    In a `blind` one, nothing that is sent names annotators.
+    """
     hub = Hub(work)
-    pages = Pages(work, hub, team)
-    overview = Overview(work, hub, team)
+    pages = Pages(work, hub, team, blind=blind)
+    overview = Overview(work, hub, team, blind=blind)
     static = Path(str(resources.files("caspr.review") / "static"))
     one = "/d/{number:int}"
     app = Starlette(
@@ -54,6 +67,7 @@ def make_app(work: Workplace, people: Sequence[Keys], address: Address, team: Te
             Route(f"{one}/events", pages.events),
             Route(f"{one}/mention/{{mention}}", pages.mention),
             Route(f"{one}/questions", pages.questions),
+            Route(f"{one}/question/{{question}}", pages.question),
             Route(f"{one}/export", pages.export),
             Route(f"{one}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
@@ -67,10 +81,11 @@ def make_app(work: Workplace, people: Sequence[Keys], address: Address, team: Te
 class Pages:
     """The responses to requests about one document."""
 
-    def __init__(self, work: Workplace, hub: Hub, team: Team | None) -> None:
+    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool) -> None:
         self.work = work
         self.hub = hub
         self.team = team
+        self.blind = blind
 
     async def document(self, request: Request) -> Response:
         """Show one document."""
@@ -85,13 +100,15 @@ class Pages:
             me=person(request).name,
             formats=list(FORMATS),
             state=embedded(state),
+            blind=self.blind,
         )
         return HTMLResponse(page)
 
     def _state(self, number: int) -> dict[str, Any]:
         session, inner = self.work.at(number)
         lease = None if self.team is None else self.team.leases.of(number)
-        return {**session.state(inner), "lease": None if lease is None else lease.view()}
+        state = blind_state(session.state(inner)) if self.blind else session.state(inner)
+        return {**state, "lease": None if lease is None else lease.view()}
 
     async def state(self, request: Request) -> Response:
         """Return the whole state of one document."""
@@ -134,38 +151,69 @@ class Pages:
         context = OperationContext(history.solver, history.snapshot, history.ids)
         span = context.mention(request.path_params["mention"])
         limits = Limits(seconds=EXPLANATION_SECONDS)
-        return JSONResponse(
-            await run_in_threadpool(history.viewer.explanation, span, history.snapshot, limits)
-        )
+        found = await run_in_threadpool(history.viewer.explanation, span, history.snapshot, limits)
+        return JSONResponse(blind_explanation(found, _annotators(history)) if self.blind else found)
 
     async def questions(self, request: Request) -> Response:
-        """Return the open questions, the most valuable first."""
+        """Return the open questions in an order, those that a filter lets through, and what is at stake."""
         history = await run_in_threadpool(self._history, request)
+        wanted = Filter.of(request.query_params)
+        wanted = replace(wanted, annotator=named(wanted.annotator, _annotators(history)))
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
+            every = queue.open(snapshot, request.query_params.get("order", ""))
+            found = queue.filtered(every, snapshot, wanted)
             return {
-                "questions": [queue.view(one, snapshot) for one in queue.open(snapshot)[:MOST_QUESTIONS]],
+                "questions": queue.rows(found[:MOST_QUESTIONS], snapshot),
+                "found": len(found),
                 "version": history.version,
+                "stakes": history.stakes(every),
                 **queue.progress(snapshot.decisions),
             }
 
         return JSONResponse(await run_in_threadpool(listed))
 
+    async def question(self, request: Request) -> Response:
+        """Return a question with its choices; `prices` waits until they are priced, or time is up."""
+        history = await run_in_threadpool(self._history, request)
+        question = history.queue.question(request.path_params["question"])
+        if question is None:
+            raise IndexError(request.path_params["question"])
+
+        def asked() -> dict[str, Any]:
+            snapshot, version = history.snapshot, history.version
+            if "prices" in request.query_params:
+                history.queue.price(
+                    question, snapshot, EXPLANATION_SECONDS, lambda: history.snapshot is not snapshot
+                )
+            card = {**history.queue.card(question, snapshot), "version": version}
+            return blind_card(card, _annotators(history)) if self.blind else card
+
+        return JSONResponse(await run_in_threadpool(asked))
+
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""
         session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
         name = request.query_params.get("format", "conll")
+        if self.blind and name == "review":
+            refuse_named("the review file")
         return download(await run_in_threadpool(export, session, inner, name))
 
     async def report(self, request: Request) -> Response:
         """Return the report as a page."""
+        if self.blind:
+            refuse_named("the report")
         session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
         return download(await run_in_threadpool(report, session, inner))
 
     def _history(self, request: Request) -> History:
         session, inner = self.work.at(request.path_params["number"])
         return session.history(inner)
+
+
+def _annotators(history: History) -> list[str]:
+    return [annotation.annotator for annotation in history.solver.annotations]
 
 
 async def _read_operation(request: Request) -> tuple[object, object]:
@@ -179,11 +227,12 @@ async def _read_operation(request: Request) -> tuple[object, object]:
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
-    values: dict[str, Any] = {"error": str(error), "clashes": []}
+    values: dict[str, Any] = {"error": str(error), "clashes": [], "remedies": []}
     if isinstance(error, StaleError):
         return JSONResponse({**values, "version": error.version}, 409)
     if isinstance(error, OperationError):
         values["clashes"] = list(error.clashes)
+        values["remedies"] = [remedy.view() for remedy in error.remedies]
     if isinstance(error, LeaseError):
         return JSONResponse({**values, "lease": error.lease.view()}, 423)
     unwritten = request.method == "POST" and isinstance(error, OutputError)

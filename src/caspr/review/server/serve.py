@@ -58,10 +58,12 @@ def serve(
     place: Interface | None = None,
     people: Sequence[Person] = (),
     ready: Callable[[list[tuple[str, str]]], None],
+    blind: bool = False,
 ) -> None:
     """Serve documents until interrupted; `ready` is called with each name and link, which contains the token.
 
     Without people there is one link, of nobody in particular. A port that is busy is replaced by a free one.
+    If `blind`, no names of annotators are sent.
     """
     place = place or Interface()
     keys = [Keys(token=one.token, name=one.name) for one in people] or [Keys()]
@@ -71,7 +73,7 @@ def serve(
         public = place.public or ("" if place.address == LOOPBACK else own)
         team = _team(work, people) if people else None
         config = uvicorn.Config(
-            make_app(work, keys, Address(number, public), team),
+            make_app(work, keys, Address(number, public), team, blind=blind),
             log_level="critical",
             access_log=False,
             lifespan="on",

@@ -13,9 +13,10 @@ from typing import Any
 from caspr.errors import ContradictionError, InputError
 from caspr.files import decode
 from caspr.formats import review_file
+from caspr.review.questions.queue import Queue
+from caspr.review.session.entries import in_words
 from caspr.review.session.history import History, Step
-from caspr.review.session.questions import Queue
-from caspr.review.session.record import Line, Record, change_line, digest_of, in_words
+from caspr.review.session.record import Line, Record, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import EDITOR, Authorship
 from caspr.task.limits import Limits

@@ -8,14 +8,16 @@ read back as decisions that close nothing; all others are decisions about cells,
 Lines beside the statements say who decided what about cells, and so keep apart what was decided one by one.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.text.document import Chain, Span
+from caspr.task.names import EntityName, follow_names
+from caspr.text.document import Chain, Document, Span
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Closing:
 
     def __str__(self) -> str:
         """Return a description for the page and for messages."""
-        listed = ", ".join(map(str, self.tokens))
-        return f"no mention starts or ends at token{'s' * (len(self.tokens) > 1)} {listed}"
+        listed = ", ".join(f"({token}, {token})" for token in self.tokens)
+        return f"no mention starts or ends at {listed}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class EnforcedCells:
         return f"{enforced}, and no others at their ends"
 
 
-Decision = Statement | Closing | EnforcedCells
+Decision = Statement | Closing | EnforcedCells | EntityName
 """One decision of the adjudicator."""
 
 
@@ -86,10 +88,23 @@ class DecisionEntry:
 def decisions_of(entries: Iterable[DecisionEntry]) -> Decisions:
     """Combine all entries."""
     made = [entry.decision for entry in entries]
-    return Decisions.of(
+    decisions = Decisions.of(
         (one.chain for one in made if isinstance(one, EnforcedCells)),
         (token for one in made if isinstance(one, Closing) for token in one.tokens),
         (one for one in made if isinstance(one, Statement)),
+    )
+    return replace(decisions, names=tuple(one for one in made if isinstance(one, EntityName)))
+
+
+def with_followed_names(
+    entries: Sequence[DecisionEntry], before: Sequence[Chain], after: Sequence[Chain]
+) -> tuple[DecisionEntry, ...]:
+    """Return decisions whose names know the mentions of their entities after a change of the result."""
+    names = [entry.decision for entry in entries if isinstance(entry.decision, EntityName)]
+    followed = iter(follow_names(names, before, after))
+    return tuple(
+        replace(entry, decision=next(followed)) if isinstance(entry.decision, EntityName) else entry
+        for entry in entries
     )
 
 
@@ -128,6 +143,7 @@ def entries_of(
     closed = {token for one in found if isinstance(one, Closing) for token in one.tokens}
     found.update({Closing((token,)): None for token in sorted(empty - closed)})
     found.update({one: authors.statements.get(one) for one in decisions.statements})
+    found.update({one: authors.names.get(one) for one in decisions.names})
     return found
 
 
@@ -150,18 +166,21 @@ def authors_of(entries: Iterable[DecisionEntry], written: Decisions, done: Autho
     statements: dict[Statement, Authorship] = {}
     cells: list[tuple[Statement, Authorship]] = []
     empty: list[tuple[tuple[int, ...], Authorship]] = []
+    names: dict[EntityName, Authorship] = {}
     for entry in entries:
         decision = entry.decision
         if entry.made is None:
             continue
         if isinstance(decision, Closing):
             empty.append((decision.tokens, entry.made))
+        elif isinstance(decision, EntityName):
+            names[decision] = entry.made
         elif isinstance(decision, Statement) and decision in stated:
             statements[decision] = entry.made
         else:
             mentions = Statement(StatementKind.ENFORCED, entry.mentions, entry.chain or "")
             cells.append((mentions, entry.made))
-    return Authors(statements, tuple(cells), tuple(empty), done)
+    return Authors(statements, tuple(cells), tuple(empty), names, done)
 
 
 def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
@@ -176,11 +195,12 @@ def as_written(decisions: Decisions, candidates: Touching) -> Decisions:
         return decisions
     moved = {stated[chain] for chain in chosen}
     boundaries = {token for span in decisions.permitted for token in span}
-    return Decisions.of(
+    written = Decisions.of(
         (*decisions.chains, *chosen),
         decisions.closed - boundaries,
         (one for one in decisions.statements if one not in moved),
     )
+    return replace(written, names=decisions.names)
 
 
 def _named(decisions: Decisions) -> frozenset[Span]:
@@ -212,3 +232,18 @@ def _open(chains: Sequence[Chain], marked: Touching, named: Touching, cells: Dec
         if len(kept) == len(chosen):
             return kept
         chosen = kept
+
+
+def in_words(label: str, document: Document) -> str:
+    """Say what a label says with the words of the text instead of the numbers of tokens.
+
+    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
+    '“the girl” and “it” together'
+    """
+    last = len(document.tokens)
+
+    def worded(found: re.Match[str]) -> str:
+        span = Span(int(found[1]), int(found[2]))
+        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
+
+    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)

@@ -4,7 +4,7 @@ An operation becomes a `Step`, which changes nothing yet: the session writes its
 commits it afterwards. So a step that cannot be written was never taken.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -13,15 +13,26 @@ from typing import Any
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.filling import Filler
-from caspr.review.session.entries import DecisionEntry, as_written, authors_of, entries_of
-from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError
-from caspr.review.session.questions import Queue
+from caspr.review.questions.finding import Question
+from caspr.review.questions.queue import Queue
+from caspr.review.questions.stakes import LAST, last_changes
+from caspr.review.session.entries import (
+    Decision,
+    DecisionEntry,
+    as_written,
+    authors_of,
+    entries_of,
+    in_words,
+)
+from caspr.review.session.operations import Change, Ids, Operation, OperationContext, OperationError, apply
+from caspr.review.session.operations.refusals import refusal, worded
 from caspr.review.session.record import HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.review.session.views import Viewer
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement
 from caspr.task.limits import Limits
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.settings.stored import write_settings
 from caspr.text.document import Span
@@ -119,11 +130,12 @@ class History:
         verb = operation.get("do") if isinstance(operation, dict) else None
         if verb in ("undo", "redo"):
             return self._undo_or_redo(verb, limits, made)
-        change = OperationContext(self.solver, self.snapshot, self.ids, made).apply(operation)
-        if change.entries == self.snapshot.entries:
-            after = replace(self.snapshot, notes=change.notes, done=change.done)
+        context = OperationContext(self.solver, self.snapshot, self.ids, made)
+        change = apply(context, operation)
+        if _solved(change.entries) == _solved(self.snapshot.entries):
+            after = replace(self.snapshot, entries=change.entries, notes=change.notes, done=change.done)
         else:
-            after = replace(self._solve(change, limits), done=change.done)
+            after = replace(self._solve(change, limits, context, operation), done=change.done)
         past = [*self.past, (self.snapshot.bare(), change.label)]
         return Step(after, past, [], change.named, verb=str(verb), label=change.label, made=made)
 
@@ -132,7 +144,7 @@ class History:
         undo = verb == "undo"
         source, target = (self.past, self.future) if undo else (self.future, self.past)
         if not source:
-            raise OperationError(f"nothing to {verb}")
+            raise OperationError(f"There is nothing to {verb}.")
         snapshot, label = source[-1]
         if snapshot.recorded:
             snapshot = self._confirmed(snapshot, limits)
@@ -145,22 +157,27 @@ class History:
         try:
             return self.solver.confirm(snapshot, limits)
         except ContradictionError as error:
-            raise OperationError(f"this cannot be brought back: {error.reason}") from error
+            reason = worded(self.solver.document, error.fault)
+            raise OperationError(f"This cannot be brought back. {reason}") from error
 
-    def _solve(self, change: Change, limits: Limits) -> Snapshot:
+    def _solve(
+        self, change: Change, limits: Limits, context: OperationContext, operation: Operation
+    ) -> Snapshot:
         try:
             return self.solver.solve(change.entries, change.notes, self.snapshot, limits)
         except ContradictionError as error:
             old = {entry.id for entry in self.snapshot.entries}
-            blamed = [entry.id for entry in blame(error, change.entries) if entry.id in old]
-            raise OperationError(error.reason, blamed) from error
+            blamed = [entry for entry in blame(error, change.entries) if entry.id in old]
+            raise refusal(context, operation, error, blamed) from error
 
     def step_to(self, one: review_file.Review, limits: Limits, editor: Authorship) -> "Step":
         """Return the step to a document that was edited outside; equal decisions keep their ids."""
         known = {entry.decision: entry for entry in self.snapshot.entries}
         decisions = entries_of(one.decisions, self.solver.touching, one.authors)
         entries = tuple(
-            known.get(decision) or DecisionEntry(self.ids.decision(), decision, made or editor)
+            replace(known[decision], made=made or known[decision].made)
+            if decision in known
+            else DecisionEntry(self.ids.decision(), decision, made or editor)
             for decision, made in decisions.items()
         )
         noted: dict[Note, list[str]] = {}
@@ -180,18 +197,24 @@ class History:
         self.past, self.future, self.snapshot = step.past, step.future, step.snapshot
         self.version += 1
         self.working = working
-        if step.snapshot.entries != before.entries or step.snapshot.chains != before.chains:
-            self.queue.prices = {}
         difference = self.viewer.difference(before, step.snapshot, step.named)
         difference["cost"]["before"] = before.value
         return {**difference, **self.status(), "full": False}
+
+    def stakes(self, questions: Sequence[Question]) -> dict[str, int]:
+        """Return what some questions can still change, and what the last decisions changed."""
+        recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
+        return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
+
+    def _words(self, label: str) -> str:
+        return in_words(label, self.solver.document)
 
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""
         return {
             "version": self.version,
-            "undo": self.past[-1][1] if self.past else None,
-            "redo": self.future[-1][1] if self.future else None,
+            "undo": self._words(self.past[-1][1]) if self.past else None,
+            "redo": self._words(self.future[-1][1]) if self.future else None,
             "progress": self.queue.progress(self.snapshot.decisions),
             "working": self.working,
         }
@@ -233,9 +256,14 @@ def blame(error: ContradictionError, entries: Iterable[DecisionEntry]) -> list[D
         if (
             entry.decision in statements
             if isinstance(entry.decision, Statement)
-            else not tokens.isdisjoint(entry.tokens)
+            else not isinstance(entry.decision, EntityName) and not tokens.isdisjoint(entry.tokens)
         )
     ]
+
+
+def _solved(entries: Iterable[DecisionEntry]) -> list[Decision]:
+    """Return the decisions that the result depends on."""
+    return [entry.decision for entry in entries if not isinstance(entry.decision, EntityName)]
 
 
 def _same(

@@ -18,7 +18,6 @@ it, and the line is dropped. A file whose text fits neither was edited outside m
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,9 +30,10 @@ from caspr.review.session.entries import Closing, Decision, DecisionEntry, Enfor
 from caspr.review.session.solver import Snapshot
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Statement, StatementKind
+from caspr.task.names import EntityName
 from caspr.task.notes import Note
 from caspr.task.solution import Costs
-from caspr.text.document import Chain, Document, Span
+from caspr.text.document import Chain, Span
 
 Line = dict[str, Any]
 """One line of the record."""
@@ -113,7 +113,13 @@ class Record:
     def steps(self, title: str, since: str = "") -> list[Line]:
         """Return who did what when in a document, the newest last."""
         return [
-            {"do": line["do"], "label": line.get("words", line["label"]), "by": line["by"], "at": line["at"]}
+            {
+                "do": line["do"],
+                "label": line.get("words", line["label"]),
+                "by": line["by"],
+                "at": line["at"],
+                **_judged(line),
+            }
             for line in self.lines.get(title, ())
             if line["do"] not in ("open", "improve") and line["at"] >= since
         ]
@@ -170,21 +176,6 @@ class Replay:
         self.last_ids = max([last[0], *numbers[0]]), max([last[1], *numbers[1]])
 
 
-def in_words(label: str, document: Document) -> str:
-    """Say what a label says with the words of the text instead of the numbers of tokens.
-
-    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
-    '“the girl” and “it” together'
-    """
-    last = len(document.tokens)
-
-    def worded(found: re.Match[str]) -> str:
-        span = Span(int(found[1]), int(found[2]))
-        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
-
-    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)
-
-
 def digest_of(text: str) -> str:
     """Return what tells the text of a document from any other."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
@@ -234,12 +225,24 @@ def _after(before: Snapshot, line: Line) -> Snapshot:
     )
 
 
+def _judged(line: Line) -> dict[str, str]:
+    """Return the category and the confidence of what a step decided, both empty if it has none."""
+    category, confidence = "", ""
+    for one in line.get("add", ()):
+        if len(one.get("made") or ()) == 4:
+            _, _, category, confidence = one["made"]
+    return {"category": category, "confidence": confidence}
+
+
 def _spans(mentions: Iterable[Span]) -> list[list[int]]:
     return [list(span) for span in mentions]
 
 
 def _made_values(made: Authorship | None) -> list[str] | None:
-    return None if made is None else [made.who, made.when]
+    if made is None:
+        return None
+    judged = [made.category, made.confidence] if made.category or made.confidence else []
+    return [made.who, made.when, *judged]
 
 
 def _made(values: list[str] | None) -> Authorship | None:
@@ -252,14 +255,18 @@ def _entry_values(entry: DecisionEntry) -> Line:
     if isinstance(decision, EnforcedCells):
         kind = "cells"
     spans: list[Any] = _spans(entry.mentions)
+    named: Line = {}
     if isinstance(decision, Closing):
         kind, spans = "empty", list(decision.tokens)
+    if isinstance(decision, EntityName):
+        kind, named = "name", {"name": decision.name, "type": decision.type}
     return {
         "id": entry.id,
         "kind": str(kind),
         "at": spans,
         "in": entry.chain,
         "made": _made_values(entry.made),
+        **named,
     }
 
 
@@ -268,6 +275,9 @@ def _entry(values: Mapping[str, Any]) -> DecisionEntry:
     decision: Decision
     if kind == "empty":
         decision = Closing(tuple(values["at"]))
+    elif kind == "name":
+        mentions = tuple(Span(*one) for one in values["at"])
+        decision = EntityName(mentions, values["name"], values["type"])
     elif kind == "cells":
         decision = EnforcedCells(Chain.of(chain, values["at"]))
     else:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
-from caspr.errors import CasprError, InputError
+from caspr.errors import CasprError, ContradictionError, InputError
 from caspr.exchange import ChangedError
 from caspr.review.session.background import BackgroundWorker, Cancelled
 from caspr.review.session.documents import (
@@ -29,6 +29,7 @@ from caspr.review.session.documents import (
 )
 from caspr.review.session.history import History, Step
 from caspr.review.session.operations import OperationError
+from caspr.review.session.operations.refusals import worded
 from caspr.review.session.record import Record
 from caspr.review.session.store import Store, utc
 from caspr.task.authorship import Authorship
@@ -37,8 +38,6 @@ FIRST_LOOK = 0.5
 """Seconds after which an operation is answered with the best result so far; the search continues."""
 PRICING = 20.0
 """Seconds for pricing questions in the background after each change."""
-PRICES_PER_EVENT = 20
-"""How many questions are priced between two events to the page."""
 
 Listener = Callable[[int, str, dict[str, Any]], None]
 """Called with every event: the number of the document, the kind of event, and its data."""
@@ -220,13 +219,11 @@ class ReviewSession:
             raise InputError(f"{self.store.path}: found other documents than before, expected the same ones")
         steps: list[Step | None] = []
         for old, new in zip(self.documents, edited, strict=True):
-            same = old.review.annotations == new.review.annotations
-            if old.history is not None and same and old.has_settings(new.review.settings):
-                limits = first_look(old.settings.limits, FIRST_LOOK)
-                steps.append(old.history.step_to(new.review, limits, new.editor))
-            else:
-                new.check()
-                steps.append(None)
+            try:
+                steps.append(_step_to(old, new))
+            except ContradictionError as error:
+                place, document = str(error).partition(": found ")[0], new.review.gold.document
+                raise InputError(f"{place}: {worded(document, error.fault)}") from error
         for number, (new, step) in enumerate(zip(edited, steps, strict=True)):
             self._adopt(number, new, step)
 
@@ -259,12 +256,7 @@ class ReviewSession:
         if history is not None and history.working:
             self._improve(number, history, cancelled)
         if history is not None:
-            priced = 0
-            for priced, _ in enumerate(history.queue.price(history.snapshot, PRICING, cancelled), 1):
-                if priced % PRICES_PER_EVENT == 0:
-                    self._publish(number, "questions", {})
-            if priced % PRICES_PER_EVENT:
-                self._publish(number, "questions", {})
+            history.queue.price_first(history.snapshot, PRICING, cancelled)
         self._open_rest(cancelled)
 
     def _open_rest(self, cancelled: Cancelled) -> None:
@@ -302,6 +294,16 @@ class ReviewSession:
             except StaleError:
                 return
             self._publish(number, "update", history.commit(step))
+
+
+def _step_to(old: ReviewDocument, new: ReviewDocument) -> Step | None:
+    """Return the step to a document as it was edited, or `None` if it must be opened anew."""
+    same = old.review.annotations == new.review.annotations
+    if old.history is not None and same and old.has_settings(new.review.settings):
+        limits = first_look(old.settings.limits, FIRST_LOOK)
+        return old.history.step_to(new.review, limits, new.editor)
+    new.check()
+    return None
 
 
 def _unchanged(history: History) -> dict[str, Any]:

@@ -16,12 +16,19 @@ from caspr.engines.native.incremental import IncrementalSolver
 from caspr.errors import EngineError
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Given, Result, merge_marks, number_chains
-from caspr.review.session.entries import DecisionEntry, Touching, decisions_of, touching
+from caspr.review.session.entries import (
+    DecisionEntry,
+    Touching,
+    decisions_of,
+    touching,
+    with_followed_names,
+)
 from caspr.task.authorship import Authorship
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.names import with_names
 from caspr.task.notes import Note
 from caspr.task.settings import Settings
 from caspr.task.settings.boundaries import decided_groups
@@ -100,6 +107,7 @@ class Solver:
         self.settings = replace(given.settings, kept_variants=self.settings.kept_variants)
         self._by_boundaries: dict[object, tuple[IncrementalSolver, Certifier]] = {}
         self._certifier = Certifier()
+        self._named: list[tuple[Snapshot, tuple[Chain, ...]]] = []
         self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
         self.findings += (*odd, *check_task(self.incremental.instance))
 
@@ -166,7 +174,8 @@ class Solver:
         )
         solution = certified.solution
         chains = self._chains(instance, solution.partitions[0], before)
-        return Snapshot(tuple(entries), tuple(notes), chains, solution.value, solution.bound, certified.costs)
+        entries = with_followed_names(entries, () if before is None else before.chains, chains)
+        return Snapshot(entries, tuple(notes), chains, solution.value, solution.bound, certified.costs)
 
     def confirm(self, recorded: Snapshot, limits: Limits) -> Snapshot:
         """Return a recorded snapshot if its result is as good as the one that its decisions lead to now.
@@ -188,7 +197,7 @@ class Solver:
         )
         if costs.total != solved.value or alone != expected or not named:
             return solved
-        return replace(solved, chains=recorded.chains, costs=costs)
+        return replace(solved, entries=recorded.entries, chains=recorded.chains, costs=costs)
 
     def _chains(self, instance: Instance, partition: Partition, before: Snapshot | None) -> tuple[Chain, ...]:
         """Name the chains, as before where they were there before."""
@@ -201,9 +210,24 @@ class Solver:
 
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
-        instance = self.instance(snapshot.decisions)
-        named = name_entities(snapshot.chains, instance.annotations, instance.label_weights)
+        named = self.named_chains(snapshot)
         return Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
+
+    def named_chains(self, snapshot: Snapshot) -> tuple[Chain, ...]:
+        """Return the chains with names and types: the adjudicator's, or those that annotators voted for."""
+        for known, chains in self._named:
+            if known is snapshot:
+                return chains
+        voted = self.voted_names(snapshot, snapshot.chains)
+        named = with_names(voted, snapshot.decisions.names)
+        # An update compares two snapshots.
+        self._named = [(snapshot, named), *self._named[:1]]
+        return named
+
+    def voted_names(self, snapshot: Snapshot, chains: Sequence[Chain]) -> tuple[Chain, ...]:
+        """Return chains with the names and types that annotators voted for."""
+        instance = self.instance(snapshot.decisions)
+        return name_entities(chains, instance.annotations, instance.label_weights)
 
     def result(self, snapshot: Snapshot) -> Result:
         """Return the result as reports want it."""

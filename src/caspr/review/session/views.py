@@ -5,23 +5,26 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from caspr.formats.review_file.statements import spelled
-from caspr.review.session.entries import DecisionEntry, EnforcedCells
+from caspr.review.session.entries import DecisionEntry, EnforcedCells, in_words
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.authorship import Authorship
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
-from caspr.text.document import Chain, Span
+from caspr.task.names import EntityName
+from caspr.text.document import Chain, Document, Span
+from caspr.text.variants import Variants
 
 KINDS = {StatementKind.ENFORCED: "chain"}
 """The page's names of statements, where they differ from the file's."""
 
-Placement = tuple[str | None, str | None]
-"""The chain of a mention if any, and whether decisions enforce it (`in`) or rule it out (`absent`)."""
-UNKNOWN: Placement = (None, None)
+Placement = tuple[str | None, str | None, tuple[Span, ...]]
+"""The chain of a mention if any, whether decisions enforce it (`in`) or rule it out (`absent`), and where
+annotators marked it, one after the other, if nobody marked it there."""
+UNKNOWN: Placement = (None, None, ())
 """The placement of a span that is no mention."""
 
 
@@ -53,8 +56,10 @@ class Viewer:
             "mentions": {
                 spelled(span): self._mention(span, placement) for span, placement in placements.items()
             },
-            "chains": {chain.id: _chain(chain, snapshot.decisions) for chain in snapshot.chains},
-            **_short_parts(snapshot),
+            "chains": {
+                chain.id: _chain(chain, snapshot.decisions) for chain in self.solver.named_chains(snapshot)
+            },
+            **_short_parts(snapshot, self.solver.document),
         }
 
     def difference(self, before: Snapshot, after: Snapshot, named: Iterable[Span] = ()) -> dict[str, Any]:
@@ -73,7 +78,7 @@ class Viewer:
                 **{spelled(span): self._mention(span, placement) for span, placement in changed.items()},
                 **gone,
             },
-            "chains": _changed_chains(before, after),
+            "chains": self._changed_chains(before, after),
             "changed": [
                 {
                     "mention": spelled(span),
@@ -82,17 +87,33 @@ class Viewer:
                 }
                 for span in moved
             ],
-            **_short_parts(after),
+            **_short_parts(after, self.solver.document),
         }
+
+    def _changed_chains(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
+        old = {chain.id: chain for chain in self.solver.named_chains(before)}
+        new = {chain.id: chain for chain in self.solver.named_chains(after)}
+        changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
+        for id, chain in new.items():
+            view = _chain(chain, after.decisions)
+            if old.get(id) != chain or view != _chain(old[id], before.decisions):
+                changed[id] = view
+        return changed
 
     def _placements(self, snapshot: Snapshot) -> dict[Span, Placement]:
         if self._last[0] is snapshot:
             return self._last[1]
         decisions, chain_of = snapshot.decisions, snapshot.chain_of
-        inside, ruled_out = decisions.group_of, self.solver.ruled_out(decisions)
+        inside = decisions.standing.union(decisions.group_of)
+        ruled_out = self.solver.ruled_out(decisions)
         known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
+        variants = cache(lambda: self.solver.settings.find_variants(self.solver.annotations, decisions))
         placements: dict[Span, Placement] = {
-            span: (chain_of.get(span), "in" if span in inside else "absent" if span in ruled_out else None)
+            span: (
+                chain_of.get(span),
+                "in" if span in inside else "absent" if span in ruled_out else None,
+                () if span in self.votes else self._marked_as(span, snapshot, variants()),
+            )
             for span in known
         }
         self._last = (snapshot, placements)
@@ -100,23 +121,45 @@ class Viewer:
 
     def _mention(self, span: Span, placement: Placement) -> dict[str, Any]:
         votes = self.votes.get(span)
+        marked = [self.votes.get(one, self._nobody)[number] for number, one in enumerate(placement[2])]
         return {
             "start": span.start,
             "end": span.end,
             "chain": placement[0],
-            "votes": votes or [None] * len(self.solver.annotations),
+            "votes": votes or marked,
             "decision": placement[1],
             "marked": self.solver.candidates.get(span, 0),
             "new": votes is None,
         }
+
+    @cached_property
+    def _nobody(self) -> list[str | None]:
+        return [None] * len(self.solver.annotations)
+
+    def _marked_as(self, span: Span, snapshot: Snapshot, variants: Variants) -> tuple[Span, ...]:
+        """Return the span that each annotator marked in the place of one: a variant, or one that was moved.
+
+        A boundary was moved from a span that decisions rule out to one that nobody marked and that shares
+        tokens with it, most tokens if there are several.
+        """
+        own = [variants.own(one.annotator, span) for one in self.solver.annotations]
+        if span not in self.votes:
+            moved = [one for one in snapshot.decisions.absent if one in self.votes and one.overlaps(span)]
+            moved.sort(key=lambda one: (max(one.start, span.start) - min(one.end, span.end), one))
+            own = [
+                next((one for one in moved if one in annotation.mentions), known) if known == span else known
+                for annotation, known in zip(self.solver.annotations, own, strict=True)
+            ]
+        return tuple(own)
 
     def explanation(self, span: Span, snapshot: Snapshot, limits: Limits) -> dict[str, Any]:
         """Return who voted how on a mention, and the price of each other chain it could be in.
 
         Where boundaries have variants, an annotator voted on the mention with a boundary of its own.
         """
+        names = [one.annotator for one in self.solver.annotations]
         variants = self.solver.settings.find_variants(self.solver.annotations, snapshot.decisions)
-        own = {one.annotator: variants.own(one.annotator, span) for one in self.solver.annotations}
+        own = dict(zip(names, self._marked_as(span, snapshot, variants), strict=True))
         return {
             "votes": [
                 {
@@ -176,7 +219,7 @@ class Viewer:
         }
 
 
-def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
+def _short_parts(snapshot: Snapshot, document: Document) -> dict[str, Any]:
     """Return the parts that are short enough for every update."""
     return {
         "cost": {
@@ -187,7 +230,7 @@ def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
             "used": snapshot.costs.used,
             "invented": snapshot.costs.invented,
         },
-        "decisions": [_decision(entry) for entry in snapshot.entries],
+        "decisions": [_decision(entry, document) for entry in snapshot.entries],
         "closed": sorted(snapshot.decisions.closed),
         "notes": [
             {
@@ -202,39 +245,34 @@ def _short_parts(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _changed_chains(before: Snapshot, after: Snapshot) -> dict[str, Any]:
-    old = {chain.id: chain for chain in before.chains}
-    new = {chain.id: chain for chain in after.chains}
-    changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
-    for id, chain in new.items():
-        view = _chain(chain, after.decisions)
-        if old.get(id) != chain or view != _chain(old[id], before.decisions):
-            changed[id] = view
-    return changed
-
-
 def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
-    enforced = decisions.group_of
+    enforced = decisions.standing.union(decisions.group_of)
     return {
         "mentions": [spelled(span) for span in chain.mentions],
         "decided": all(span in enforced for span in chain.mentions),
+        "name": chain.name,
+        "type": chain.type,
     }
 
 
-def _decision(entry: DecisionEntry) -> dict[str, Any]:
+def _decision(entry: DecisionEntry, document: Document) -> dict[str, Any]:
     decision = entry.decision
     if isinstance(decision, Statement):
         kind = KINDS.get(decision.kind, str(decision.kind))
+    elif isinstance(decision, EntityName):
+        kind = "name"
     else:
         kind = "chain" if isinstance(decision, EnforcedCells) else "empty"
     return {
         "id": entry.id,
         "kind": kind,
-        "label": str(decision),
+        "label": in_words(str(decision), document),
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,
         **_made(entry.made),
+        "category": entry.made.category if entry.made else "",
+        "confidence": entry.made.confidence if entry.made else "",
     }
 
 

@@ -7,20 +7,24 @@ import { Detail } from "./panels/detail.js";
 import { LastChange, costBefore } from "./panels/last_change.js";
 import { Matrix } from "./panels/matrix.js";
 import { People } from "./panels/people.js";
-import { QuestionQueue } from "./panels/queue.js";
+import { QuestionQueue } from "./questions/queue.js";
 import { showRefusal } from "./panels/refusals.js";
 import { serverEvents } from "./panels/server_events.js";
 import { StatusBar } from "./panels/status.js";
 import { Api, Refusal } from "./state/api.js";
+import { withoutNames } from "./state/blind.js";
 import { describeOperation } from "./state/operation_words.js";
 import { Selection } from "./state/selection.js";
 import { spanOf } from "./state/spans.js";
 import { Store } from "./state/store.js";
 import { Minimap } from "./text/minimap.js";
+import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
+import { Versions } from "./text/versions.js";
 import { Announcer } from "./ui/announce.js";
 import { askText } from "./ui/dialog.js";
 import { byId, find } from "./ui/dom.js";
+import { lookup } from "./ui/lookup.js";
 import { Tabs } from "./ui/tabs.js";
 /** @import { ChainId, Decision, MentionId, Operation, State } from "./state/types.js" */
 
@@ -37,12 +41,16 @@ export class App {
   /** @param {State} state */
   constructor(state) {
     this.announcer = new Announcer();
-    this.store = new Store(state);
+    this.store = new Store(withoutNames(state));
     this.selection = new Selection();
     this.api = new Api(this.store, serverEvents(this));
     this.actions = new Actions(this);
     this.moves = new Moves(this);
+    this.api.names = state.annotators;
+    lookup.name = (chain) => this.store.chain(chain)?.name ?? "";
+    lookup.line = (token) => this.text.lineOf(token) + 1;
     this.text = new TextView(byId("text"), this.store, this.selection);
+    this.search = new TextSearch(this);
     this.minimap = new Minimap(byId("minimap", HTMLCanvasElement), this);
     this.status = new StatusBar(this);
     this.people = new People(this);
@@ -52,8 +60,10 @@ export class App {
     this.chains = new Chains(byId("chains"), this);
     this.decisions = new DecisionList(byId("decisions"), this);
     this.matrix = new Matrix(byId("matrix"), this);
+    this.versions = new Versions(byId("versions"), this);
     this.view = new Tabs(byId("view-tabs"), (panel) => {
       this.matrix.show(panel === "matrix");
+      this.versions.show(panel === "versions");
       this.minimap.draw();
     });
     this.side = new Tabs(byId("side-tabs"), (panel) => {
@@ -160,14 +170,16 @@ export class App {
     if (chain !== null) this.chains.unfold(chain);
   }
 
-  /** Open the chains with the keyboard in their search: the only key that leads into a field. */
+  /** Open the chains with the keyboard in their search. */
   searchChains() {
     this.side.show("chains");
     find(byId("chains"), "input[type=search]")?.focus();
   }
 
+  /** Show the next view: text, matrix, versions. */
   switchView() {
-    this.view.show(this.view.open === "text" ? "matrix" : "text");
+    const views = ["text", "matrix", "versions"];
+    this.view.show(views[(views.indexOf(this.view.open ?? "") + 1) % views.length]);
   }
 
   askToken() {
@@ -202,7 +214,8 @@ export class App {
     if (menu.open) {
       menu.open = false;
       find(menu, "summary")?.focus();
-    } else if (selection.range) moves.leaveRange();
+    } else if (moves.leaveBoundary()) this.say("The boundary stays where it was.", { quiet: true });
+    else if (selection.range) moves.leaveRange();
     else if (selection.selected.size) {
       selection.select([]);
       this.say("Nothing is selected.", { quiet: true });

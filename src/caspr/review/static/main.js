@@ -12,8 +12,9 @@ import { listenToKeys, showKeys } from "./input/keys.js";
 import { listenToPointer } from "./input/pointer.js";
 import { showSelectionBar } from "./panels/selection_bar.js";
 import { showProblem } from "./panels/server_events.js";
+import { hideNames, namesAreHidden } from "./state/blind.js";
 import { around, byId } from "./ui/dom.js";
-import { tokenRange } from "./ui/words.js";
+import { lineLabel } from "./ui/words.js";
 /** @import { SelectionChange } from "./state/selection.js" */
 /** @import { StoreChange } from "./state/store.js" */
 /** @import { State } from "./state/types.js" */
@@ -29,9 +30,11 @@ function onStoreChange(change, old) {
   if (change.rebuild) {
     app.selection.setRange(null);
     app.text.render();
+    app.search.refresh();
   } else app.text.update(change, old);
   app.highlight();
   app.matrix.update(change);
+  app.versions.refresh();
   app.detail.refresh();
   app.chains.refresh();
   app.decisions.refresh();
@@ -52,8 +55,7 @@ function onSelectionChange(change) {
     app.detail.refresh();
     app.highlight();
     app.minimap.draw();
-    const count = app.store.state.tokens.length;
-    byId("here").textContent = mention ? `at ${tokenRange(mention)} of ${count} tokens` : "";
+    byId("here").textContent = mention ? `${lineLabel(mention)} of ${app.text.lineCount}` : "";
   }
   showSelectionBar(app);
 }
@@ -66,6 +68,13 @@ function listenToButtons() {
   byId("show-left-out").addEventListener("change", () =>
     app.text.root.classList.toggle("hide-left-out", !app.showsLeftOut()),
   );
+  const blind = byId("blind", HTMLInputElement);
+  blind.checked = namesAreHidden();
+  blind.addEventListener("change", () => {
+    hideNames(blind.checked);
+    // Whatever is on the page may have names in it.
+    location.reload();
+  });
   document.addEventListener("click", (event) => {
     if (!around(event, "#export") || around(event, "#export a")) menu.open = false;
   });

@@ -5,19 +5,56 @@ Decisions can be respected if and only if
     (1) no group (mentions enforced into one chain) has two ids, holds two mentions decided to be apart,
         or holds a mention that a closed token or a statement rules out;
     (2) no group holds a mention and one inside it (where nesting is never allowed);
-    (3) every mention that is a group alone finds a partner: see `partners`.
+    (3) every mention that is a group alone finds a partner: see `partners`;
+    (4) no mention that exists by a statement is ruled out, and none that is alone is in a group of two, or
+        in one of one mention (where that needs a partner).
 
 Every cell or statement that is taken away allows more (see `Decisions.restricted_to`), so minimal sets of
 them are well defined; one is found by splitting (QuickXplain; Junker 2004).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, Singletons
 from caspr.task.price.partners import Chains, find_partners
 from caspr.text.document import Document, Span
+
+
+class FaultKind(StrEnum):
+    """What is wrong with decisions that cannot hold together."""
+
+    IDS = "ids"
+    """Mentions, or one, that are enforced in two chains."""
+    RULED_OUT = "ruled out"
+    """A mention that must exist and must not."""
+    ALONE = "alone"
+    """A mention that is alone and with others."""
+    TORN = "torn"
+    """Two mentions that are together and apart."""
+    NESTED = "nested"
+    """An outer and an inner mention in one chain, against the rule."""
+    NO_PARTNER = "no partner"
+    """Mentions that must be in chains, with too few to be with."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why decisions cannot hold together."""
+
+    kind: FaultKind
+    mentions: tuple[Span, ...]
+    """The mentions it is about."""
+    words: str
+    """A clause about tokens, for who edits files."""
+
+    def __str__(self) -> str:
+        """Return the words."""
+        return self.words
+
 
 Item = int | Statement
 """A cell, named by its token, or a statement."""
@@ -51,15 +88,15 @@ def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     document, less = instance.annotations[0].document, _only(instance.decisions, items)
     tokens, statements = _split(items)
     kind = "enforced cells" if not statements else "decisions"
-    reason = _reason(instance, less)
+    fault = _reason(instance, less)
     where = document.place(tokens[0]) if tokens else document.source or document.title
     return ContradictionError(
-        f"{where}: found {kind} that cannot hold together: {reason} "
+        f"{where}: found {kind} that cannot hold together: {fault} "
         f"({_listed(document, tokens, statements)}); expected decisions that allow a solution: "
         f"change one of these{' cells' if not statements else ''}",
         tokens,
         statements,
-        reason,
+        fault,
     )
 
 
@@ -75,9 +112,9 @@ def _suspects(instance: Instance, decisions: Decisions) -> list[Item]:
     make the same group again, with the same fault.
     """
     everything: list[Item] = [*sorted(decisions.closed), *dict.fromkeys(decisions.statements)]
-    for group in decisions.groups:
-        if any(_faults(instance, decisions, group)):
-            inside = set(group.mentions)
+    faulty = [set(group.mentions) for group in decisions.groups if any(_faults(instance, decisions, group))]
+    for inside in (*faulty, {*decisions.overruled[:1]}):
+        if inside:
             tokens = {token for mention in inside for token in mention}
             return [
                 item
@@ -94,26 +131,38 @@ def feasible(instance: Instance, decisions: Decisions) -> bool:
 
 def arrangement(instance: Instance, decisions: Decisions) -> Chains | None:
     """Return chains that hold all groups, lone mentions with partners; `None` if there are none."""
+    if decisions.overruled:
+        return None
     if any(fault for group in decisions.groups for fault in _faults(instance, decisions, group)):
         return None
     return find_partners(instance, decisions)
 
 
-def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[str]:
-    """Say in words why a group cannot be in one chain."""
+def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[Fault]:
+    """Say why a group cannot be in one chain."""
     if len(group.ids) > 1:
         mention = _twice(decisions, group)
+        about = () if mention is None else (mention,)
         who = "what is decided to be together" if mention is None else f"mention {tuple(mention)}"
-        yield f"{who} is enforced in chains {' and '.join(group.ids)}"
+        yield Fault(FaultKind.IDS, about, f"{who} is enforced in chains {' and '.join(group.ids)}")
     for mention in group.mentions:
         if decisions.rules_out(mention):
-            yield f"mention {tuple(mention)} is enforced and ruled out"
+            words = f"mention {tuple(mention)} is enforced and ruled out"
+            yield Fault(FaultKind.RULED_OUT, (mention,), words)
+        if mention in decisions.alone and len(group.mentions) > 1:
+            words = f"mention {tuple(mention)} is decided to be alone and in one chain with others"
+            yield Fault(FaultKind.ALONE, (mention,), words)
+        elif mention in decisions.alone & decisions.lone and instance.singletons is Singletons.DROP:
+            words = f"mention {tuple(mention)} is decided to be alone and in some chain with others"
+            yield Fault(FaultKind.ALONE, (mention,), words)
     for first, second in decisions.torn:
         if decisions.group_of[first] is group:
-            yield f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
+            words = f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
+            yield Fault(FaultKind.TORN, (first, second), words)
     for outer, inner in instance.nested_faults(group.mentions):
         name = f"chain {group.ids[0]}" if group.ids else "a chain"
-        yield f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, which --nested never forbids"
+        words = f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, which --nested never forbids"
+        yield Fault(FaultKind.NESTED, (outer, inner), words)
 
 
 def _twice(decisions: Decisions, group: Group) -> Span | None:
@@ -149,15 +198,20 @@ def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool])
     return sorted(explain([], False, items))
 
 
-def _reason(instance: Instance, decisions: Decisions) -> str:
-    """Say in words why minimal decisions cannot hold."""
+def _reason(instance: Instance, decisions: Decisions) -> Fault:
+    """Say why minimal decisions cannot hold."""
     for group in decisions.groups:
         for fault in _faults(instance, decisions, group):
             return fault
-    lone = [str(tuple(mention)) for mention in sorted(decisions.lone)]
+    for mention in decisions.overruled:
+        words = f"mention {tuple(mention)} is decided to be a mention and ruled out"
+        return Fault(FaultKind.RULED_OUT, (mention,), words)
+    lone = tuple(sorted(decisions.lone))
+    listed = ", ".join(str(tuple(mention)) for mention in lone)
+    words = f"the mentions {listed} must be in chains, but have too few mentions to be with"
     if len(lone) == 1:
-        return (
-            f"mention {lone[0]} must be in a chain, but no annotator linked it with a mention "
-            "that is still allowed"
+        words = (
+            f"mention {listed} must be in a chain, but no annotator linked it with a mention that is "
+            "still allowed"
         )
-    return f"the mentions {', '.join(lone)} must be in chains, but have too few mentions to be with"
+    return Fault(FaultKind.NO_PARTNER, lone, words)

@@ -28,6 +28,7 @@ PairPrice(omitted=2, used=5, invented=1, gain=-1, extra=2)
 PairPrice(omitted=0, used=None, invented=0, gain=0, extra=None)
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 from caspr.task.votes import Evidence
@@ -65,6 +66,11 @@ class PairPrices:
     def __init__(self, coefficients: Coefficients) -> None:
         self.coefficients = coefficients
         self._known: dict[Evidence, PairPrice] = {}
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether all annotators count alike, so that only how many gave a link and saw a pair matters."""
+        return all(len(set(numbers)) <= 1 for numbers in (self.coefficients.omit, self.coefficients.use))
 
     def of(self, evidence: Evidence) -> PairPrice:
         """Return the price of a pair with some evidence."""

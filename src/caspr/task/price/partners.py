@@ -39,7 +39,7 @@ def find_partners(instance: Instance, decisions: Decisions) -> Chains | None:
         mention: [
             other
             for other in instance.votes.neighbours(mention)
-            if not decisions.rules_out(other)
+            if not decisions.excludes(other)
             and not decisions.separates(mention, other)
             and not instance.forbids_nesting(mention, other)
         ]

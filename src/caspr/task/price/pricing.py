@@ -1,41 +1,22 @@
 """Prices: what chains cost, recomputed from the votes.
 
-The mentions of a chain fall into *classes* with equal signature and equal enforced group; all pairs
-between two classes are alike, so a chain costs as much work as the square of its few classes.
-A pair with enforced link is free. A pair that some annotator linked is used or left unused, whichever is
-cheaper (`pair_price`); a pair that nobody linked is invented. Used and free links must connect the chain. If
-the cheapest choice does not, the links that connect it at least extra cost are used as well: adding links is
-a matroid question, so taking them by extra cost, cheapest first (Kruskal), is exact.
+Pairs that are alike are priced together (`classes`). A pair with enforced link is free. A pair that some
+annotator linked is used or left unused, whichever is cheaper (`pair_price`); a pair that nobody linked is
+invented. Used and free links must connect the chain. If the cheapest choice does not, the links that connect
+it at least extra cost are used as well: adding links is a matroid question, so taking them by extra cost,
+cheapest first (Kruskal), is exact.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import combinations_with_replacement
-from typing import NamedTuple
 
 from caspr.task.instance import Instance
+from caspr.task.price.classes import Connection, Pairs, classes_of, pairs_of
 from caspr.task.price.pair_price import PairPrice
 from caspr.task.solution import Costs, Partition
-from caspr.task.votes import Evidence, Signature, meet
+from caspr.task.votes import meet
 from caspr.text.document import Span
-from caspr.text.grouping import Groups
-
-Class = tuple[Signature, Span | None]
-"""A signature and the enforced group, which together decide every pair."""
-
-
-class Pairs(NamedTuple):
-    """All pairs between two classes of one chain: alike in everything."""
-
-    first: Class
-    second: Class
-    number: int
-    """How many pairs of mentions."""
-    evidence: Evidence
-    """What annotators say about each pair."""
-    free: bool
-    """Whether each link is enforced."""
-
 
 Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
 """Prices one chain, whatever the others are."""
@@ -59,7 +40,7 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     used, invented, kept = 0, 0, 0
     joined = Connection(classes)
     left_unused: list[tuple[int, PairPrice, Pairs]] = []
-    for pairs in pairs_of(classes):
+    for pairs in pairs_of(classes, counted=instance.prices.counted):
         cost = instance.prices.of(pairs.evidence)
         if pairs.free or cost.connects:
             kept += pairs.number * cost.omitted
@@ -77,49 +58,6 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
     return kept, Costs(used=used, invented=invented)
 
 
-def classes_of(instance: Instance, chain: Iterable[Span]) -> Counter[Class]:
-    """Count the mentions of a chain by class."""
-    groups, votes = instance.free_groups, instance.votes
-    return Counter((votes.signature(mention), groups.get(mention)) for mention in chain)
-
-
-def pairs_of(classes: Counter[Class]) -> Iterator[Pairs]:
-    """Yield the pairs inside every class and between every two."""
-    for first, second in combinations_with_replacement(classes, 2):
-        same = first is second
-        count = classes[first] * (classes[first] - 1) // 2 if same else classes[first] * classes[second]
-        free = first[1] is not None and first[1] == second[1]
-        if count:
-            yield Pairs(first, second, count, meet(first[0], second[0]), free)
-
-
-class Connection:
-    """Which classes of a chain are connected; one not yet joined counts as all its single mentions."""
-
-    def __init__(self, classes: Counter[Class]) -> None:
-        self.parts = classes.total()
-        """The number of connected components of the chain."""
-        self._sizes = classes
-        self._alone = set(classes)
-        self._joined: Groups[Class] = Groups()
-
-    def connect(self, first: Class, second: Class) -> int:
-        """Link every mention of one class with every one of the other; return how many links it took."""
-        # mutant: equivalent (never), because what is in one component takes 1 + 0 - 1 links below, too
-        if self.parts == 1:
-            return 0
-        sides = {first, second}
-        components = {self._joined.first(side) for side in sides - self._alone}
-        mentions = sum(self._sizes[side] for side in sides & self._alone)
-        for side in sides:
-            self._joined.add(side)
-        self._joined.join(first, second)
-        self._alone -= sides
-        links = len(components) + mentions - 1
-        self.parts -= links
-        return links
-
-
 def pairwise_bound(instance: Instance) -> int:
     """Return a cost no solution can go below: every linked pair at the cheaper of apart and together.
 
@@ -129,7 +67,7 @@ def pairwise_bound(instance: Instance) -> int:
     >>> pairwise_bound(Instance((one, Annotation.of("two", document, []))))
     1
     """
-    ruled_out = instance.decisions.rules_out
+    ruled_out = instance.decisions.excludes
     classes = Counter(
         (signature, instance.free_groups.get(mention), ruled_out(mention))
         for mention, signature in instance.votes.signatures.items()

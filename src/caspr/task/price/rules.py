@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Connection, classes_of, pairs_of
+from caspr.task.price.classes import Connection, classes_of, pairs_of
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 
@@ -36,7 +36,7 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
         yield f"has {tuple(inner)} inside {tuple(outer)}"
     classes = classes_of(instance, chain)
     joined = Connection(classes)
-    for pairs in pairs_of(classes):
+    for pairs in pairs_of(classes, counted=instance.prices.counted):
         if pairs.free or pairs.evidence.givers:
             joined.connect(pairs.first, pairs.second)
         elif not instance.prices.of(pairs.evidence).allowed:
@@ -46,6 +46,10 @@ def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
 
 
 def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
+    for mention in instance.decisions.overruled:
+        yield f"{tuple(mention)} is decided to be a mention and ruled out"
+    for mention in sorted(instance.decisions.alone & holder.keys()):
+        yield f"{tuple(mention)} is decided to be alone and in a chain"
     for mention in sorted(instance.required - holder.keys()):
         yield f"{tuple(mention)} is enforced and in no chain"
     places = []

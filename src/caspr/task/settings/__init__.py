@@ -18,7 +18,7 @@ from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.settings.boundaries import boundary_decisions
 from caspr.task.settings.singletons import decide_singletons
-from caspr.task.settings.weighting import Factor, weighted
+from caspr.task.settings.weighting import Factor, unweighted, weighted
 from caspr.task.settings.weights_table import WeightsTable
 from caspr.task.weights import Coefficients
 from caspr.text.coverage import Coverage, CoverageTable, coverage_by_marks
@@ -69,7 +69,7 @@ class Settings:
     def for_run(self, documents: Sequence[Sequence[Annotation]]) -> tuple["Settings", tuple[Finding, ...]]:
         """Decide what is decided once for all documents, and refuse weights of annotators who are in none."""
         names = {one.annotator for annotations in documents for one in annotations}
-        self._refuse_unknown(names)
+        self.refuse_unknown(names)
         findings = self.unused_coverage(documents)
         if self.singletons is not Singletons.AUTO:
             return self, findings
@@ -91,7 +91,12 @@ class Settings:
             return self.coverage.of(annotations[0].document)
         return self.coverage if isinstance(self.coverage, Coverage) else Coverage()
 
-    def _refuse_unknown(self, names: Iterable[str]) -> None:
+    def unweighted(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return which annotators of a document have no weights in the table that it would use."""
+        return () if self.weights is None else unweighted(names, self.weights)
+
+    def refuse_unknown(self, names: Iterable[str]) -> None:
+        """Refuse a factor of somebody who is not among the annotators."""
         known = sorted(names)
         for factor in self.factors:
             if factor.annotator not in known:

@@ -1,6 +1,6 @@
 """What decisions say about the boundaries of mentions, where these have variants (`text.variants`).
 
-A mention that must exist has the boundary it was enforced with. A boundary that is ruled out, by a
+A mention that must exist has the boundary it was decided with. A boundary that is ruled out, by a
 statement or by a closed token, is removed. Mentions decided to be apart, or in different chains, are not
 variants of each other. A group of variants that holds a decision stays what it is, whoever annotates the
 document later.
@@ -20,7 +20,7 @@ def boundary_decisions(
     marked = {span for annotation in annotations for span in annotation.mentions}
     removed = {span for span in marked | decisions.absent if decisions.rules_out(span)}
     return BoundaryDecisions(
-        fixed=frozenset(decisions.group_of) - removed,
+        fixed=decisions.standing.union(decisions.group_of) - removed,
         removed=frozenset(removed),
         split=decisions.apart,
         kept=decided_groups(known, decisions),
@@ -29,8 +29,7 @@ def boundary_decisions(
 
 def decided_groups(groups: Iterable[VariantGroup], decisions: Decisions) -> tuple[VariantGroup, ...]:
     """Return the groups of variants that hold a decision."""
-    named = decisions.apart | {(span, span) for span in decisions.group_of}
-    touched = {span for pair in named for span in pair}
+    touched = {*decisions.group_of, *decisions.standing, *(span for pair in decisions.apart for span in pair)}
     return tuple(
         group
         for group in groups

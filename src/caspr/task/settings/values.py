@@ -131,6 +131,11 @@ def _changed_objective(objective: Objective, given: Mapping[str, Any]) -> Object
 
 
 def _weights(given: str | Path | WeightsTable) -> WeightsTable:
+    if given == "learn":
+        raise InputError(
+            "weights: found 'learn', expected a table: `caspr weigh` learns one from your files, and only "
+            "`caspr corpus` learns it by itself (a file of this name is ./learn)"
+        )
     return given if isinstance(given, WeightsTable) else read_weights(read_text(Path(given)), str(given))
 
 

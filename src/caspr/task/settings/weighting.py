@@ -20,6 +20,8 @@ from caspr.text.findings import Finding, note
 FEWEST = 3
 """Weights with a constant, as they are learned, are used for documents of so many annotators or more."""
 
+_EXPECTED = "an annotator and a number from 0 to 999,999 with at most six decimals, as in anna=1.5"
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -37,17 +39,22 @@ def read_factors(given: Iterable[str] | Mapping[str, float | str]) -> tuple[Fact
     >>> read_factors(["ben=0.5"])
     (Factor(annotator='ben', numerator=1, denominator=2),)
     """
-    pairs = given.items() if isinstance(given, Mapping) else (one.rpartition("=")[::2] for one in given)
+    pairs = given.items() if isinstance(given, Mapping) else map(_split, given)
     factors = {name: _read_factor(name, str(number)) for name, number in pairs}
     return tuple(factors[name] for name in sorted(factors))
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, equals, number = word.rpartition("=")
+    if not equals:
+        raise InputError(f"weight: found '{word}', expected {_EXPECTED}")
+    return name.strip(), number
 
 
 def _read_factor(name: str, number: str) -> Factor:
     found = re.fullmatch(r"([0-9]{0,6})(?:[.,]([0-9]{1,6}))?", number.strip())
     if not name or found is None or not any(found.groups()):
-        raise InputError(
-            f"weight: found '{name}={number}', expected an annotator and a number, as in anna=1.5"
-        )
+        raise InputError(f"weight: found '{name}={number}', expected {_EXPECTED}")
     whole, decimals = found[1] or "0", found[2] or ""
     numerator, denominator = int(whole + decimals), 10 ** len(decimals)
     common = gcd(numerator, denominator)
@@ -67,7 +74,7 @@ def weighted(
     (AnnotatorWeights(annotator='anna', omit=6, use=3), 4)
     """
     findings: tuple[Finding, ...] = ()
-    if table is not None and table.constant is not None and len(names) < FEWEST:
+    if table is not None and not _is_used(table, names):
         message = f"has {len(names)} annotators, and learned weights need {FEWEST}: all votes count the same"
         table, findings = None, (note("weights-not-used", message),)
     used = {factor.annotator: factor for factor in factors if factor.annotator in names}
@@ -82,6 +89,16 @@ def weighted(
     constant = None if table is None or table.constant is None else table.constant * scale
     _refuse_large([cost for row in rows for cost in (row.omit, row.use)] + [constant or 0])
     return _scaled_objective(objective, scale), WeightsTable(tuple(rows), constant), findings
+
+
+def unweighted(names: Sequence[str], table: WeightsTable) -> tuple[str, ...]:
+    """Return the annotators of a document who have no weights in a table that is used for it."""
+    known = {row.annotator for row in table.annotators}
+    return tuple(name for name in names if name not in known) if _is_used(table, names) else ()
+
+
+def _is_used(table: WeightsTable, names: Sequence[str]) -> bool:
+    return table.constant is None or len(names) >= FEWEST
 
 
 def _scaled(row: AnnotatorWeights, factor: Factor, scale: int) -> AnnotatorWeights:

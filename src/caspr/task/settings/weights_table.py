@@ -54,8 +54,8 @@ class WeightsTable:
         missing = [name for name in names if name not in known]
         if missing:
             raise InputError(
-                f"weights: found none for annotator '{missing[0]}', expected one of "
-                f"{', '.join(sorted(known)) or 'no annotators'}"
+                f"weights: found none for annotator '{missing[0]}', expected a row for each annotator; there "
+                f"are {', '.join(sorted(known)) or 'none'}"
             )
         return tuple(known[name] for name in names)
 
@@ -116,4 +116,5 @@ def _constant(row: TableRow, source: str) -> int:
 def _weight(cell: str, row: TableRow, source: str) -> int:
     if cell.isascii() and cell.isdigit() and len(cell) <= len(str(LARGEST)) and int(cell) <= LARGEST:
         return int(cell)
-    raise FormatError(source, row.line, f"'{cell}'", f"a whole number from 0 to {LARGEST:,}")
+    expected = f"a whole number from 0 to {LARGEST:,}; for decimals, multiply all weights by 10"
+    raise FormatError(source, row.line, f"'{cell}'", expected)

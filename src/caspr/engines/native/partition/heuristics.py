@@ -6,6 +6,8 @@ kick      take a few clusters apart, or squeeze a node into one, and polish agai
           problem, same answer.
 """
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined, product, renumber
@@ -72,50 +74,104 @@ def polish(problem: Problem, labels: Labels, watch: Watch | None = None) -> Labe
     return labels
 
 
+class Placement:
+    """Nodes in clusters, with what each gains in every cluster; one empty cluster is always on offer."""
+
+    def __init__(self, problem: Problem, labels: Labels, watch: Watch) -> None:
+        """Count; `ExpiredError` if there is no time for it."""
+        self.problem, self.labels = problem, renumber(labels)
+        members: Bools = self.labels[:, None] == np.arange(int(self.labels.max(initial=0)) + 2)
+        self.held = product(problem.gains, members, watch)
+        self.blocked = product(problem.forbidden, members, watch)
+
+    def rises(self) -> Ints:
+        """Return what each node gains by moving to each cluster, below 0 where it must not."""
+        own = self.held[np.arange(self.problem.size), self.labels]
+        return np.where(self.blocked > 0, FORBIDDEN, self.held) - own[:, None]
+
+    def rise(self, node: int, cluster: int) -> int:
+        """Return what a node gains by moving to a cluster, below 0 where it must not."""
+        if self.blocked[node, cluster] > 0:
+            return FORBIDDEN
+        return int(self.held[node, cluster] - self.held[node, self.labels[node]])
+
+    def best(self, node: int) -> tuple[int, int]:
+        """Return the best cluster of a node, and what it gains by moving there."""
+        row = np.where(self.blocked[node] > 0, FORBIDDEN, self.held[node])
+        cluster = int(row.argmax())
+        return cluster, int(row[cluster] - row[self.labels[node]])
+
+    def move(self, node: int, cluster: int) -> None:
+        """Move a node."""
+        for place, sign in ((int(self.labels[node]), -1), (cluster, 1)):
+            self.held[:, place] += sign * self.problem.gains[node]
+            self.blocked[:, place] += sign * self.problem.forbidden[node]
+        self.labels[node] = cluster
+
+    @property
+    def empty(self) -> int:
+        """The last cluster: empty unless some node moved there since it was offered."""
+        return int(self.held.shape[1]) - 1
+
+    def offer_empty(self) -> None:
+        """Offer another empty cluster if the last one is taken."""
+        if (self.labels == self.empty).any():
+            self.held = np.pad(self.held, ((0, 0), (0, 1)))
+            self.blocked = np.pad(self.blocked, ((0, 0), (0, 1)))
+
+
 def _move(problem: Problem, labels: Labels, watch: Watch) -> Labels:
-    """Move nodes that gain by it, those that gain most first; one empty cluster is always on offer."""
-    labels = renumber(labels)
-    clusters = int(labels.max(initial=0)) + 2
-    members: Bools = labels[:, None] == np.arange(clusters)
+    """Move nodes that gain by it, those that gain most first."""
     try:
-        held = product(problem.gains, members, watch)
-        blocked = product(problem.forbidden, members, watch)
+        placement = Placement(problem, labels, watch)
     except ExpiredError:
-        return labels
-    nodes = np.arange(problem.size)
+        return renumber(labels)
     while True:
-        rise = np.where(blocked > 0, FORBIDDEN, held).max(axis=1) - held[nodes, labels]
+        rise = placement.rises().max(axis=1)
         hopeful = np.flatnonzero(rise > 0)
         if not len(hopeful):
-            return renumber(labels)
+            return renumber(placement.labels)
         for node in hopeful[np.argsort(-rise[hopeful], kind="stable")].tolist():
             if watch.expired():
-                return renumber(labels)
-            row = np.where(blocked[node] > 0, FORBIDDEN, held[node])
-            cluster, old = int(row.argmax()), int(labels[node])
+                return renumber(placement.labels)
+            cluster, more = placement.best(node)
             # Earlier moves of this sweep may have spoilt it.
-            if row[cluster] > row[old]:
-                labels[node] = cluster
-                for place, sign in ((old, -1), (cluster, 1)):
-                    held[:, place] += sign * problem.gains[node]
-                    blocked[:, place] += sign * problem.forbidden[node]
-        if (labels == held.shape[1] - 1).any():
-            held, blocked = np.pad(held, ((0, 0), (0, 1))), np.pad(blocked, ((0, 0), (0, 1)))
+            if more > 0:
+                placement.move(node, cluster)
+        placement.offer_empty()
 
 
 def kick(problem: Problem, labels: Labels, watch: Watch | None = None, *, kicks: int, seed: int) -> Labels:
     """Shake a clustering and polish it, again and again; keep what is not worse."""
     watch = watch or Watch()
+    return shaken(
+        problem,
+        labels,
+        watch.during(range(kicks)),
+        seed,
+        improve=lambda trial: polish(problem, trial, watch),
+        value=lambda trial: problem.value(trial) or 0,
+    )
+
+
+def shaken(
+    problem: Problem,
+    labels: Labels,
+    rounds: Iterable[int],
+    seed: int,
+    *,
+    improve: Callable[[Labels], Labels],
+    value: Callable[[Labels], int],
+) -> Labels:
+    """Shake a clustering and improve it, once in each round; keep what is not worse."""
     random = np.random.default_rng(seed)
     shakes = (_scatter, _squeeze) if problem.forbidden.any() else (_scatter,)
-    best, value = labels, problem.value(labels) or 0
-    for number in range(kicks):
-        if watch.expired():
-            break
-        trial = polish(problem, renumber(shakes[number % len(shakes)](problem, best, random)), watch)
-        reached = problem.value(trial) or 0
-        if reached >= value:
-            best, value = trial, reached
+    best, most = labels, value(labels)
+    for number in rounds:
+        trial = improve(renumber(shakes[number % len(shakes)](problem, best, random)))
+        reached = value(trial)
+        if reached >= most:
+            best, most = trial, reached
     return best
 
 

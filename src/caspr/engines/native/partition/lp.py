@@ -172,14 +172,19 @@ def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Progr
     needed = problem.gains > 0
     if also is not None:
         needed |= also
-    for _, stars in cuts.by_size:
-        for one, two in _sides(stars.shape[1]):
-            needed[stars[:, one], stars[:, two]] = True
+    mark_pairs(needed, cuts)
     needed = np.triu(needed | needed.T, 1) & ~problem.forbidden
     first, second = np.nonzero(needed)
     numbers = np.full(needed.shape, -1, dtype=np.intp)
     numbers[first, second] = numbers[second, first] = np.arange(len(first))
-    return Program(cuts, problem.gains[first, second], first, second, _rows(cuts, numbers))
+    return Program(cuts, problem.gains[first, second], first, second, rows_of(cuts, numbers))
+
+
+def mark_pairs(marked: Bools, cuts: Cuts) -> None:
+    """Mark all pairs that occur in some cut."""
+    for _, stars in cuts.by_size:
+        for one, two in _sides(stars.shape[1]):
+            marked[stars[:, one], stars[:, two]] = True
 
 
 def full_program(problem: Problem, cuts: Cuts) -> Program:
@@ -232,7 +237,7 @@ def _sides(size: int) -> Iterator[tuple[Labels, Labels]]:
     yield one + 1, two + 1
 
 
-def _rows(cuts: Cuts, numbers: Labels) -> Rows:
+def rows_of(cuts: Cuts, numbers: Labels) -> Rows:
     """Write the cuts as sparse rows, leaving out pairs without a column."""
     row, column, sign = [], [], []
     for positions, stars in cuts.by_size:

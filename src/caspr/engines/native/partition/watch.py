@@ -1,8 +1,8 @@
 """The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from time import monotonic
+from dataclasses import dataclass, field
+from time import monotonic, thread_time
 from typing import TypeVar
 
 from caspr.process_memory import resident_megabytes
@@ -12,6 +12,12 @@ from caspr.task.solution import Stop
 T = TypeVar("T")
 BETWEEN = 0.02
 """Seconds between two looks at the memory."""
+
+
+TICK = 0.05
+"""Seconds after which it shows how much of the processor there is."""
+SLOWEST = 20.0
+"""The worst pace that is believed."""
 
 
 class ExpiredError(Exception):
@@ -37,6 +43,8 @@ class Watch:
     """Why to stop: the limit that was reached, or an interrupt."""
     looked: float = 0.0
     """When the memory was last looked at."""
+    begun: tuple[float, float] = field(default_factory=lambda: (monotonic(), thread_time()))
+    """When the watch was started: by the clock, and in processor time of its thread."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -57,6 +65,12 @@ class Watch:
     def left(self) -> float:
         """The seconds left."""
         return self.deadline - monotonic()
+
+    @property
+    def pace(self) -> float:
+        """How many seconds pass for one of the processor: more than 1 where other processes share it."""
+        passed, used = monotonic() - self.begun[0], thread_time() - self.begun[1]
+        return min(max(1.0, passed / max(used, TICK)), SLOWEST) if passed > TICK else 1.0
 
     def expired(self) -> bool:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""

@@ -170,7 +170,7 @@ def _partners(
     ranked, met = [], set()
     for mention in sorted(linked):
         signature = votes.signature(mention)
-        if instance.decisions.rules_out(mention) or (mention not in special and signature in met):
+        if instance.decisions.excludes(mention) or (mention not in special and signature in met):
             continue
         evidence = sum(meet(signature, votes.signature(one)).k for one in piece)
         ranked.append((-evidence, mention))

@@ -71,7 +71,7 @@ def _reached(
     state: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
 ) -> Region:
     """Follow parts and demands as far as they go."""
-    rules_out = state.instance.decisions.rules_out
+    excludes = state.instance.decisions.excludes
     reached: set[Span] = set()
     open_ends = list(start)
     while open_ends:
@@ -81,7 +81,7 @@ def _reached(
             found = {mention} if part is None else {one for mentions in part.nodes for one in mentions}
             reached |= found
             linked = {other for one in found for other in touching(one)}
-            open_ends += [other for other in linked - reached if not rules_out(other)]
+            open_ends += [other for other in linked - reached if not excludes(other)]
     return frozenset(reached)
 
 

@@ -7,7 +7,7 @@ and enforced group) are alike, so pieces are found between classes; the pairs of
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Class, classes_of, pairs_of
+from caspr.task.price.classes import Class, classes_of, pairs_of
 from caspr.task.votes import meet
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
@@ -90,10 +90,10 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
         return True
     if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
         return True
-    pairs = pairs_of(classes_of(instance, inside))
+    pairs = pairs_of(classes_of(instance, inside), counted=instance.prices.counted)
     return any(not (pair.free or instance.prices.of(pair.evidence).allowed) for pair in pairs)
 
 
 def _may_exist(instance: Instance, mention: Span) -> bool:
     known = mention in instance.votes.signatures or mention in instance.decisions.group_of
-    return known and not instance.decisions.rules_out(mention)
+    return known and not instance.decisions.excludes(mention)

@@ -81,6 +81,13 @@ class Listed:
     forbidden: Bools
 
 
+def lonely_node(mentions: int) -> SparseProblem:
+    """Write down the problem of one node."""
+    nobody, nothing = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
+    size = np.array([mentions], dtype=np.int64)
+    return SparseProblem(size, None, nobody, nobody, nothing, np.empty(0, dtype=bool))
+
+
 def list_pairs(
     kind: Labels, sizes: Ints, links: Links, gains: PairGains, apart: tuple[Labels, Labels]
 ) -> SparseProblem:
@@ -143,7 +150,8 @@ def _linked(kind: Labels, links: Links, gains: PairGains) -> list[Listed]:
 def _seen_by_others(view: Labels, gains: PairGains, common: int | None) -> list[Listed]:
     """List the pairs that were seen by other annotators than most, where that makes a difference."""
     found = []
-    present = np.unique(view).tolist()
+    # NumPy's `unique` would import masked arrays, which takes longer than solving a small document.
+    present = np.flatnonzero(np.bincount(view)).tolist()
     for number, one in enumerate(present):
         for other in present[number:]:
             barred, gain = bool(gains.barred[one, other]), int(gains.unlinked[one, other])

@@ -24,8 +24,8 @@ WIDE = 200
 """A chain of at least so many kinds may count for all pairs that are not listed."""
 BYTES = 60
 """How many bytes each pair takes that an annotator links, while pairs are sorted."""
-PER_SECOND = 2_000_000
-"""How many of these pairs are listed in a second, on a slow machine."""
+PER_SECOND = 1_000_000
+"""How many of these pairs are listed and sorted into parts in a second of the processor."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
 FEW_PAIRS = 10_000
@@ -116,11 +116,16 @@ def _need_room(lengths: Sequence[int], watch: Watch) -> None:
     pairs = sum(length * (length - 1) // 2 for length in lengths)
     if pairs < FEW_PAIRS:
         return
-    if not watch.expired() and watch.left < pairs / PER_SECOND:
+    if not watch.expired() and watch.left < watch.pace * pairs / PER_SECOND:
         watch.stop = Stop.TIME
     if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
         watch.stop = Stop.MEMORY
     watch.check()
+
+
+def wide_from(size: int) -> float:
+    """Return how many of some kinds a chain must hold to count for all pairs that are not listed."""
+    return max(WIDE, (1 - MISSING) * size)
 
 
 def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int, Bools]:
@@ -128,7 +133,7 @@ def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int
     wide: dict[int, Bools] = {}
     for annotator, found in sorted(chains.items()):
         for chain, positions in list(found.items()):
-            if len(positions) >= max(WIDE, (1 - MISSING) * size) and annotator not in wide:
+            if len(positions) >= wide_from(size) and annotator not in wide:
                 wide[annotator] = np.isin(np.arange(size), positions)
                 del found[chain]
     return wide

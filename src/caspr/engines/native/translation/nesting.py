@@ -34,6 +34,7 @@ from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
+from caspr.task.price.pricing import price
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
@@ -187,13 +188,13 @@ def _raising(state: SolveState, least: int) -> OnBound:
 def _offering(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, outcomes: list[SearchOutcome]
 ) -> OnFound:
-    """Offer better clusterings of the next part as partitions of the whole, if nothing is demanded."""
+    """Offer better clusterings of the next part as partitions of the whole, if these meet all demands."""
     number, last = len(outcomes), 0.0
     free = all(len(bundle) == 1 or bundle in state.held for bundle in bundles)
 
     def found(labels: Labels, value: int) -> None:
         nonlocal last
-        if state.instance.required or not free or monotonic() < last + OFTEN:
+        if not free or monotonic() < last + OFTEN:
             return
         last = monotonic()
         later = [solve_quickly(state, part) for part in parts[number + 1 :]]
@@ -201,7 +202,11 @@ def _offering(
         chains = [part.chains(one.labels) for part, one in zip(parts, held, strict=True)]
         broken = bool(_broken(state, chains))
         relaxed = _put_together(state, bundles, frozenset(), parts, held, chains, broken=broken)
-        state.offer(relaxed.partition, relaxed.cost, tentative=True)
+        chained = {mention for chain in relaxed.partition for mention in chain}
+        if state.instance.required <= chained:
+            # Links that were used for first partners may not be needed.
+            cost = price(state.instance, relaxed.partition).total if state.instance.required else relaxed.cost
+            state.offer(relaxed.partition, cost, tentative=True)
 
     return found
 

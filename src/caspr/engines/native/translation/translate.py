@@ -34,12 +34,12 @@ from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined,
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
-from caspr.engines.native.translation.gains import PairGains, list_pairs
+from caspr.engines.native.translation.gains import PairGains, list_pairs, lonely_node
 from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
-from caspr.task.price.pricing import classes_of, pairs_of
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -95,7 +95,7 @@ class Part:
 
 def enforced_bundles(instance: Instance) -> Bundles:
     """Return the mentions that decisions put into one chain."""
-    return tuple(group.mentions for group in instance.decisions.groups)
+    return instance.bundles
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
@@ -283,6 +283,9 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
 def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
     _refuse_overflow(kinds.gains.largest, len(mentions))
     atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
+    if len(atoms) == 1:
+        # Most chains that nobody disputes: one node, and no pairs.
+        return Part(lonely_node(len(atoms[0])), tuple(atoms), gain_inside(instance, atoms[0]))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
@@ -317,6 +320,8 @@ def _bundled(
 ) -> Part:
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
+    if not any(bundle):
+        return Part(problem, tuple(atoms), sum(gain_inside(instance, atom) for atom in atoms))
     count = len(atoms)
     numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
     labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))
@@ -339,8 +344,10 @@ def _bundled(
 
 def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
+    if len(mentions) < 2:
+        return 0
     total = 0
-    for pairs in pairs_of(classes_of(instance, mentions)):
+    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
     return total

@@ -1,8 +1,9 @@
 /** What the adjudicator can do to the document, each as one operation on what is selected or current. */
 import { inTextOrder, spanOf } from "../state/spans.js";
 import { askChain } from "../ui/choose_chain.js";
+import { askName } from "../ui/ask_name.js";
 import { askText } from "../ui/dialog.js";
-import { tokenRange } from "../ui/words.js";
+import { lineLabel } from "../ui/words.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Decision, MentionId, Operation } from "../state/types.js" */
 
@@ -30,14 +31,29 @@ export class Actions {
     } else this.#send({ do: "apart", mentions: ids });
   }
 
-  /** The targets are mentions, of their chain if they are in one. */
+  /** The targets are mentions: of their chain if they are in one, else wherever they belong, or alone. */
   enforce() {
     const mentions = this.#targets();
     if (!mentions) return;
     const chains = this.#chainsOf(mentions);
     const allInChains = mentions.every((id) => this.app.store.mention(id)?.chain != null);
     if (chains.length === 1 && allInChains) this.#send({ do: "into", mentions, chain: chains[0] });
-    else this.#send({ do: "exists", mentions });
+    else this.#send({ do: "mention", mentions });
+  }
+
+  /** The targets are mentions without a partner. */
+  alone() {
+    const mentions = this.#targets();
+    if (mentions) this.#send({ do: "alone", mentions });
+  }
+
+  /** Ask for the name and the type of the entity of the targets. */
+  name() {
+    const mentions = this.#targets();
+    if (!mentions) return;
+    const [chain, ...more] = this.#chainsOf(mentions);
+    if (chain === undefined || more.length) this.app.say("Go to a mention of the one entity to name.");
+    else askName(this.app, chain);
   }
 
   /** The targets are no mentions. */
@@ -70,7 +86,7 @@ export class Actions {
     const [first] = mentions;
     const title =
       mentions.length === 1
-        ? `Move “${store.words(first, 30)}” (${tokenRange(first)}) to`
+        ? `Move “${store.words(first, 30)}” (${lineLabel(first)}) to`
         : `Move ${mentions.length} mentions to`;
     /** @param {ChainId | null} chain */
     const take = (chain) =>
@@ -114,7 +130,7 @@ export class Actions {
       if (await this.#send({ do: "new", start: span.start, end: span.end, chain })) app.goTo(id);
     };
     askChain(store, `New mention “${store.words(id, 40)}” in`, take, {
-      other: "Some chain, decided later",
+      other: "Wherever it belongs, or alone",
       first: app.nearbyChains(id),
     });
   }
@@ -144,7 +160,7 @@ export class Actions {
     const { selection, store } = this.app;
     const { mention } = selection;
     const title = mention
-      ? `Note on “${store.words(mention, 40)}” (${tokenRange(mention)})`
+      ? `Note on “${store.words(mention, 40)}” (${lineLabel(mention)})`
       : "Note on the document";
     askText(title, "Text of the note", (text) => this.app.act({ do: "note", mention, text }));
   }

@@ -1,4 +1,5 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
+import { KEYS } from "../questions/card.js";
 import { isDialogOpen, openDialog } from "../ui/dialog.js";
 import { around, make } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
@@ -26,9 +27,18 @@ function bindings(app) {
     Questions: [
       anywhere("j", "next question", () => queue.move(1)),
       anywhere("k", "previous question", () => queue.move(-1)),
-      anywhere("y", "yes", () => queue.answer(true)),
-      anywhere("n", "no", () => queue.answer(false)),
-      anywhere("s", "skip it for now", () => queue.skip()),
+      ...[1, 2, 3, 4, 5].map((number) =>
+        anywhere(String(number), `answer with choice ${number}`, () => queue.choose(number)),
+      ),
+      anywhere(KEYS.another, "another entity …", () => queue.another()),
+      anywhere(KEYS.fresh, "a new entity", () => queue.fresh()),
+      anywhere(KEYS.alone, "a mention alone", () => queue.alone()),
+      anywhere(KEYS.absent, "not a mention", () => queue.absent()),
+      anywhere(KEYS.yes, "yes: the only choice, the marked ones, or what the result says", () => queue.yes()),
+      anywhere(KEYS.none, "no: none of these", () => queue.no()),
+      anywhere("Shift+1…5", "mark several choices that are one entity", () => {}),
+      anywhere(KEYS.skip, "skip it for now", () => queue.skip()),
+      anywhere(".", "show what became of the question meanwhile", () => queue.showLater()),
     ],
     Move: [
       inText("ArrowRight", "next mention (or token)", () => moves.mention(1)),
@@ -47,7 +57,8 @@ function bindings(app) {
       anywhere("t", "choose tokens; Shift and arrows for more of them", () => moves.startRange()),
     ],
     "Decide about what is selected, or the current mention": [
-      anywhere("e", "enforce: it is a mention of its chain", () => actions.enforce()),
+      anywhere("e", "enforce: it is a mention, of its chain if it is in one", () => actions.enforce()),
+      anywhere("p", "alone: a mention without a partner", () => actions.alone()),
       anywhere("=", "same: these are one entity", () => actions.same()),
       anywhere("d", "different: these two are not", () => actions.different()),
       anywhere("x", "absent: this is no mention", () => actions.absent()),
@@ -55,6 +66,9 @@ function bindings(app) {
       anywhere("b", "break off into a chain of its own", () => actions.split()),
       anywhere("c", "move to another chain …", () => actions.move()),
       anywhere("m", "merge chains …", () => actions.merge()),
+      anywhere("N", "name the entity …", () => actions.name()),
+      inText("Shift+ArrowRight Shift+ArrowLeft", "move the end of the mention", () => {}),
+      inText("Alt+ArrowRight Alt+ArrowLeft", "move the beginning of the mention", () => {}),
       anywhere("w", "new mention from the chosen tokens", () => actions.create()),
       anywhere("0", "no mention begins or ends at the chosen tokens", () => actions.empty()),
       anywhere("f", "free: take decisions about it back", () => actions.free()),
@@ -67,12 +81,13 @@ function bindings(app) {
       anywhere("q", "stop a running re-optimisation, keep the best so far", () => app.cancelSearch()),
     ],
     View: [
-      anywhere("1", "questions", () => side.show("queue", { focus: true })),
-      anywhere("2", "mention", () => side.show("detail", { focus: true })),
-      anywhere("3", "chains", () => app.openChains()),
-      anywhere("/", "search the chains", () => app.searchChains()),
-      anywhere("4", "decisions and notes", () => side.show("decisions", { focus: true })),
-      anywhere("v", "text or matrix", () => app.switchView()),
+      anywhere("Q", "questions", () => side.show("queue", { focus: true })),
+      anywhere("M", "mention", () => side.show("detail", { focus: true })),
+      anywhere("C", "chains", () => app.openChains()),
+      anywhere("/ Control+f", "search the text", () => app.search.open()),
+      anywhere("E", "search the entities", () => app.searchChains()),
+      anywhere("D", "decisions and notes", () => side.show("decisions", { focus: true })),
+      anywhere("v", "text, matrix or versions", () => app.switchView()),
       anywhere("h", "show or hide mentions that were left out", () => app.toggleLeftOut()),
       anywhere("o", "export", () => app.openExport()),
       anywhere("?", "these keys", () => showKeys(app)),
@@ -88,14 +103,19 @@ export function listenToKeys(app) {
     for (const key of binding.keys) byKey.set(key, binding);
   }
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.altKey || event.metaKey || isDialogOpen()) return;
+    if (event.defaultPrevented || event.metaKey || isDialogOpen()) return;
     const isTyping = around(event, "input:not([type=checkbox]), textarea, select") !== null;
+    const boundary = isTyping ? null : boundaryAction(app, event);
+    if (event.altKey && !boundary) return;
     const run = isTyping
       ? event.key === "Escape" && (() => app.escape())
-      : (rangeAction(app, event) ?? actionFor(app, event, byKey));
+      : (boundary ?? rangeAction(app, event) ?? markAction(app, event) ?? actionFor(app, event, byKey));
     if (!run) return;
     event.preventDefault();
-    run();
+    // Whatever comes behind a boundary is about the mention with its new one.
+    if (!boundary && event.key !== "Escape" && app.moves.isMovingBoundary) {
+      app.moves.commitBoundary().then(run);
+    } else run();
   });
 }
 
@@ -112,6 +132,20 @@ function actionFor(app, event, byKey) {
   if (binding.inText) return isInText(app, event) ? binding.run : null;
   const isSingle = event.key.length === 1 && !event.ctrlKey && key !== "?";
   return isSingle && singleKeysAreOff() ? null : binding.run;
+}
+
+/**
+ * Return what Shift or Alt and an arrow do: they move an end of the current mention.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function boundaryAction(app, event) {
+  const { key, shiftKey, altKey, ctrlKey } = event;
+  const direction = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+  if (!direction || ctrlKey || shiftKey === altKey || app.selection.range || !isInText(app, event)) {
+    return null;
+  }
+  return () => app.moves.boundary(altKey ? "start" : "end", direction);
 }
 
 /**
@@ -138,6 +172,17 @@ function rangeAction(app, event) {
     default:
       return null;
   }
+}
+
+/**
+ * Return what Shift and a digit do: mark a choice of the question. Where digits themselves need Shift they answer.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function markAction({ queue }, { shiftKey, ctrlKey, code, key }) {
+  const digit = /^Digit([1-5])$/.exec(code);
+  if (!shiftKey || ctrlKey || !digit || /^[0-9]$/.test(key) || singleKeysAreOff()) return null;
+  return () => queue.mark(Number(digit[1]));
 }
 
 /** @type {(app: App, event: Event) => boolean} */

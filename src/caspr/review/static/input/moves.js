@@ -1,11 +1,23 @@
 /** Move through mentions and tokens, and select them, by keys. */
+import { spanOf } from "../state/spans.js";
 import { counted, phrase } from "../ui/words.js";
 /** @import { App } from "../app.js" */
 /** @import { MentionId } from "../state/types.js" */
 
 /** @typedef {1 | -1} Direction forwards or backwards */
+/** @typedef {{ start: number, end: number }} Span */
+
+const PAUSE = 600;
 
 export class Moves {
+  /**
+   * The boundary that a mention is about to get.
+   * @type {(Span & { mention: MentionId }) | null}
+   */
+  #boundary = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
+
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -75,6 +87,64 @@ export class Moves {
     const { range } = selection;
     const line = range && text.line(text.lineOf(range.head) + direction);
     if (line) this.#setRange(extend ? range.anchor : null, line.start);
+  }
+
+  /**
+   * Move an end of the current mention by a token. It is moved for good once no key follows for a moment, so that
+   * several tokens are one step.
+   * @param {"start" | "end"} edge
+   * @param {Direction} direction
+   */
+  boundary(edge, direction) {
+    const { store, selection, say } = this.app;
+    const { mention } = selection;
+    if (!mention) {
+      say("Go to a mention first: click it, or use the arrow keys.");
+      return;
+    }
+    const { start, end } = this.#boundary?.mention === mention ? this.#boundary : spanOf(mention);
+    const moved = { start, end };
+    moved[edge] += direction;
+    if (moved.start < 1 || moved.end > store.state.tokens.length || moved.start > moved.end) return;
+    this.tryBoundary(mention, moved);
+    say(phrase(store.state.tokens, moved.start, moved.end, 80), { quiet: true });
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.commitBoundary(), PAUSE);
+  }
+
+  /** Whether a boundary is shown that is not moved yet. */
+  get isMovingBoundary() {
+    return this.#boundary !== null;
+  }
+
+  /**
+   * Show the boundary that a mention would have.
+   * @param {MentionId} mention
+   * @param {Span} span
+   */
+  tryBoundary(mention, span) {
+    this.#boundary = { mention, ...span };
+    this.app.text.showBoundary(span);
+  }
+
+  /** Move the boundary to where it was shown; the mention keeps its entity and all decisions about it. */
+  async commitBoundary() {
+    const shown = this.#boundary;
+    if (!this.leaveBoundary() || !shown) return;
+    const { mention, start, end } = shown;
+    const id = `${start}-${end}`;
+    if (id === mention) return;
+    const isHere = this.app.selection.mention === mention;
+    if ((await this.app.act({ do: "move", mention, start, end })) && isHere) this.app.goTo(id);
+  }
+
+  /** Give up a boundary that was only shown; return whether there was one. */
+  leaveBoundary() {
+    clearTimeout(this.#timer);
+    const shown = this.#boundary !== null;
+    this.#boundary = null;
+    this.app.text.showBoundary(null);
+    return shown;
   }
 
   /** Give up the range; the keyboard returns to the current mention. */

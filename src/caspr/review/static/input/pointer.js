@@ -1,10 +1,12 @@
-/** The pointer over the text: hover, click, Ctrl-click, and dragging over tokens. */
+/** The pointer over the text: hover, click, Ctrl-click, dragging over tokens, and dragging an end of a mention. */
+import { spanOf } from "../state/spans.js";
 import { around } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
 /** @import { Selection } from "../state/selection.js" */
 /** @import { MentionId } from "../state/types.js" */
 
 const MENTION = "[data-m]";
+const NEAR = 5;
 
 /** @param {App} app */
 export function listenToPointer(app) {
@@ -32,8 +34,79 @@ export function listenToPointer(app) {
     if (id !== selection.mention) selection.goTo(id, { show: false });
     app.highlight(store.mention(id)?.chain);
   });
+  listenToEdges(app);
   root.addEventListener("click", (event) => onClick(app, event));
   root.addEventListener("pointerup", () => setTimeout(() => selectDragged(root, selection)));
+}
+
+/**
+ * Let the ends of the current mention be dragged: a press near one of them moves it.
+ * @param {App} app
+ */
+function listenToEdges(app) {
+  const { moves, text } = app;
+  const { root } = text;
+  /** @type {"start" | "end" | null} */
+  let dragged = null;
+  root.addEventListener("pointermove", (event) => {
+    if (!dragged) {
+      root.classList.toggle("at-edge", event.buttons === 0 && edgeAt(app, event) !== null);
+      return;
+    }
+    const mention = app.selection.mention;
+    const token = tokenAt(event);
+    if (!mention || token === null) return;
+    const span = { ...spanOf(mention), [dragged]: token };
+    if (span.start <= span.end) moves.tryBoundary(mention, span);
+  });
+  root.addEventListener("pointerdown", (event) => {
+    dragged = event.button === 0 ? edgeAt(app, event) : null;
+    if (!dragged) return;
+    event.preventDefault();
+    getSelection()?.removeAllRanges();
+    root.setPointerCapture(event.pointerId);
+  });
+  root.addEventListener("pointerup", (event) => {
+    if (!dragged) return;
+    dragged = null;
+    root.releasePointerCapture(event.pointerId);
+    moves.commitBoundary();
+  });
+  root.addEventListener("pointercancel", () => {
+    if (dragged) moves.leaveBoundary();
+    dragged = null;
+  });
+}
+
+/**
+ * Return the end of the current mention that the pointer is near, if it is near one.
+ * @param {App} app
+ * @param {PointerEvent} event
+ */
+function edgeAt(app, { clientX, clientY }) {
+  const { mention } = app.selection;
+  if (!mention || !app.store.mention(mention)) return null;
+  const { start, end } = spanOf(mention);
+  /** @type {(token: number, side: "left" | "right") => boolean} */
+  const isNear = (token, side) => {
+    const element = app.text.token(token);
+    const box = element?.getBoundingClientRect();
+    if (!element || !box) return false;
+    const rightToLeft = getComputedStyle(element).direction === "rtl";
+    const x = (side === "left") === rightToLeft ? box.right : box.left;
+    return Math.abs(clientX - x) <= NEAR && clientY >= box.top - NEAR && clientY <= box.bottom + NEAR;
+  };
+  if (isNear(end, "right")) return "end";
+  return isNear(start, "left") ? "start" : null;
+}
+
+/**
+ * Return the token under the pointer.
+ * @param {PointerEvent} event
+ */
+function tokenAt({ clientX, clientY }) {
+  const under = document.elementFromPoint(clientX, clientY)?.closest(".t");
+  return under ? Number(under.getAttribute("data-t")) : null;
 }
 
 /**

@@ -29,7 +29,7 @@ export class Chains extends Panel {
     };
     this.search = make("input", {
       type: "search",
-      placeholder: "Number or words",
+      placeholder: "Number, name or words",
       "aria-label": "Search chains",
       on: { input: restart },
     });
@@ -119,6 +119,7 @@ export class Chains extends Panel {
       },
       chip(id),
       make("bdi", { class: "gist" }, gist(store, id)),
+      chain.type ? make("bdi", { class: "tag" }, chain.type) : null,
       make("span", { class: "soft" }, `${chain.decided ? "= " : ""}${chain.mentions.length}`),
     );
     return make("li", { data: { chain: id } }, head, unfolded ? this.#body(chain) : null);
@@ -153,6 +154,11 @@ export class Chains extends Panel {
         button(
           "Merge with …",
           onChain(() => actions.merge()),
+        ),
+        button(
+          "Name …",
+          onChain(() => actions.name()),
+          { key: "N" },
         ),
         button("Select all", selectAll),
       ),

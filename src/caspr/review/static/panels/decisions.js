@@ -2,8 +2,9 @@
 import { LABELS } from "../state/operation_words.js";
 import { chip } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
+import { askJudgement } from "../ui/ask_judgement.js";
 import { reference } from "../ui/snippet.js";
-import { counted, shortTime } from "../ui/words.js";
+import { counted, lineLabel, shortTime } from "../ui/words.js";
 import { Panel } from "./panel.js";
 /** @import { App } from "../app.js" */
 /** @import { Decision, Note } from "../state/types.js" */
@@ -56,11 +57,12 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
     { data: { decision: decision.id } },
     make("span", { class: "tag" }, decision.kind === "chain" ? "in chain" : LABELS[decision.kind]),
     make("span", { class: "words", title: decision.label }, ...subject(app, decision)),
-    make("span", { class: "soft made" }, madeBy(decision)),
+    make("span", { class: "soft made" }, madeBy(decision), judged(decision)),
     make(
       "span",
       { class: "buttons" },
       button("Show", show, { name: `Show: ${decision.label}` }),
+      button("Judge …", () => askJudgement(app, decision), { name: `Judge: ${decision.label}` }),
       button("Take back", free, { name: `Take back: ${decision.label}` }),
     ),
   );
@@ -72,17 +74,18 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
  * @param {Decision} decision
  * @returns {Child[]}
  */
-function subject(app, { kind, mentions, chain, tokens }) {
+function subject(app, { kind, mentions, chain, tokens, label }) {
   /** @type {Child[]} */
   const parts = mentions
     .slice(0, FEW)
     .flatMap((id, i) => [i ? ", " : "", reference(app.store, id, app.goTo)]);
   if (mentions.length > FEW) parts.push(` and ${mentions.length - FEW} more`);
   if (kind === "chain" && chain !== null) parts.push(" ", chip(chain));
+  if (kind === "name") parts.push(` ${label.slice(label.search(/ (is named|has no|of type) /))}`);
   if (parts.length) return parts;
   return [
     make("bdi", {}, tokens.map((token) => app.store.words(`${token}-${token}`, 30)).join(" ")),
-    ` (${counted(tokens.length, "token")}, ${tokens[0]})`,
+    ` (${lineLabel(`${tokens[0]}-${tokens[0]}`)})`,
   ];
 }
 
@@ -91,6 +94,16 @@ function subject(app, { kind, mentions, chain, tokens }) {
  * @param {{ by: string | null, at: string | null }} made
  */
 const madeBy = ({ by, at }) => (by ? `${by}, ${shortTime(at)}` : "");
+
+/**
+ * Say what a decision corrects, and how sure who made it is.
+ * @param {Decision} decision
+ */
+const judged = ({ category, confidence }) =>
+  [category, confidence && `${confidence} confidence`]
+    .filter(Boolean)
+    .map((text) => ` · ${text}`)
+    .join("");
 
 /**
  * Make the list of some notes, or nothing.

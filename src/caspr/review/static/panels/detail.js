@@ -49,8 +49,7 @@ export class Detail extends Panel {
   async #readExplanation(id) {
     this.#request = new AbortController();
     try {
-      const path = `mention/${encodeURIComponent(id)}`;
-      this.#read = { id, explanation: await this.app.api.read(path, this.#request.signal) };
+      this.#read = { id, explanation: await this.app.api.explain(id, this.#request.signal) };
       this.render();
     } catch (error) {
       const isExpected =

@@ -1,11 +1,13 @@
 /** Why an operation was not done, and what can be done about it. */
 import { describeOperation } from "../state/operation_words.js";
+import { spanOf } from "../state/spans.js";
+import { askChain } from "../ui/choose_chain.js";
 import { openDialog } from "../ui/dialog.js";
-import { button, make } from "../ui/dom.js";
+import { button, find, make } from "../ui/dom.js";
 import { decisionItem } from "./decisions.js";
 /** @import { App } from "../app.js" */
 /** @import { RefusalKind } from "../state/api.js" */
-/** @import { Decision, Operation } from "../state/types.js" */
+/** @import { ChainId, Decision, MentionId, Operation, Remedy } from "../state/types.js" */
 
 export const SESSION_ENDED =
   "This page's session has ended. Start caspr review again and open the address that it prints; all acknowledged decisions are in the file.";
@@ -14,9 +16,9 @@ export const SESSION_ENDED =
  * Show why an operation was not done.
  * @param {App} app
  * @param {Operation} op
- * @param {{ kind: RefusalKind, message: string, clashes: string[] }} refusal
+ * @param {{ kind: RefusalKind, message: string, clashes: string[], remedies: Remedy[] }} refusal
  */
-export function showRefusal(app, op, { kind, message, clashes }) {
+export function showRefusal(app, op, { kind, message, clashes, remedies }) {
   const { announcer } = app;
   switch (kind) {
     case "stale":
@@ -45,7 +47,7 @@ export function showRefusal(app, op, { kind, message, clashes }) {
       announcer.fail(`${SESSION_ENDED} This was not saved: ${listed(app, [op])}.`);
       return;
     case "refused":
-      showContradiction(app, op, message, clashes);
+      showContradiction(app, message, clashes, remedies);
       return;
     case "failed":
       announcer.fail(`Not done: ${listed(app, [op])}. ${message}`);
@@ -71,48 +73,60 @@ export function offerAgain(app, text, ops) {
 const listed = (app, ops) => ops.map((op) => describeOperation(app.store, op)).join("; ");
 
 /**
- * Show a refused operation and the earlier decisions that it contradicts.
+ * Show why an operation was refused, what can be done instead, and the earlier decisions that it contradicts.
  * @param {App} app
- * @param {Operation} op
  * @param {string} message
  * @param {string[]} ids
+ * @param {Remedy[]} remedies
  */
-function showContradiction(app, op, message, ids) {
+function showContradiction(app, message, ids, remedies) {
   const { decisions } = app.store.state;
   const clashing = ids.flatMap((id) => decisions.filter((decision) => decision.id === id));
-  if (!clashing.length) {
-    app.announcer.warn(`Not possible: ${message}`);
+  if (!clashing.length && !remedies.length) {
+    app.announcer.warn(message);
     return;
   }
-  const tryAgain = () => {
-    dialog.close();
-    app.act(op);
-  };
-  const retry = button("Try again", tryAgain, { kind: "strong", disabled: true });
+  /** @param {Remedy} remedy */
+  const remedyButton = (remedy) =>
+    button(remedy.label, () => {
+      dialog.close();
+      if (remedy.op) app.act(remedy.op);
+      else if (remedy.choose) chooseEntity(app, remedy.choose);
+    });
   /** @param {Decision} decision */
   const itemOf = (decision) => {
-    const onFreed = () => {
-      item.remove();
-      retry.disabled = false;
-      retry.focus();
-    };
-    const item = decisionItem(app, decision, { onShow: () => dialog.close(), onFreed });
+    const item = decisionItem(app, decision, {
+      onShow: () => dialog.close(),
+      onFreed: () => item.remove(),
+    });
     return item;
   };
-  const remedy =
-    clashing.length > 1
-      ? "Take back any one of these, then the others can hold:"
-      : "Take this back, then it can hold:";
+  const earlier = clashing.length
+    ? [make("h3", {}, "Decided before"), make("ol", { class: "decision-list" }, ...clashing.map(itemOf))]
+    : [];
   const dialog = openDialog(
-    "This contradicts earlier decisions",
+    "These do not fit together",
     make(
       "div",
       {},
       make("p", {}, message),
-      make("p", {}, `Nothing was changed. ${remedy}`),
-      make("ol", { class: "decision-list" }, ...clashing.map(itemOf)),
-      make("div", { class: "buttons" }, retry),
+      make("p", { class: "soft" }, "Nothing was changed."),
+      make("div", { class: "buttons remedies" }, ...remedies.map(remedyButton)),
+      ...earlier,
     ),
     { kind: "small", role: "alertdialog" },
   );
+  find(dialog, ".remedies button")?.focus();
+}
+
+/**
+ * Ask for the entity of a mention.
+ * @param {App} app
+ * @param {MentionId} id
+ */
+function chooseEntity(app, id) {
+  const { start, end } = spanOf(id);
+  /** @param {ChainId | null} chain */
+  const take = (chain) => chain !== null && app.act({ do: "new", start, end, chain });
+  askChain(app.store, `“${app.store.words(id, 40)}” belongs to`, take, { first: app.nearbyChains(id) });
 }

@@ -41,6 +41,7 @@ function mentionItems(app) {
     count > 1 || isPair ? button("Same", () => actions.same(), { key: "=", kind: "strong" }) : null,
     isPair ? button("Different", () => actions.different(), { key: "d" }) : null,
     button("Enforce", () => actions.enforce(), { key: "e" }),
+    button("Alone", () => actions.alone(), { key: "p" }),
     button("No mention", () => actions.absent(), { key: "x" }),
     button("Own chain", () => actions.split(), { key: "b" }),
     button("Move to …", () => actions.move(), { key: "c" }),

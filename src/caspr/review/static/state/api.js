@@ -1,5 +1,6 @@
 /** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
-/** @import { Lease, Operation, SearchProgress, State, Update } from "./types.js" */
+import { cardWithoutNames, explanationWithoutNames, withoutNames } from "./blind.js";
+/** @import { Explanation, Lease, MentionId, Operation, Remedy, SearchProgress, State, Update } from "./types.js" */
 /** @import { Store } from "./store.js" */
 
 const PROBE_PAUSE = 3000;
@@ -34,11 +35,13 @@ export class Refusal extends Error {
    * @param {RefusalKind} kind
    * @param {string} message
    * @param {string[]} clashes
+   * @param {Remedy[]} remedies
    */
-  constructor(kind, message, clashes = []) {
+  constructor(kind, message, clashes = [], remedies = []) {
     super(message);
     this.kind = kind;
     this.clashes = clashes;
+    this.remedies = remedies;
   }
 }
 
@@ -64,6 +67,11 @@ export class Api {
     this.listener = listener;
     this.base = new URL(".", location.href).pathname;
     this.csrf = document.querySelector("meta[name=csrf]")?.getAttribute("content") ?? "";
+    /**
+     * The names of the annotators as the server sends them, also while they are hidden.
+     * @type {string[]}
+     */
+    this.names = [];
   }
 
   /**
@@ -104,12 +112,26 @@ export class Api {
   async read(path, signal) {
     const answer = await this.#fetch(path, { signal });
     if (!answer.ok) throw new Refusal("failed", (await errorOf(answer)).message);
-    return answer.json();
+    const body = await answer.json();
+    return path.startsWith("question/") ? cardWithoutNames(body, this.names) : body;
+  }
+
+  /**
+   * Fetch who voted how on a mention.
+   * @param {MentionId} id
+   * @param {AbortSignal} signal
+   * @returns {Promise<Explanation>}
+   */
+  async explain(id, signal) {
+    return explanationWithoutNames(await this.read(`mention/${id}`, signal), this.names);
   }
 
   /** Fetch the whole state. */
   async refresh() {
-    this.store.replace(await this.read("state"));
+    /** @type {State} */
+    const state = await this.read("state");
+    this.names = state.annotators;
+    this.store.replace(withoutNames(state));
   }
 
   /** Receive events while the page is visible; a hidden page closes its connection. */
@@ -153,9 +175,9 @@ export class Api {
       return { update, before };
     }
     const kind = KINDS[answer.status] ?? "failed";
-    const { message, clashes } = await errorOf(answer);
+    const { message, clashes, remedies } = await errorOf(answer);
     if (kind === "stale") await this.refresh();
-    throw new Refusal(kind, message, clashes);
+    throw new Refusal(kind, message, clashes, remedies);
   }
 
   /**
@@ -236,11 +258,12 @@ export class Api {
 }
 
 /**
- * Return the message of an answer that is an error, and the ids of the decisions it names.
+ * Return the message of an answer that is an error, the ids of the decisions it names, and what to do about it.
  * @param {Response} answer
- * @returns {Promise<{ message: string, clashes: string[] }>}
+ * @returns {Promise<{ message: string, clashes: string[], remedies: Remedy[] }>}
  */
 async function errorOf(answer) {
   const body = await answer.json().catch(() => ({}));
-  return { message: body.error ?? `The server answered ${answer.status}.`, clashes: body.clashes ?? [] };
+  const { error, clashes = [], remedies = [] } = body;
+  return { message: error ?? `The server answered ${answer.status}.`, clashes, remedies };
 }

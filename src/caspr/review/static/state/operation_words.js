@@ -13,14 +13,23 @@ export const LABELS = {
   together: "same",
   apart: "different",
   into: "in a chain",
-  exists: "a mention",
+  exists: "in some chain",
+  mention: "a mention",
+  alone: "alone",
+  nested: "may share an entity",
+  all: "several at once",
+  name: "named",
   absent: "no mention",
   empty: "no boundary",
   accept: "chain as it stands",
   split: "own chain",
   merge: "chains merged",
   new: "new mention",
+  place: "not these",
+  prefer: "boundary",
+  move: "boundary moved",
   free: "taken back",
+  rate: "category or confidence",
   note: "note",
   unnote: "note deleted",
   done: "document done",
@@ -33,8 +42,12 @@ export const LABELS = {
  * Describe an operation in a few words.
  * @param {Store} store
  * @param {Operation} op
+ * @returns {string}
  */
 export function describeOperation(store, op) {
+  if (op.do === "all") {
+    return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
+  }
   const label = labelOf(op);
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
@@ -45,8 +58,11 @@ export function describeOperation(store, op) {
 /** @param {Operation} op */
 function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
+  if (op.do === "name") return `entity ${op.chain} named${op.name ? ` ${op.name}` : ""}`;
   if (op.do === "accept") return `chain ${op.chain} as it stands`;
   if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
+  if (op.do === "place" && (op.with.length || op.chain)) return LABELS.together;
+  if (op.do === "place" && op.exists) return "a new entity";
   return LABELS[op.do];
 }
 
@@ -57,7 +73,8 @@ function labelOf(op) {
  */
 function mentionsOf(op) {
   if ("mentions" in op) return op.mentions;
+  if (op.do === "place") return [op.mention, ...(op.with.length ? op.with : op.apart)];
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
-  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
+  return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
 }

@@ -27,6 +27,9 @@ export interface Chain {
   mentions: MentionId[];
   /** Whether all its mentions are enforced. */
   decided: boolean;
+  /** What the entity is called, and of what type it is; empty if nobody said. */
+  name: string;
+  type: string;
 }
 
 export interface Cost {
@@ -40,7 +43,8 @@ export interface Cost {
   before?: number;
 }
 
-export type DecisionKind = "chain" | "together" | "apart" | "exists" | "absent" | "empty";
+export type DecisionKind =
+  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
 
 export interface Decision {
   id: string;
@@ -52,6 +56,9 @@ export interface Decision {
   /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
   by: string | null;
   at: string | null;
+  /** What kind of error it corrects; empty if nobody said. */
+  category: string;
+  confidence: "" | "low" | "medium" | "high";
 }
 
 /** Who works on a document, and until when in UTC unless they go on. */
@@ -156,21 +163,93 @@ export interface Price {
   possible: boolean;
 }
 
-export interface Question extends Price {
+export type QuestionKind = "link" | "mention" | "boundary";
+
+/** What the list shows of a question. */
+export interface QuestionRow {
   id: string;
-  kind: "tie" | "link" | "mention";
+  kind: QuestionKind;
+  mention: MentionId;
+  /** The chain of the result under which it is listed. */
+  entity: ChainId | null;
+  /** Whether another answer costs nothing. */
+  tie: boolean;
+  /** How many annotators marked the mention, of how many who saw it. */
+  marked: number;
+  seen: number;
+}
+
+export interface ComputedPrice extends Price {
+  /** Whether the price was computed; otherwise that is still to come. */
+  computed: boolean;
+}
+
+/** One answer: an entity, or a boundary. */
+export interface Choice extends ComputedPrice {
+  id: string;
+  /** The chain of the result; null for an entity that the result lacks, and for a boundary. */
+  chain: ChainId | null;
+  /** The mention that represents the entity; the boundary itself. */
+  anchor: MentionId;
+  /** The anchor and the nearest mentions of the entity. */
   mentions: MentionId[];
-  text: string;
-  votes: { yes: number; no: number };
-  /** What the result answers. */
+  /** How many mentions the entity has besides the asked one. */
+  size: number;
+  /** Mentions that the asked one is different from if another entity is chosen. */
+  doubts: MentionId[];
+  /** The annotators who say so. */
+  says: string[];
+  /** Whether the result says so. */
   now: boolean;
-  yes: Operation;
-  no: Operation;
+  answer: Operation;
+}
+
+/** A question with its choices, as it was in one version of the document. */
+export interface QuestionCard {
+  id: string;
+  kind: QuestionKind;
+  mention: MentionId;
+  text: string;
+  entity: ChainId | null;
+  choices: Choice[];
+  /** Who says that it is alone, that it is no mention, and who did not see it. */
+  alone: string[];
+  absent: string[];
+  unseen: string[];
+  /** What the result says. */
+  now: "entity" | "alone" | "absent";
+  /** What it costs that the mention is alone, or none, or of a new entity. */
+  leave: ComputedPrice;
+  /** Why the result is not what most annotators say. */
+  reason: string | null;
+  /** Says: none of these. */
+  none: Operation;
+  /** Whether no decision answers it. */
+  open: boolean;
+  version: number;
+}
+
+/** What is still at stake, and what the last decisions changed. */
+export interface Stakes {
+  /** How many mentions the open questions are about. */
+  mentions: number;
+  /** How many questions can be answered otherwise for nothing, for one vote at most, for more. */
+  ties: number;
+  close: number;
+  clear: number;
+  /** The highest price of deciding one otherwise. */
+  most: number;
+  /** How many of the last decisions were looked at, and how many of them changed the result. */
+  decisions: number;
+  changed: number;
 }
 
 export interface Questions extends Progress {
-  questions: Question[];
+  questions: QuestionRow[];
+  /** How many questions the filter lets through. */
+  found: number;
   version: number;
+  stakes: Stakes;
 }
 
 export interface Vote {
@@ -197,14 +276,37 @@ export interface Explanation {
 
 /** What the page asks the server to do; `review/session/operations.py` says what each means. */
 export type Operation =
-  | { do: "together" | "apart" | "exists" | "absent" | "split"; mentions: MentionId[] }
+  | {
+      do: "together" | "apart" | "exists" | "mention" | "alone" | "nested" | "absent" | "split";
+      mentions: MentionId[];
+    }
   | { do: "into"; mentions: MentionId[]; chain: ChainId }
+  | { do: "name"; chain: ChainId; name?: string; type?: string }
+  | {
+      do: "place";
+      mention: MentionId;
+      with: MentionId[];
+      apart: MentionId[];
+      chain?: ChainId;
+      exists?: boolean;
+    }
+  | { do: "prefer"; mentions: MentionId[]; over: MentionId[]; with?: MentionId[] }
   | { do: "empty"; tokens: number[] }
   | { do: "accept"; chain: ChainId }
   | { do: "merge"; chains: ChainId[] }
   | { do: "new"; start: number; end: number; chain: ChainId | null }
+  | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }
+  | { do: "rate"; decisions: string[]; category?: string; confidence?: string }
   | { do: "note"; mention: MentionId | null; text: string }
   | { do: "unnote"; id: string }
   | { do: "done" | "reopen" }
+  | { do: "all"; ops: Operation[] }
   | { do: "undo" | "redo" };
+
+/** What can be done instead of a refused operation: an operation, or one that puts a mention into a chosen chain. */
+export interface Remedy {
+  label: string;
+  op: Operation | null;
+  choose: MentionId | null;
+}

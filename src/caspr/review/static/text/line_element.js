@@ -29,11 +29,12 @@ export class RowBuilder {
    * Build a line; its tokens and pieces are registered.
    * @param {Line} line
    * @param {LineMention[]} mentions those that touch the line, in text order
+   * @param {number} number of the line, from 1
    */
-  build(line, mentions) {
+  build(line, mentions, number) {
     const { state } = this.store;
     const tree = treeOf(line, mentions, ({ id }) => (state.mentions[id].chain === null ? 0 : 1));
-    const row = make("p", { class: "line", dir: "auto", data: { n: String(line.start) } });
+    const row = make("p", { class: "line", dir: "auto", data: { n: String(number) } });
     row.style.setProperty("--levels", String(tree.height));
     this.#append(row, tree.children);
     return row;

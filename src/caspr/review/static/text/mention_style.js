@@ -1,6 +1,6 @@
 /** How a mention looks and is read out: its classes, the label behind it, and its description. */
 import { colour } from "./colours.js";
-import { inChain, tokenRange } from "../ui/words.js";
+import { inChain, lineLabel } from "../ui/words.js";
 /** @import { Selection } from "../state/selection.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { ChainId, Mention, MentionId } from "../state/types.js" */
@@ -50,7 +50,7 @@ export class MentionStyle {
    */
   describe(id) {
     const mention = this.store.mention(id);
-    const parts = [`“${this.store.words(id)}”, tokens ${tokenRange(id)}`, inChain(mention?.chain)];
+    const parts = [`“${this.store.words(id)}”, ${lineLabel(id)}`, inChain(mention?.chain)];
     if (mention?.decision) parts.push(mention.decision === "in" ? "enforced" : "enforced to be no mention");
     if (this.changed.has(id)) parts.push(`changed by the last step, was ${inChain(this.changed.get(id))}`);
     if (this.selection.selected.has(id)) parts.push("selected");

@@ -75,7 +75,7 @@ export class Minimap {
     };
     for (const id of app.store.chain(this.#chain)?.mentions ?? []) tick(id, ink, 2, width - 4, 2);
     for (const id of app.lastChange.mentions) tick(id, warn, 0, 4, 4);
-    for (const id of app.queue.current?.mentions ?? []) tick(id, asked, width - 5, 5, 4);
+    for (const id of app.queue.asked) tick(id, asked, width - 5, 5, 4);
     if (app.selection.mention) tick(app.selection.mention, accent, 0, width, 3);
   }
 

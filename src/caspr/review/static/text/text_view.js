@@ -60,7 +60,9 @@ export class TextView {
     this.#assignMentions();
     this.#pieces.clear();
     this.#builder.tokens = [];
-    this.#rows = this.#lines.map((line, number) => this.#builder.build(line, this.#mentions[number]));
+    this.#rows = this.#lines.map((line, number) =>
+      this.#builder.build(line, this.#mentions[number], number + 1),
+    );
     const chunks = [];
     for (let i = 0; i < this.#rows.length; i += CHUNK) {
       const chunk = make("div", { class: "chunk" }, ...this.#rows.slice(i, i + CHUNK));
@@ -85,6 +87,7 @@ export class TextView {
     for (const id of new Set([...change.mentions, ...noted])) this.#refresh(id, outdated);
     if (outdated.size) this.#assignMentions(outdated);
     for (const number of outdated) this.#rebuild(number);
+    this.#showEdges();
     this.#showClosedTokens();
     this.#updateTabStop();
   }
@@ -130,6 +133,7 @@ export class TextView {
       const { mention } = this.selection;
       this.#restyle([change.previous, mention].filter((id) => id != null));
       this.#updateTabStop();
+      this.#showEdges();
       if (mention) this.reveal(mention, change);
     }
     this.#restyle(change.toggled ?? []);
@@ -160,6 +164,60 @@ export class TextView {
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     this.#scrollTo(element);
+  }
+
+  /**
+   * Scroll to a token unless it is in view; the keyboard stays where it is.
+   * @param {number} token
+   */
+  scrollToToken(token) {
+    const element = this.#builder.tokens[token];
+    if (element) this.#scrollTo(element);
+  }
+
+  /**
+   * Return the element of a token.
+   * @param {number} token
+   */
+  token(token) {
+    return this.#builder.tokens[token] ?? null;
+  }
+
+  /**
+   * Mark the tokens that a search found, and the match that the reader is at.
+   * @param {{ start: number, end: number }[]} found
+   * @param {{ start: number, end: number } | null} here
+   */
+  showFound(found, here) {
+    this.#mark("found", found);
+    this.#mark("found-here", here ? [here] : []);
+  }
+
+  /**
+   * Show the boundary that a mention is about to get, or none.
+   * @param {{ start: number, end: number } | null} span
+   */
+  showBoundary(span) {
+    this.#mark("boundary", span ? [span] : []);
+  }
+
+  /**
+   * Give a class to the tokens of some spans, and to no others.
+   * @param {string} name
+   * @param {{ start: number, end: number }[]} spans
+   */
+  #mark(name, spans) {
+    for (const element of this.root.querySelectorAll(`.t.${name}`)) element.classList.remove(name);
+    for (const { start, end } of spans) {
+      for (let t = start; t <= end; t += 1) this.#builder.tokens[t]?.classList.add(name);
+    }
+  }
+
+  /** Mark the two ends of the current mention, which can be dragged. */
+  #showEdges() {
+    const span = this.selection.mention ? spanOf(this.selection.mention) : null;
+    this.#mark("edge-start", span ? [{ start: span.start, end: span.start }] : []);
+    this.#mark("edge-end", span ? [{ start: span.end, end: span.end }] : []);
   }
 
   /**
@@ -195,6 +253,11 @@ export class TextView {
     return this.#lines[number] ?? null;
   }
 
+  /** How many lines there are. */
+  get lineCount() {
+    return this.#lines.length;
+  }
+
   /** The first token in view. Only the rows of the chunk in view are measured: others need not be laid out. */
   get firstVisibleToken() {
     const edge = this.root.getBoundingClientRect().top + 20;
@@ -202,7 +265,7 @@ export class TextView {
     const isBelow = (element) => element.getBoundingClientRect().bottom > edge;
     const chunk = [...this.root.children].find(isBelow);
     const row = [...(chunk?.children ?? [])].find(isBelow);
-    return Number(row?.getAttribute("data-n") ?? 1);
+    return this.#lines[Number(row?.getAttribute("data-n") ?? 1) - 1]?.start ?? 1;
   }
 
   /**
@@ -247,7 +310,7 @@ export class TextView {
     this.#pieces.removeBelow(old);
     const focused = document.activeElement;
     const kept = focused instanceof HTMLElement && old.contains(focused) ? focused.dataset : {};
-    const row = this.#builder.build(line, this.#mentions[number]);
+    const row = this.#builder.build(line, this.#mentions[number], number + 1);
     old.replaceWith(row);
     this.#rows[number] = row;
     for (const { id } of this.#mentions[number]) this.#pieces.sort(id);

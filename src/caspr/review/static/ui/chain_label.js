@@ -1,17 +1,20 @@
 /** Short labels of a chain: its coloured number, and its words. */
 import { colour } from "../text/colours.js";
 import { make } from "./dom.js";
+import { lookup } from "./lookup.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { ChainId } from "../state/types.js" */
 
 /**
- * Make the coloured number of a chain.
+ * Make the coloured number of a chain, with the name of the entity if it has one.
  * @param {ChainId | null | undefined} chain
  */
-export const chip = (chain) =>
-  chain == null
-    ? make("span", { class: "chip none" }, "–")
-    : make("span", { class: `chip ${colour(chain)}` }, chain);
+export function chip(chain) {
+  if (chain == null) return make("span", { class: "chip none" }, "–");
+  const name = lookup.name(chain);
+  const named = name ? make("bdi", { class: "entity-name", title: name }, ` ${name}`) : null;
+  return make("span", { class: `chip ${colour(chain)}` }, chain, named);
+}
 
 /**
  * Return the first different words of the mentions of a chain.
@@ -25,7 +28,7 @@ export function gist(store, chain, most = 4) {
 }
 
 /**
- * Return the chains whose number or words contain a text; exact numbers first.
+ * Return the chains whose number, name, type or words contain a text; exact numbers first.
  * @param {Store} store
  * @param {string} wanted
  */
@@ -40,6 +43,7 @@ export function matchingChains(store, wanted) {
     .filter(
       (id) =>
         id.toLowerCase().startsWith(text) ||
+        `${chains[id].name} ${chains[id].type}`.toLowerCase().includes(text) ||
         chains[id].mentions.some((mention) => store.words(mention, 200).toLowerCase().includes(text)),
     )
     .sort((one, other) => rank(one) - rank(other));

@@ -2,7 +2,7 @@
 import { spanOf } from "../state/spans.js";
 import { chip } from "./chain_label.js";
 import { make } from "./dom.js";
-import { phrase, spaceBefore, tokenRange } from "./words.js";
+import { lineLabel, phrase, spaceBefore } from "./words.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { MentionId } from "../state/types.js" */
 /** @import { Child } from "./dom.js" */
@@ -11,10 +11,10 @@ const CONTEXT = 9;
 const LONGEST = 30;
 
 /**
- * Show the tokens of a mention; digits keep their order also among words written from right to left.
+ * Show where a mention is; digits keep their order also among words written from right to left.
  * @param {MentionId} id
  */
-export const tokensLabel = (id) => make("span", { class: "soft where" }, tokenRange(id));
+export const tokensLabel = (id) => make("span", { class: "soft where" }, lineLabel(id));
 
 /**
  * Make a snippet of the text around a mention; `go` is called with its id.

@@ -1,4 +1,5 @@
 /** Put things into words: tokens, mentions, chains, costs. */
+import { lookup } from "./lookup.js";
 /** @import { ChainId, MentionId, Price } from "../state/types.js" */
 
 // eslint-disable-next-line no-control-regex -- these are the characters to replace
@@ -48,13 +49,10 @@ export function phrase(tokens, start, end, most = Infinity) {
 }
 
 /**
- * Return the tokens of a mention: `5–7`, or `5` for one token.
+ * Return where a mention is: `line 12`, as the margin of the text has it.
  * @param {MentionId} id
  */
-export function tokenRange(id) {
-  const [start, end] = id.split("-");
-  return start === end ? start : `${start}–${end}`;
-}
+export const lineLabel = (id) => `line ${lookup.line(Number(id.split("-")[0]))}`;
 
 /**
  * Return a number of things: `1 mention`, `2 mentions`.
@@ -64,7 +62,11 @@ export function tokenRange(id) {
 export const counted = (count, thing) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
 /** @param {ChainId | null | undefined} chain */
-export const inChain = (chain) => (chain == null ? "in no chain" : `in chain ${chain}`);
+export function inChain(chain) {
+  if (chain == null) return "in no chain";
+  const name = lookup.name(chain);
+  return name ? `in chain ${chain}, ${name}` : `in chain ${chain}`;
+}
 
 /**
  * Say what deciding otherwise costs.

@@ -18,6 +18,7 @@ another demand. So a partner whose link costs something is kept if a later one t
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import gcd
 
 import numpy as np
@@ -43,6 +44,11 @@ class Demand:
     links: tuple[Link, ...]
     """The link with each: two demands may use one and the same."""
 
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """The place of each partner in their order."""
+        return {partner: place for place, partner in enumerate(self.partners)}
+
     @property
     def met(self) -> bool:
         """Whether every clustering meets it at no cost."""
@@ -56,6 +62,8 @@ class Demand:
     def keep(self, chosen: Sequence[bool] | Bools) -> "Demand":
         """Keep only some partners."""
         places = [place for place, kept in enumerate(chosen) if kept]
+        if len(places) == len(self.partners):
+            return self
         return replace(
             self,
             partners=tuple(self.partners[place] for place in places),

@@ -16,10 +16,11 @@ u. Without the last two, a home that is half with two partners at once would cou
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from caspr.engines.native.partition.cuts import EPSILON, Floats, Star
+from caspr.engines.native.partition.cuts import EPSILON, NO_CUTS, Cuts, Floats, Star
 from caspr.engines.native.partition.partners.demand import Demand, Demanding
 from caspr.engines.native.partition.problem import Bools, Labels
 
@@ -38,6 +39,11 @@ class PartnerCuts:
 
     def __len__(self) -> int:
         return len(self.stars)
+
+    @cached_property
+    def plain(self) -> Cuts:
+        """The stars without what sharpens them."""
+        return Cuts(NO_CUTS.triangles, tuple(star for _, star in self.stars), self.weights)
 
     def __or__(self, other: "PartnerCuts") -> "PartnerCuts":
         """Unite two sets."""
@@ -87,7 +93,7 @@ def sharpen(demand: Demand, star: Star) -> list[tuple[int, int]]:
     [[(1, 1), (2, 1)], [(2, 1)], [(1, 2)], []]
     """
     centre, leaves = star[0], set(star[1:])
-    place = {partner: number for number, partner in enumerate(demand.partners)}
+    place = demand.places
     if demand.home in leaves:
         if centre not in place:
             return []

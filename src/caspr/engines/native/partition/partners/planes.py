@@ -49,6 +49,12 @@ UNCLEAR = 0.02
 """A pair is not worth branching on if it is nearer than this to being decided."""
 
 
+NEAR = 0.01
+"""A gap below this share of the bound is worth looking harder for a clustering."""
+KICKS = 3
+"""How often one is shaken then."""
+
+
 class DemandPlanes(Gap[PartnerOutcome]):
     """One run of the loop on one problem with demands."""
 
@@ -104,7 +110,8 @@ class DemandPlanes(Gap[PartnerOutcome]):
         if point is not None:
             self.near = point
             self.lower(point.bound(self.step))
-            self._offer(round_point(self.whole, point, self.watch))
+            near = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
+            self._offer(round_point(self.whole, point, self.watch, kicks=KICKS if near else 0))
             self.stalled = gap - (self.best.bound - self.threshold) <= PROGRESS * gap
         return point
 
@@ -129,6 +136,8 @@ class DemandPlanes(Gap[PartnerOutcome]):
         value = None if labels is None else self.original.value(labels)
         if labels is not None and value is not None and value > self.best.value:
             self.best = replace(self.best, labels=labels, value=value)
+            if value > self.floor:
+                self.start.on_found(labels, value)
 
     def _descend(self, narrowed: Demanding, groups: Labels, point: PartnerPoint) -> None:
         """Start again on what fixing left open; branch if it left everything open."""
@@ -155,7 +164,10 @@ class DemandPlanes(Gap[PartnerOutcome]):
             partner_cuts=self.partner_cuts,
             on_bound=on_bound,
         )
-        outcome = self.search(small, self.watch, known.within(groups, small, constant))
+        inside = replace(
+            known.within(groups, small, constant), on_found=lambda labels, _: self._offer(labels[groups])
+        )
+        outcome = self.search(small, self.watch, inside)
         self._offer(outcome.labels[groups])
         return max(raised(outcome.bound, constant), self.threshold)
 

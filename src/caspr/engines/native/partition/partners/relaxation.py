@@ -23,7 +23,6 @@ at most the mass; if all together exceed 32 masses, they are taken as 0. A row h
 twice, so every reduced gain is below 2^53 + 2^59.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -32,7 +31,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats
-from caspr.engines.native.partition.lp import FINE, SHIFT, Point, Program, Rows, model_of, program_of, run
+from caspr.engines.native.partition.lp import (
+    FINE,
+    SHIFT,
+    Point,
+    Program,
+    Rows,
+    mark_pairs,
+    model_of,
+    program_of,
+    rows_of,
+    run,
+)
 from caspr.engines.native.partition.partners.demand import Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
@@ -40,8 +50,6 @@ from caspr.engines.native.partition.watch import Watch
 
 ROOM = 53
 """The mass of a problem, in units of its multipliers, stays below 2^ROOM."""
-Line = list[tuple[int, int]]
-"""Columns and coefficients of one row."""
 Place = tuple[int, int]
 """The number of a demand, and the place of one of its partners."""
 
@@ -132,8 +140,7 @@ def _columns(whole: Demanding, cuts: Cuts, partner_cuts: PartnerCuts) -> _Column
     also = np.zeros_like(whole.problem.forbidden)
     for demand in whole.demands:
         also[demand.home, list(demand.partners)] = True
-    for _, star in partner_cuts.stars:
-        also[np.ix_(star, star)] = True
+    mark_pairs(also, partner_cuts.plain)
     np.fill_diagonal(also, False)
     program = program_of(whole.problem, cuts, also)
     pair = np.full(also.shape, -1, dtype=np.intp)
@@ -154,54 +161,64 @@ def _columns(whole: Demanding, cuts: Cuts, partner_cuts: PartnerCuts) -> _Column
 
 def _lines(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> _Lines:
     """Write all rows and their right sides."""
-    sharpened = list(_sharpened(whole, columns, partner_cuts))
-    ties = list(_ties(whole, columns))
-    starts = columns.starts.tolist()
-    own = [[(column, -1) for column in range(*ends)] for ends in pairwise(starts)]
-    lines = [*sharpened, *(line for _, line in ties), *own]
-    first = columns.program.rows
-    ends = first.starts[-1] + np.cumsum([len(line) for line in lines], dtype=np.intp)
-    entries = np.array([entry for line in lines for entry in line], dtype=np.int64).reshape(-1, 2)
+    tied, ties = _ties(whole, columns)
+    stars, links = len(columns.program.cuts) + len(partner_cuts), len(tied)
+    blocks = [columns.program.rows, _sharpened(whole, columns, partner_cuts), ties, _own(columns)]
+    ends = np.cumsum([0, *(block.starts[-1] for block in blocks)])
     rows = Rows(
-        np.concatenate([first.starts, ends]),
-        np.concatenate([first.columns, entries[:, 0]]),
-        np.concatenate([first.signs, entries[:, 1]]),
+        np.concatenate([[0], *(end + block.starts[1:] for end, block in zip(ends, blocks, strict=False))]),
+        np.concatenate([block.columns for block in blocks]),
+        np.concatenate([block.signs for block in blocks]),
     )
-    stars = len(columns.program.cuts) + len(sharpened)
-    upper = np.repeat([1.0, 0.0, -1.0], [stars, len(ties), len(own)])
-    return _Lines(rows, upper, tuple(place for place, _ in ties))
+    upper = np.repeat([1.0, 0.0, -1.0], [stars, links, len(whole.demands)])
+    return _Lines(rows, upper, tied)
 
 
-def _sharpened(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> Iterator[Line]:
+def _sharpened(whole: Demanding, columns: _Columns, partner_cuts: PartnerCuts) -> Rows:
+    """Write the partner stars: what they are as stars, and what sharpens them."""
     demands = {
         demand.name: (demand, int(begin))
         for demand, begin in zip(whole.demands, columns.starts[:-1], strict=True)
     }
-    for name, star in partner_cuts.stars:
-        centre, leaves = star[0], star[1:]
-        line = [(int(columns.pair[centre, leaf]), 1) for leaf in leaves]
-        line += [
-            (int(columns.pair[one, two]), -1)
-            for place, one in enumerate(leaves)
-            for two in leaves[place + 1 :]
-        ]
+    more: list[tuple[int, int, int]] = []
+    for row, (name, star) in enumerate(partner_cuts.stars):
         demand, begin = demands[name]
-        more = [(begin + place, times) for place, times in sharpen(demand, star)]
-        # Forbidden pairs have no column.
-        yield [entry for entry in line if entry[0] >= 0] + more
+        more += [(row, begin + place, times) for place, times in sharpen(demand, star)]
+    stars = rows_of(partner_cuts.plain, columns.pair)
+    extra = np.array(more, dtype=np.int64).reshape(-1, 3)
+    lines = np.concatenate([np.repeat(np.arange(len(partner_cuts)), np.diff(stars.starts)), extra[:, 0]])
+    order = np.argsort(lines, kind="stable")
+    starts = np.searchsorted(lines[order], np.arange(len(partner_cuts) + 1))
+    return Rows(
+        starts,
+        np.concatenate([stars.columns, extra[:, 1]])[order],
+        np.concatenate([stars.signs, extra[:, 2]])[order],
+    )
 
 
-def _ties(whole: Demanding, columns: _Columns) -> Iterator[tuple[Place, Line]]:
-    """Yield y <= x for every partner outside its home, then y <= z for every one with a shared link."""
-    for number, demand in enumerate(whole.demands):
-        for place, partner in enumerate(demand.partners):
-            if partner != demand.home:
-                column = int(columns.starts[number]) + place
-                yield (number, place), [(column, 1), (int(columns.pair[demand.home, partner]), -1)]
-    for number, demand in enumerate(whole.demands):
-        for place, link in enumerate(demand.links):
-            if link in columns.links:
-                yield (number, place), [(int(columns.starts[number]) + place, 1), (columns.links[link], -1)]
+def _ties(whole: Demanding, columns: _Columns) -> tuple[tuple[Place, ...], Rows]:
+    """Write y <= x for every partner outside its home, then y <= z for every one with a shared link."""
+    tied, smaller, larger = list[Place](), list[int](), list[int]()
+    for number, (demand, begin) in enumerate(zip(whole.demands, columns.starts.tolist(), strict=False)):
+        pairs = columns.pair[demand.home, list(demand.partners)].tolist()
+        outside = [place for place, partner in enumerate(demand.partners) if partner != demand.home]
+        tied += [(number, place) for place in outside]
+        smaller += [begin + place for place in outside]
+        larger += [pairs[place] for place in outside]
+    for number, demand in enumerate(whole.demands) if columns.links else ():
+        shared = [place for place, link in enumerate(demand.links) if link in columns.links]
+        tied += [(number, place) for place in shared]
+        smaller += [int(columns.starts[number]) + place for place in shared]
+        larger += [columns.links[demand.links[place]] for place in shared]
+    entries = np.column_stack([smaller, larger]).astype(np.intp).ravel()
+    starts = 2 * np.arange(len(tied) + 1)
+    return tuple(tied), Rows(starts, entries, np.tile(np.array([1, -1]), len(tied)))
+
+
+def _own(columns: _Columns) -> Rows:
+    """Write the demands' own rows: some partner is the first."""
+    begin, end = int(columns.starts[0]), int(columns.starts[-1])
+    return Rows(columns.starts - begin, np.arange(begin, end), np.full(end - begin, -1))
 
 
 def safe_bound(

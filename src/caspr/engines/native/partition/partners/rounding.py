@@ -1,22 +1,27 @@
 """Clusterings that meet demands, quickly. Nothing here proves anything.
 
 To meet all demands, each home is *glued* to one partner, and what is glued is contracted: so the heuristics
-for ordinary problems apply, and no step of theirs leaves a demand unmet.
+for ordinary problems apply, and no step of theirs leaves a demand unmet. Then nodes move on their own again,
+where no home loses its last partner by it.
 """
 
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
-from caspr.engines.native.partition.partners.demand import Demand, Demanding
+from caspr.engines.native.partition.heuristics import Placement
+from caspr.engines.native.partition.partners.demand import Demand, Demanding, Demands
+from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.relaxation import PartnerPoint
-from caspr.engines.native.partition.problem import Labels, Problem, renumber
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.problem import Ints, Labels, Problem, renumber
+from caspr.engines.native.partition.watch import ExpiredError, Watch
 
+KICKS = 5
+"""How often a clustering is shaken."""
 FAR = -(1 << 61)
 """Less than any change of value."""
 
 
-def round_point(whole: Demanding, point: PartnerPoint, watch: Watch) -> Labels | None:
+def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: int = 0) -> Labels | None:
     """Glue every home to the partner that the point prefers, and cluster what is left as it says."""
     wanted = [
         [demand.partners[place] for place in np.argsort(-first, kind="stable").tolist()]
@@ -30,7 +35,8 @@ def round_point(whole: Demanding, point: PartnerPoint, watch: Watch) -> Labels |
     pull[whole.problem.forbidden] = 0
     small, _ = Problem(pull, whole.problem.forbidden).contract(glued)
     problem, _ = whole.problem.contract(glued)
-    return heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
+    labels = heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
+    return improve(whole, labels, watch, kicks=kicks)
 
 
 def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
@@ -57,27 +63,102 @@ def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
 
 def meet(whole: Demanding, labels: Labels, watch: Watch) -> Labels | None:
     """Change a clustering so that it meets all demands: join a partner's cluster, or take the partner out."""
-    wanted = [_by_change(whole.problem, labels, demand) for demand in whole.demands]
+    try:
+        placement = Placement(whole.problem, labels, watch)
+        wanted = [_by_change(placement, demand) for demand in whole.demands]
+    except ExpiredError:
+        wanted = [list(demand.partners) for demand in whole.demands]
     glued = _glue(whole, wanted)
     if glued is None:
         return None
     problem, _ = whole.problem.contract(glued)
-    return heuristics.start(problem, watch, kicks=0)[glued]
+    return improve(whole, heuristics.start(problem, watch, kicks=0)[glued], watch, kicks=KICKS)
 
 
-def _by_change(problem: Problem, labels: Labels, demand: Demand) -> list[int]:
+def improve(whole: Demanding, labels: Labels, watch: Watch, *, kicks: int) -> Labels:
+    """Move nodes, and shake the clustering, as long as no demand is left unmet that was met."""
+
+    def value(trial: Labels) -> int:
+        reached = whole.value(trial)
+        return UNMET if reached is None else reached
+
+    def moved(trial: Labels) -> Labels:
+        placement = Placement(whole.problem, trial, watch)
+        _repair(whole, placement)
+        return _climb(whole, placement, watch)
+
+    try:
+        labels = moved(labels)
+        rounds = watch.during(range(kicks))
+        return heuristics.shaken(whole.problem, labels, rounds, 1, improve=moved, value=value)
+    except ExpiredError:
+        return labels
+
+
+def _repair(whole: Demanding, placement: Placement) -> None:
+    """Put every home that has no partner with the one that costs least: in its cluster, or the two alone."""
+    labels = placement.labels
+    for demand in whole.demands:
+        if (labels[list(demand.partners)] != labels[demand.home]).all():
+            partner = _by_change(placement, demand)[0]
+            apart, joined = _changes(placement, demand.home, np.array([partner]))
+            if joined[0] < apart[0]:
+                placement.offer_empty()
+                placement.move(partner, placement.empty)
+            placement.move(demand.home, int(labels[partner]))
+    placement.offer_empty()
+
+
+def _climb(whole: Demanding, placement: Placement, watch: Watch) -> Labels:
+    """Move nodes that gain by it, those that gain most first, if no home loses its last partner by it."""
+    held, moved = _Held(whole.demands, placement.labels), True
+    while moved and not watch.expired():
+        moved, rises = False, placement.rises()
+        nodes, clusters = np.nonzero(rises > 0)
+        order = np.argsort(-rises[nodes, clusters], kind="stable")
+        for node, cluster in zip(nodes[order].tolist(), clusters[order].tolist(), strict=True):
+            # Earlier moves of this sweep may have spoilt it.
+            if placement.rise(node, cluster) > 0 and held.may_move(node, cluster):
+                placement.move(node, cluster)
+                moved = True
+        placement.offer_empty()
+    return renumber(placement.labels)
+
+
+class _Held:
+    """Which nodes must stay where they are: homes, and the last partners that they have."""
+
+    def __init__(self, demands: Demands, labels: Labels) -> None:
+        self.labels = labels
+        self.own: dict[int, list[Demand]] = {}
+        self.served: dict[int, list[Demand]] = {}
+        for demand in demands:
+            self.own.setdefault(demand.home, []).append(demand)
+            for partner in demand.partners:
+                self.served.setdefault(partner, []).append(demand)
+
+    def may_move(self, node: int, cluster: int) -> bool:
+        """Return whether every home still has a partner after a move."""
+        labels, old = self.labels, self.labels[node]
+        return all(self._has(demand, cluster, node) for demand in self.own.get(node, ())) and all(
+            labels[demand.home] != old or demand.home == node or self._has(demand, old, node)
+            for demand in self.served.get(node, ())
+        )
+
+    def _has(self, demand: Demand, cluster: int, without: int) -> bool:
+        return any(self.labels[one] == cluster and one != without for one in demand.partners)
+
+
+def _by_change(placement: Placement, demand: Demand) -> list[int]:
     """Order the partners of a demand by what it costs to be with them, the cheapest first."""
-    home, gains = demand.home, problem.gains
     partners = np.array(demand.partners, dtype=np.intp)
-    pull = np.array([int(gains[one][labels == labels[one]].sum()) for one in partners])
-    apart = gains[home, partners] - pull
-    joined = np.array(
-        [
-            FAR
-            if problem.forbidden[home][labels == labels[one]].any()
-            else int(gains[home][labels == labels[one]].sum())
-            for one in partners
-        ]
-    )
-    change = np.maximum(apart, joined) - np.array(demand.costs)
+    change = np.maximum(*_changes(placement, demand.home, partners)) - np.array(demand.costs)
     return [int(partners[place]) for place in np.argsort(-change, kind="stable")]
+
+
+def _changes(placement: Placement, home: int, partners: Labels) -> tuple[Ints, Ints]:
+    """Return what it gains to have a home and a partner on their own, and to put the home in its cluster."""
+    there = placement.labels[partners]
+    apart = placement.problem.gains[home, partners] - placement.held[partners, there]
+    joined = np.where(placement.blocked[home, there] > 0, FAR, placement.held[home, there])
+    return apart, joined

@@ -7,6 +7,8 @@ partner where it is. So both sets are solved on their own.
 *Forced partners.* A demand with one partner left has it with its home: the two are contracted.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
@@ -36,7 +38,14 @@ def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
 def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> PartnerOutcome:
     """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow."""
     if not whole.demands:
-        found = search(whole.problem, watch, floor=start.floor, cuts=start.cuts, on_bound=start.on_bound)
+        found = search(
+            whole.problem,
+            watch,
+            floor=start.floor,
+            cuts=start.cuts,
+            on_bound=start.on_bound,
+            on_found=start.on_found,
+        )
         return PartnerOutcome(found.labels, found.value, found.bound, start.floor, found.cuts)
     if whole.hopeless:
         return unmet(whole.size, start.floor)
@@ -47,7 +56,7 @@ def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> 
         return _by_components(whole, labels, watch, start)
     if whole.size <= start.tiny or whole.size == 1:
         return _exhausted(whole, start.floor)
-    first = quick_demanding(whole, watch)
+    first = start.known or quick_demanding(whole, watch)
     if watch.expired():
         return PartnerOutcome(first.labels, first.value, first.bound, start.floor)
     from caspr.engines.native.partition.partners.planes import DemandPlanes
@@ -62,7 +71,9 @@ def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
     if whole.problem.breaks(groups):
         return unmet(whole.size, start.floor)
     small, constant = whole.contract(groups)
-    inner = search_demanding(small, watch, start.within(groups, small, constant))
+    inside = start.within(groups, small, constant)
+    inside = replace(inside, on_found=lambda labels, value: start.on_found(labels[groups], value + constant))
+    inner = search_demanding(small, watch, inside)
     return inner.lift(groups, constant, start.floor)
 
 

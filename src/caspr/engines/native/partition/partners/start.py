@@ -4,7 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
-from caspr.engines.native.partition.outcome import NO_FLOOR, OnBound, ignore_bound, shifted
+from caspr.engines.native.partition.outcome import (
+    NO_FLOOR,
+    OnBound,
+    OnFound,
+    ignore_bound,
+    ignore_found,
+    shifted,
+)
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import PartnerOutcome
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
@@ -25,16 +32,23 @@ class Start:
     """Partner stars to begin with."""
     on_bound: OnBound = ignore_bound
     """Called with every better bound."""
+    on_found: OnFound = ignore_found
+    """Called with every better clustering that meets the demands, as it is found."""
+    known: PartnerOutcome | None = None
+    """A clustering from heuristics, if there is one already."""
     tiny: int = TINY
     """Problems of up to so many nodes are searched exhaustively."""
 
     def within(self, places: Labels, small: Demanding, constant: int) -> "Start":
         """Express it in the nodes of a smaller problem, outside of which a constant is gained.
 
-        `places` says which node each one is there; -1 for those that are not.
+        `places` says which node each one is there; -1 for those that are not. What is known and who is
+        interested in clusterings stays outside.
         """
         return replace(
             self,
+            known=None,
+            on_found=ignore_found,
             floor=self.floor - constant,
             cuts=self.cuts.within(places, small.problem),
             partner_cuts=self.partner_cuts.rename(places, small),

@@ -1,0 +1,179 @@
+"""The texts of a Potato project: where they are, and what of them the browser shows.
+
+Spans count characters of the page. Two ways to show a text are told apart by the span itself:
+
+    without `target_field`   control characters are left out, several blanks become one, ends are trimmed
+    with `target_field`      the field of that name as it is, each line end as a tag, which counts nothing
+
+`highlight_linebreaks: true` makes tags of line ends the first way, too, and `preserve_whitespace: false`
+keeps them the second way. Only names inside the folder of the configuration are followed.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from caspr.errors import CasprError, FormatError
+from caspr.files import read_text
+from caspr.formats.containers.json import parse_value
+from caspr.formats.messages import quoted
+from caspr.formats.text_layer.characters import Extent, Units
+
+_ABOVE = 4
+"""How many folders above a file are searched."""
+_DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_SECTION = re.compile(r"^data_files:(.*(?:\n(?:[ \t#-].*)?)*)", re.MULTILINE)
+_NAME = re.compile(rf"[^\s\"'\[\],{{}}]+(?:{'|'.join(map(re.escape, _DATA))})\b")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class PotatoProject:
+    """What is known of a project."""
+
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Its items by id."""
+    text_key: str = "text"
+    """The field with the text of an item."""
+    plain_breaks: bool = True
+    """Whether line ends count in a text that is shown without a field of its own."""
+    field_breaks: bool = False
+    """Whether line ends count in a field."""
+
+
+class ShownText:
+    """A text and the characters of it that a browser shows."""
+
+    def __init__(self, text: str, places: Sequence[int]) -> None:
+        """Remember the places of the characters that are shown."""
+        self.text = text
+        self._places = places
+        self._units = Units("".join(text[place] for place in places))
+
+    def extent(self, start: int, end: int) -> Extent | None:
+        """Return the characters between two UTF-16 units of what is shown; `None` outside of it."""
+        first, last = self._units.point(start), self._units.point(end)
+        if first is None or last is None or first >= last:
+            return None
+        return self._places[first], self._places[last - 1] + 1
+
+
+def project_files(path: Path) -> list[Path]:
+    """Return the configuration and the data files that belong to an annotator's file."""
+    config = _config(path)
+    if config is not None:
+        return [config, *_named(config, _setting(_text(config), "task_dir", "."))]
+    found = [file for folder in path.resolve().parents[:_ABOVE] for file in sorted(folder.glob("*"))]
+    return [
+        file for file in found if file.suffix.lower() in _DATA and file.is_file() and file.name != path.name
+    ]
+
+
+def read_project(path: Path) -> PotatoProject:
+    """Read the items of the project that an annotator's file belongs to."""
+    config = _config(path)
+    text = "" if config is None else _text(config)
+    data = [file for file in project_files(path) if file != config]
+    key = _setting(text, "id_key", "id")
+    items: dict[str, dict[str, Any]] = {}
+    for file in data:
+        items.update((str(item[key]), item) for item in _items(file, strict=bool(text)) if key in item)
+    return PotatoProject(
+        items,
+        _setting(text, "text_key", "text"),
+        _setting(text, "highlight_linebreaks", "false").lower() != "true",
+        _setting(text, "preserve_whitespace", "true").lower() == "false",
+    )
+
+
+def shown(project: PotatoProject, source: str, id: str, target: str | None) -> ShownText:
+    """Return the text of an item as the browser shows it."""
+    item = project.items.get(id)
+    if item is None:
+        expected = (
+            "its text in a data file of the project, in a folder above: keep config.yaml and data there"
+        )
+        raise FormatError(source, None, f"item {quoted(id)} without a text", expected)
+    whole = item.get("displayed_text") if target is None else None
+    text = whole or item.get(target or project.text_key, None if target else item.get("text"))
+    if not isinstance(text, str):
+        raise FormatError(
+            source, None, f"no text in item {quoted(id)}", f"a field {target or project.text_key}"
+        )
+    if target is not None:
+        return ShownText(text, [at for at, sign in enumerate(text) if sign != "\n" or project.field_breaks])
+    if _TAG.search(text):
+        found = f"markup in the text of item {quoted(id)}"
+        raise FormatError(
+            source, None, found, "a text without markup: the browser's places are not known in it"
+        )
+    return ShownText(text, range(len(text)) if whole else list(_plain(text, project.plain_breaks)))
+
+
+def _plain(text: str, breaks: bool) -> Iterator[int]:
+    """Yield the places of the characters that are left of a text that is shown without a field."""
+    kept = [at for at, sign in enumerate(text) if not _CONTROL.match(sign)]
+    single = [at for n, at in enumerate(kept) if text[at] != " " or n == 0 or text[kept[n - 1]] != " "]
+    solid = [n for n, at in enumerate(single) if not text[at].isspace()]
+    for at in single[solid[0] : solid[-1] + 1] if solid else []:
+        if breaks or text[at] != "\n":
+            yield at
+
+
+def _config(path: Path) -> Path | None:
+    """Return the configuration of the project in a folder above."""
+    for folder in path.resolve().parents[: _ABOVE + 1]:
+        for file in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
+            if file.is_file() and _SECTION.search(_text(file)):
+                return file
+    return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path).replace("\r\n", "\n")
+    except CasprError:
+        return ""
+
+
+def _setting(text: str, name: str, default: str) -> str:
+    """Return a setting of a configuration, wherever it stands."""
+    found = re.search(rf"^[ \t-]*{name}:[ \t]*([^#\n]*)", text, re.MULTILINE)
+    return (found[1].strip().strip("\"'") if found else "") or default
+
+
+def _named(config: Path, task: str) -> list[Path]:
+    """Return the data files that a configuration names, as far as they are inside its folder."""
+    folder = config.parent
+    section = _SECTION.search(_text(config))
+    names = _NAME.findall(re.sub(r"#.*", "", section[1])) if section else []
+    found = [
+        next((path for path in (folder / task / name, folder / name) if path.is_file()), None)
+        for name in names
+    ]
+    return [path for path in found if path is not None and path.resolve().is_relative_to(folder)]
+
+
+def _items(path: Path, *, strict: bool) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a data file; what a configuration does not name may be anything."""
+    try:
+        text = read_text(path)
+        if path.suffix.lower() in (".csv", ".tsv"):
+            separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            yield from csv.DictReader(io.StringIO(text), delimiter=separator)
+            return
+        expected = "a list of items, or an item on each line"
+        if text.lstrip().startswith("["):
+            values = parse_value(text, str(path), expected)
+        else:
+            lines = enumerate(text.split("\n"), 1)
+            values = [parse_value(line, str(path), expected, line=n) for n, line in lines if line.strip()]
+        yield from (value for value in values if isinstance(value, dict))
+    except (CasprError, csv.Error):
+        if strict:
+            raise

@@ -1,0 +1,189 @@
+"""The choices of a question: where annotators, the result and the cheapest alternative put its mention.
+
+An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
+It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
+link with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor
+are the same, and that the doubts of all other entities are different; see `session.operations.answers`.
+
+For a question about boundaries the choices are the boundaries.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from caspr.review.questions.finding import Question, QuestionKind
+from caspr.review.questions.moving import Moves
+from caspr.review.questions.placing import Placing
+from caspr.task.votes import Evidence
+from caspr.text.document import Span
+from caspr.text.grouping import Groups
+
+MOST_ENTITIES = 5
+"""How many entities a question offers at most: those that most annotators name."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer: an entity, or a boundary."""
+
+    id: str
+    """The same as long as the entity has the same chain or anchor."""
+    anchor: Span
+    """The mention that represents the entity; the boundary itself."""
+    chain: str | None
+    """The chain of the result; `None` for an entity that it lacks and for a boundary."""
+    mentions: tuple[Span, ...]
+    """The other mentions of the entity."""
+    doubts: tuple[Span, ...]
+    """Mentions of the entity that are known to be different if another entity is chosen; the anchor first."""
+    says: tuple[str, ...]
+    """The annotators who say so."""
+    now: bool
+    """Whether the result says so."""
+    estimate: int
+    """What it costs to move this mention alone."""
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A mention that annotators link with the asked one."""
+
+    mention: Span
+    """With the boundary of most annotators."""
+    place: Span
+    """With the boundary it has now."""
+    evidence: Evidence
+    """Who links the two."""
+
+
+def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Choice]:
+    """Return the choices of a question: what the result says first, then what most annotators say."""
+    span = placing.span(question.mention)
+    if span is None:
+        return []
+    if question.kind is QuestionKind.BOUNDARY:
+        return _boundaries(placing, moves, question, span)
+    entities = [
+        _entity(placing, moves, question, span, partners) for partners in _entities(placing, question, span)
+    ]
+    cheapest = min((one for one in entities if not one.now), key=lambda one: one.estimate, default=None)
+    offered = [one for one in entities if one.now or one.says or one is cheapest]
+    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))[
+        :MOST_ENTITIES
+    ]
+
+
+def _entities(placing: Placing, question: Question, span: Span) -> Iterable[list[Partner]]:
+    """Return the partners of a mention by entity."""
+    votes = placing.united.votes
+    partners = [
+        Partner(other, place, votes.evidence(question.mention, other))
+        for other, place in placing.partners(question.mention, span)
+    ]
+    by_chain: dict[Hashable, list[Partner]] = defaultdict(list)
+    loose = Groups(one.place for one in partners if one.place not in placing.chain_of)
+    chains: dict[tuple[int, int], Span] = {}
+    for one in partners:
+        if one.place not in placing.chain_of:
+            for chain in votes.signature(one.mention).chains & votes.signature(question.mention).chains:
+                loose.join(chains.setdefault(chain, one.place), one.place)
+    for one in partners:
+        id = placing.chain_of.get(one.place)
+        by_chain[loose.first(one.place) if id is None else id].append(one)
+    return by_chain.values()
+
+
+def _entity(
+    placing: Placing, moves: Moves, question: Question, span: Span, partners: Sequence[Partner]
+) -> Choice:
+    """Make the choice of one entity."""
+    anchor = max(partners, key=lambda one: _closeness(one, span, question.doubts)).place
+    id = placing.chain_of.get(anchor)
+    home = placing.chain_of.get(span)
+    chain = None if id is None else placing.chains[id]
+    mentions = chain.mentions if chain is not None else tuple(one.place for one in partners)
+    given = [one.place for one in partners if one.mention in question.doubts and one.place != anchor]
+    here = moves.gain(span, placing.chains.get(home or ""))
+    there = moves.pair_gain(span, anchor) if chain is None else moves.gain(span, chain)
+    return Choice(
+        f"c{id}" if id is not None else f"m{anchor.start}-{anchor.end}",
+        anchor,
+        id,
+        tuple(other for other in mentions if other != span),
+        (anchor, *given),
+        _supporters(placing, question, id, partners),
+        now=id is not None and id == home,
+        estimate=here - there,
+    )
+
+
+def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[bool, int, bool, int]:
+    earlier = partner.place < span
+    return earlier, partner.evidence.k, partner.mention in doubts, -abs(partner.place.start - span.start)
+
+
+def _supporters(
+    placing: Placing, question: Question, id: str | None, partners: Sequence[Partner]
+) -> tuple[str, ...]:
+    """Return who says that the mention is of an entity."""
+    linking = 0
+    for one in partners:
+        linking |= one.evidence.givers
+    return tuple(
+        annotation.annotator
+        for number, (annotation, stance) in enumerate(
+            zip(placing.united.annotations, placing.stances(question.mention), strict=True)
+        )
+        if stance.kind == "entity" and stance.entity == id and linking >> number & 1
+    )
+
+
+def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) -> list[Choice]:
+    """Return the boundaries that decisions leave, those of most annotators first."""
+    home = placing.chains.get(placing.home(question.mention) or "")
+    markers = _markers(placing, question)
+    left = [one for one in question.spans if one not in placing.ruled_out]
+    return sorted(
+        (
+            Choice(
+                f"b{one.start}-{one.end}",
+                one,
+                None,
+                (),
+                (),
+                markers[one],
+                now=one in placing.chain_of,
+                estimate=moves.exchange(span, one, home),
+            )
+            for one in left
+        ),
+        key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor),
+    )
+
+
+def _markers(placing: Placing, question: Question) -> Mapping[Span, tuple[str, ...]]:
+    group = placing.united.variants.group(question.mention)
+    assert group is not None
+    return dict(zip(group.spans, group.annotators, strict=True))
+
+
+def agreed_anchor(placing: Placing, question: Question) -> Span | None:
+    """Return a mention with which all annotators link one, whatever boundary they gave it."""
+    span, votes = placing.span(question.mention), placing.united.votes
+    if span is None or question.doubts:
+        return None
+    for other, place in placing.partners(question.mention, span):
+        evidence = votes.evidence(question.mention, other)
+        if evidence.givers == evidence.viewers:
+            return place
+    return None
+
+
+def entity_of(placing: Placing, question: Question) -> str | None:
+    """Return the chain under which a question is listed: its mention's, or what most annotators say."""
+    home = placing.home(question.mention)
+    if home is not None:
+        return home
+    named = [stance.entity for stance in placing.stances(question.mention) if stance.entity is not None]
+    return max(sorted(set(named)), key=named.count, default=None)

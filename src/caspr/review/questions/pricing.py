@@ -1,0 +1,110 @@
+"""Exact prices of choices: what the best result costs more in which a mention is where a choice puts it.
+
+The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that
+the mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without
+the others, so they have one price.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic
+
+from caspr.errors import ContradictionError
+from caspr.review.questions.choices import Choice
+from caspr.review.questions.finding import Question, QuestionKind
+from caspr.review.questions.placing import Placing
+from caspr.review.session.solver import Snapshot, Solver
+from caspr.task.decisions import Statement, StatementKind
+from caspr.task.limits import Limits
+from caspr.task.solution import Solution, Status
+from caspr.text.document import Span
+
+LEAVE = "leave"
+"""The id of what *alone*, *not a mention* and *a new entity* cost."""
+
+
+@dataclass(frozen=True)
+class ChoicePrice:
+    """What a choice costs more than the result."""
+
+    price: int | None
+    """The price, at least; `None` if the choice is not possible."""
+    exact: bool = True
+    """Whether the price is proven; otherwise it is a lower bound."""
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Prices the choices of questions in one snapshot, one solve for each."""
+
+    placing: Placing
+    """The mentions in the snapshot."""
+    snapshot: Snapshot
+    """Decisions and result, which is proven optimal."""
+
+    @property
+    def _solver(self) -> Solver:
+        return self.placing.solver
+
+    def prices(
+        self, question: Question, choices: Sequence[Choice], seconds: float, cancelled: Callable[[], bool]
+    ) -> Iterator[tuple[str, ChoicePrice]]:
+        """Yield the price of each choice by its id, and of leaving all, while there is time."""
+        span = self.placing.span(question.mention)
+        if span is None or not self.snapshot.optimal:
+            return
+        give_up = monotonic() + seconds
+        for id, price in self._tasks(question, choices, span):
+            left = give_up - monotonic()
+            if left <= 0 or cancelled():
+                return
+            found = price(Limits(seconds=left, cancelled=cancelled))
+            if cancelled():
+                return
+            yield id, found
+
+    def _tasks(
+        self, question: Question, choices: Sequence[Choice], span: Span
+    ) -> Iterator[tuple[str, Callable[[Limits], ChoicePrice]]]:
+        spans = [one.anchor for one in choices]
+        for choice in choices:
+            if question.kind is QuestionKind.BOUNDARY:
+                others = [other for other in spans if other != choice.anchor]
+                yield choice.id, partial(self._without, others)
+            elif choice.now:
+                yield choice.id, _nothing
+            else:
+                yield choice.id, partial(self._joined, span, choice.anchor)
+        yield LEAVE, partial(self._without, spans if question.kind is QuestionKind.BOUNDARY else [span])
+
+    def _joined(self, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
+        instance = self._solver.instance(self.snapshot.decisions)
+        if not {span, anchor} <= set(instance.mentions):
+            return ChoicePrice(None, exact=False)
+        pair = min(span, anchor), max(span, anchor)
+        solution = self._solver.solution(self.snapshot)
+        [flip] = self._solver.incremental.flip_prices(instance, solution, [pair], limits)
+        return ChoicePrice(0) if flip.together else ChoicePrice(flip.price, flip.exact)
+
+    def _without(self, spans: Sequence[Span], limits: Limits) -> ChoicePrice:
+        present = [span for span in spans if span not in self.placing.ruled_out]
+        if not present or not any(span in self.placing.chain_of for span in present):
+            return ChoicePrice(0)
+        decisions = self.snapshot.decisions
+        absent = Statement.of(StatementKind.ABSENT, present)
+        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, absent)))
+        try:
+            solution: Solution = self._solver.incremental.answer(instance, limits)
+        except ContradictionError:
+            return ChoicePrice(None)
+        if solution.status is Status.INFEASIBLE:
+            return ChoicePrice(None)
+        return ChoicePrice(
+            max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
+        )
+
+
+def _nothing(limits: Limits) -> ChoicePrice:  # noqa: ARG001
+    """Return what it costs to choose what the result says."""
+    return ChoicePrice(0)

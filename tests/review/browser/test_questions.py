@@ -1,0 +1,149 @@
+"""Questions in a real browser: answered by keys, stable under late updates, kept over a reload."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.review.browser.actions import expect_in_text, mention, press
+
+DELAY = 0.7
+"""Seconds by which questions arrive late, longer than it takes to press two keys."""
+
+
+def card(page: Page) -> Locator:
+    return page.locator("#queue .card")
+
+
+def ask(page: Page, id: str) -> None:
+    """Go through the questions until one is on the screen."""
+    expect(card(page)).to_be_visible()
+    page.locator(f'#queue [data-focus-key="question {id}"]').click()
+    expect(page.locator(f'#queue [data-question="{id}"]')).to_be_visible()
+
+
+def decisions(page: Page) -> Locator:
+    return page.locator("#decisions .decision-list > li")
+
+
+@contextmanager
+def late(page: Page, pattern: str) -> Iterator[None]:
+    """Let answers of the server arrive late."""
+
+    def delayed(route: Route) -> None:
+        response = route.fetch()
+        time.sleep(DELAY)
+        route.fulfill(response=response)
+
+    page.route(re.compile(pattern), delayed)
+    yield
+    page.unroute(re.compile(pattern))
+
+
+def test_a_card_names_entities_voters_and_prices(page: Page) -> None:
+    ask(page, "q6-6")
+    choices = card(page).locator(".choice")
+    expect(choices).to_have_count(2)
+    expect(choices.nth(0)).to_contain_text("the result")
+    expect(choices.nth(1)).to_contain_text("costs")
+    expect(card(page)).not_to_contain_text("being computed")
+    assert not re.search(r"\d+–\d+", card(page).inner_text()), "no token numbers"
+
+
+def test_one_key_for_each_choice(page: Page) -> None:
+    ask(page, "q6-6")
+    press(page, "2")
+    expect(page.locator("#question")).not_to_contain_text("girl")
+    expect_in_text(page, "6-6", there=True)
+    expect(page.locator("#queue .stakes")).to_contain_text("Your last decision changed the result.")
+    press(page, "D")
+    expect(page.locator("#decisions")).to_contain_text("same")
+
+
+def test_several_choices_are_one_entity(page: Page) -> None:
+    ask(page, "q4-4")
+    press(page, "Shift+Digit1", "Shift+Digit2")
+    expect(card(page).get_by_role("checkbox", checked=True)).to_have_count(2)
+    press(page, "y")
+    expect(page.locator('#queue [data-question="q4-4"]')).to_have_count(0)
+    assert mention(page, "1-1").get_attribute("data-label") == mention(page, "2-2").get_attribute(
+        "data-label"
+    )
+
+
+def test_an_answer_never_hits_the_next_question(page: Page) -> None:
+    """The second key is pressed while the next question is on its way."""
+    ask(page, "q6-6")
+    with late(page, r"/question/"):
+        press(page, "9", "9")
+        expect(page.locator('#queue [data-question="q6-6"]')).to_have_count(0)
+        expect(card(page)).to_be_visible()
+    press(page, "D")
+    expect(page.locator("#decisions h2").first).to_have_text("1 decision")
+    expect_in_text(page, "6-6", there=False)
+
+
+def test_a_late_update_is_offered_not_swapped_in(page: Page) -> None:
+    ask(page, "q6-6")
+    text = page.locator("#question").inner_text()
+    shown = card(page).locator(".choice .anchor").all_inner_texts()
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(card(other)).to_be_visible()
+    with late(page, r"/questions?"):
+        mention(other, "2-2").click()
+        press(other, "x")
+        expect_in_text(page, "2-2", there=False)
+        assert card(page).locator(".choice .anchor").all_inner_texts() == shown
+        expect(card(page).locator(".offer")).to_contain_text("has changed")
+    assert page.locator("#question").inner_text() == text
+    assert card(page).locator(".choice .anchor").all_inner_texts() == shown
+    press(page, "2")
+    expect(page.locator('#queue [data-question="q6-6"]')).to_have_count(0)
+    press(page, "D")
+    expect(decisions(page).filter(has_text="same")).to_have_count(1)
+
+
+def test_a_changed_question_is_shown_on_demand(page: Page) -> None:
+    ask(page, "q6-6")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(card(other)).to_be_visible()
+    mention(other, "2-2").click()
+    press(other, "x")
+    page.bring_to_front()
+    expect(card(page).locator(".offer")).to_be_visible()
+    press(page, ".")
+    expect(card(page).locator(".offer")).to_have_count(0)
+    expect(card(page).locator(".choice")).to_have_count(1)
+
+
+def test_order_filter_skips_and_place_survive_a_reload(page: Page) -> None:
+    ask(page, "q6-6")
+    press(page, "s")
+    expect(page.locator('#queue [data-question="q6-6"]')).to_have_count(0)
+    expect(page.locator("#queue .question-group li button").last).to_have_attribute(
+        "data-focus-key", "question q6-6"
+    )
+    page.get_by_label("Order of questions").select_option("text")
+    page.get_by_label("Kind of question").select_option("link")
+    expect(page.locator("#queue .question-group li")).to_have_count(3)
+    ask(page, "q5-5")
+    page.reload()
+    expect(page.locator('#queue [data-question="q5-5"]')).to_be_visible()
+    expect(page.get_by_label("Order of questions")).to_have_value("text")
+    expect(page.get_by_label("Kind of question")).to_have_value("link")
+    expect(page.locator("#queue .question-group li button").last).to_have_attribute(
+        "data-focus-key", "question q6-6"
+    )
+
+
+def test_accept_the_rest(page: Page) -> None:
+    stakes = page.locator("#queue .stakes")
+    expect(stakes).to_contain_text("mentions are still disputed")
+    stakes.get_by_role("button", name="Accept the rest").click()
+    expect(stakes).to_contain_text("This document is done")
+    press(page, "u")
+    expect(stakes.get_by_role("button", name="Accept the rest")).to_be_visible()

@@ -1,0 +1,270 @@
+"""Which questions are asked, what they offer, and what answers do."""
+
+import random
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caspr.review.questions.orders import ORDERS, Filter
+from caspr.review.session.operations import OperationError
+from caspr.task.instance import Nesting, Singletons
+from tests.review.questions.documents import (
+    ANNA,
+    ANNA_AGAIN,
+    BEA,
+    GIRL,
+    HER,
+    QUICK,
+    SHE,
+    act,
+    asked,
+    card,
+    mentions,
+    opened,
+)
+from tests.review.sessions import random_session
+
+DISPUTED = {
+    "ann": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
+    "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER]],
+    "carl": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
+}
+"""All agree but about *she*."""
+OVERRULED = Filter(overruled=True)
+BOUNDARIES = {
+    "ann": [[GIRL, HER]],
+    "bob": [[(12, 13), HER]],
+    "carl": [[GIRL, HER]],
+}
+"""All agree but about where the girl begins."""
+
+
+def test_one_question_for_each_disputed_mention() -> None:
+    history = opened(DISPUTED)
+    assert asked(history) == ["q8-8"]
+
+
+def test_choices_name_who_says_so_and_what_the_result_says() -> None:
+    shown = card(opened(DISPUTED), "q8-8")
+    assert shown["text"] == "Which entity is “she”?"
+    assert [(one["anchor"], one["says"], one["now"]) for one in shown["choices"]] == [
+        ("5-5", ["ann", "carl"], True),
+        ("3-3", ["bob"], False),
+    ]
+    assert (shown["absent"], shown["alone"], shown["unseen"]) == ([], [], [])
+    assert shown["now"] == "entity"
+    assert shown["reason"] is None, "the majority has its way"
+
+
+def test_an_answer_moves_the_mention_and_closes_the_question() -> None:
+    history = opened(DISPUTED)
+    act(history, card(history, "q8-8")["choices"][1]["answer"])
+    assert mentions(history, SHE) == [BEA, SHE, HER]
+    assert asked(history) == []
+    act(history, {"do": "undo"})
+    assert asked(history) == ["q8-8"]
+
+
+def test_not_these_is_always_possible_and_closes_the_question() -> None:
+    history = opened(DISPUTED, singletons=Singletons.DROP)
+    act(history, card(history, "q8-8")["none"])
+    assert mentions(history, SHE) == []
+    assert asked(history) == []
+
+
+def test_a_new_entity_is_a_mention_apart_from_those_that_were_offered() -> None:
+    history = opened(DISPUTED, singletons=Singletons.DROP)
+    act(history, {**card(history, "q8-8")["none"], "exists": True})
+    assert mentions(history, SHE) == [SHE]
+    assert asked(history) == []
+
+
+@pytest.mark.parametrize("verb", ["absent", "alone"])
+def test_no_mention_and_alone_close_the_question(verb: str) -> None:
+    history = opened(DISPUTED)
+    act(history, {"do": verb, "mentions": ["8-8"]})
+    assert mentions(history, SHE) == ([SHE] if verb == "alone" else [])
+    assert asked(history) == []
+
+
+def test_several_entities_chosen_are_one() -> None:
+    history = opened(DISPUTED)
+    both = [choice["anchor"] for choice in card(history, "q8-8")["choices"]]
+    act(history, {"do": "place", "mention": "8-8", "with": both, "apart": []})
+    assert mentions(history, SHE) == [ANNA, BEA, ANNA_AGAIN, SHE, HER]
+
+
+def test_another_entity_is_chosen_by_its_chain() -> None:
+    given = {name: [*chains, [GIRL, (16, 16)]] for name, chains in DISPUTED.items()}
+    history = opened(given)
+    girl = history.snapshot.chain_of[next(span for span in history.snapshot.chain_of if span == GIRL)]
+    act(history, {"do": "place", "mention": "8-8", "chain": girl, "apart": ["5-5", "3-3"]})
+    assert mentions(history, SHE) == [SHE, GIRL, (16, 16)]
+    assert asked(history) == []
+
+
+def test_boundaries_are_one_question_with_the_boundaries_as_choices() -> None:
+    history = opened(BOUNDARIES)
+    assert asked(history) == ["b11-13"]
+    shown = card(history, "b11-13")
+    assert [(one["anchor"], one["says"]) for one in shown["choices"]] == [
+        ("11-13", ["ann", "carl"]),
+        ("12-13", ["bob"]),
+    ]
+    act(history, shown["choices"][1]["answer"])
+    assert mentions(history, HER) == [(12, 13), HER], "all agree on the entity"
+    assert asked(history) == []
+
+
+def test_the_entity_is_asked_after_the_boundary() -> None:
+    given = {
+        "ann": [[ANNA, ANNA_AGAIN, GIRL], [BEA, HER]],
+        "bob": [[ANNA, ANNA_AGAIN], [BEA, (12, 13), HER]],
+        "carl": [[ANNA, ANNA_AGAIN], [BEA, (12, 13), HER]],
+    }
+    history = opened(given)
+    assert [one.id for one in history.queue.questions] == ["b12-13", "q12-13"]
+    assert asked(history) == ["b12-13"]
+    act(history, card(history, "b12-13")["choices"][0]["answer"])
+    assert asked(history) == ["q12-13"]
+    assert [one["says"] for one in card(history, "q12-13")["choices"]] == [["bob", "carl"], ["ann"]]
+
+
+def test_prices_are_exact_and_first_being_computed() -> None:
+    history = opened(DISPUTED)
+    assert [choice["computed"] for choice in card(history, "q8-8")["choices"]] == [False, False]
+    question = history.queue.question("q8-8")
+    assert question is not None
+    assert history.queue.price(question, history.snapshot, 5, lambda: False)
+    shown = card(history, "q8-8")
+    other = shown["choices"][1]
+    pair = next(
+        iter(
+            history.solver.incremental.flip_prices(
+                history.solver.instance(history.snapshot.decisions),
+                history.solver.solution(history.snapshot),
+                [(question.doubts[0], question.mention)],
+                QUICK,
+            )
+        )
+    )
+    assert (shown["choices"][0]["price"], other["price"], other["exact"]) == (0, pair.price, True)
+    assert shown["leave"]["price"] is not None
+    act(history, {"do": "note", "text": "x", "mention": None})
+
+
+def test_a_majority_that_is_overruled_is_explained() -> None:
+    nested = {
+        "ann": [[ANNA, (1, 2), ANNA_AGAIN]],
+        "bob": [[ANNA, (1, 2), ANNA_AGAIN]],
+        "carl": [[ANNA, ANNA_AGAIN]],
+    }
+    history = opened(nested, nested=Nesting.NEVER)
+    overruled = [
+        one for one in history.queue.questions if history.queue.filtered([one], history.snapshot, OVERRULED)
+    ]
+    assert overruled
+    assert "is inside" in card(history, overruled[0].id)["reason"]
+
+
+def test_filters() -> None:
+    given = {
+        "ann": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
+        "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER]],
+        "carl": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER, (16, 16)]],
+    }
+    history = opened(given)
+    every = history.queue.open(history.snapshot)
+
+    def found(**wanted: Any) -> list[str]:
+        return sorted(one.id for one in history.queue.filtered(every, history.snapshot, Filter(**wanted)))
+
+    assert found() == ["q16-16", "q8-8"]
+    assert found(annotator="bob") == ["q8-8"]
+    assert found(annotator="carl") == ["q16-16"]
+    assert found(annotator="nobody") == []
+    assert found(kind="boundary") == []
+    assert found(entity=history.snapshot.chain_of[history.queue.questions[0].mention]) == ["q8-8"]
+
+
+def test_links_come_before_mentions_and_cheap_ones_before_dear_ones() -> None:
+    given = {
+        "ann": [[ANNA, ANNA_AGAIN, SHE, (16, 16)], [BEA, HER]],
+        "bob": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER, (16, 16)]],
+        "carl": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER, (16, 16)], [(14, 14)]],
+    }
+    history = opened(given, singletons=Singletons.VOTE)
+    valuable = asked(history)
+    assert valuable[-1] == "q14-14"
+    prices = [
+        history.queue.moves.price(history.queue.placing(history.snapshot), one)
+        for one in history.queue.open(history.snapshot)[:-1]
+    ]
+    assert prices == sorted(prices)
+    assert asked(history, "text") == ["q8-8", "q14-14", "q16-16"]
+    assert sorted(asked(history, "entity")) == sorted(valuable)
+
+
+def test_stakes_count_what_is_left_and_what_the_last_decisions_changed() -> None:
+    history = opened(DISPUTED)
+    before = history.stakes(history.queue.open(history.snapshot))
+    assert (before["mentions"], before["decisions"], before["changed"]) == (1, 0, 0)
+    act(history, {"do": "together", "mentions": ["1-1", "5-5"]})
+    act(history, card(history, "q8-8")["choices"][1]["answer"])
+    after = history.stakes(history.queue.open(history.snapshot))
+    assert after == {
+        "mentions": 0,
+        "ties": 0,
+        "close": 0,
+        "clear": 0,
+        "most": 0,
+        "decisions": 2,
+        "changed": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"do": "place", "mention": "8-8"},
+        {"do": "place", "mention": "8-8", "with": "5-5"},
+        {"do": "place", "mention": "x", "with": ["5-5"]},
+        {"do": "place", "mention": "8-8", "chain": "99"},
+        {"do": "place", "mention": "8-8", "with": ["8-8"], "apart": [1]},
+        {"do": "prefer", "mentions": [], "over": ["5-5"]},
+        {"do": "prefer", "mentions": ["5-5"], "over": {}},
+    ],
+)
+def test_answers_that_say_nothing_are_refused(operation: dict[str, Any]) -> None:
+    history = opened(DISPUTED)
+    before = history.snapshot
+    with pytest.raises(OperationError):
+        act(history, operation)
+    assert history.snapshot is before
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_answer_closes_its_question_and_none_opens_again(seed: int, tmp_path: Path) -> None:
+    """Answer at random until nothing is asked; every card's answers are accepted or change nothing."""
+    rng = random.Random(seed)
+    history = random_session(rng, tmp_path / "r.conll").history(0)
+    order = rng.choice(list(ORDERS))
+    closed: set[str] = set()
+    for _ in count():
+        left = [one for one in history.queue.open(history.snapshot, order) if one.id not in closed]
+        if not left:
+            break
+        shown = history.queue.card(left[0], history.snapshot)
+        answers = [
+            *(one["answer"] for one in shown["choices"]),
+            {"do": "alone", "mentions": [shown["mention"]]},
+        ]
+        try:
+            act(history, rng.choice(answers))
+        except OperationError:
+            act(history, {"do": "absent", "mentions": [shown["mention"]]})
+        if shown["kind"] != "boundary":
+            assert left[0].id not in asked(history, order), shown
+        closed.add(left[0].id)
