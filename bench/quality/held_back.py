@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from bench.quality.judged import JudgedSet
 from bench.quality.responses import LEARN, Response, adjudicated, learn_weights, read_values
 from bench.quality.scoring import score_documents
+from caspr.text.document import Annotation
 
 Halves = tuple[JudgedSet, JudgedSet]
 
@@ -38,7 +39,7 @@ def held_back(both: Halves, words: str, *, seconds: float) -> Response:
 
 def chosen(both: Halves, responses: Sequence[Response]) -> Response:
     """Answer each half as the response does that scores best on the other half; the first in a tie."""
-    answers = {}
+    answers: dict[str, Annotation] = {}
     names = []
     for half, other in (both, both[::-1]):
         scores = [score_documents(other.documents, one.answers, singletons=False) for one in responses]

@@ -44,8 +44,8 @@ def test_what_an_annotator_did_not_see_is_no_difference() -> None:
     }
     given = [annotated(name, chains, WORDS) for name, chains in halves.items()]
     coverage = Coverage.of({"ann": [(1, 4)], "bob": [(5, 8)]})
-    for coverages, number in ({}, 2), ({"coverage": coverage}, 0):
-        result = adjudicate_document(given, settings=change(Settings(), coverages))
+    for settings, number in (Settings(), 2), (change(Settings(), {"coverage": coverage}), 0):
+        result = adjudicate_document(given, settings=settings)
         page = feedback_page("ann", against_gold([result])["ann"], [result])
         assert page.count("<blockquote") == number
 

@@ -34,7 +34,7 @@ class CoveredPair(NamedTuple):
 def score_pairs(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores:
     """Score the second annotation of each document against the first, over what both saw."""
     alone = singletons_count(zip(*(pair.annotations for pair in pairs), strict=True), singletons)
-    seen = [seen_by_both(*pair.annotations, pair.coverage) for pair in pairs]
+    seen = [seen_by_both(key, response, coverage) for (key, response), coverage in pairs]
     return score([key for key, _ in seen], [response for _, response in seen], singletons=alone)
 
 

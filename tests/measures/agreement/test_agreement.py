@@ -156,7 +156,8 @@ def test_annotators_who_split_a_text_agree_where_both_saw_it() -> None:
         assert found.without["cem"][kind] is None
     blamed = [number for number in blind.matrices["conll"][2] if number is not None]
     assert max(blamed[:2]) < 1
-    assert found.matrices["conll"] == ((1, None, 1), (None, 1, 1), (1, 1, 1))
+    full = Fraction(1)
+    assert found.matrices["conll"] == ((full, None, full), (None, full, full), (full, full, full))
 
 
 def seen_part(annotation: Annotation, other: Annotation, coverage: Coverage) -> Annotation:

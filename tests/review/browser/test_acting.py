@@ -121,13 +121,20 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
     versions.get_by_label("Version", exact=True).select_option(label="in2")
     versions.get_by_label("Beside it").select_option(label="in3")
     expect(versions.locator(".differs")).to_have_count(1)
-    page.get_by_label("hide names of annotators").check()
+    with page.expect_navigation():
+        page.get_by_label("hide names of annotators").click()
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    expect(page.get_by_label("hide names of annotators")).to_be_checked()
+    page.get_by_role("tab", name="Versions").click()
     expect(versions.get_by_label("Version", exact=True)).to_contain_text("Annotator 2")
     assert violations(page) == []
     page.get_by_role("tab", name="Text").click()
     go_to_first(page)
     expect(page.locator("#detail")).to_contain_text("Annotator 3")
-    expect(page.locator("body")).not_to_contain_text("in3")
+    for panel in ("M", "Q", "C", "D", "v"):
+        press(page, panel)
+        page.wait_for_timeout(100)
+        assert not re.search(r"\bin[1-4]\b", page.locator("main").inner_text()), panel
 
 
 def test_a_decision_is_judged(page: Page) -> None:

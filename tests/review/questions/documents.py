@@ -78,7 +78,7 @@ def mentions(history: History, span: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the mentions of the chain that a span is in."""
     return next(
         (
-            [tuple(one) for one in chain.mentions]
+            [(one.start, one.end) for one in chain.mentions]
             for chain in history.snapshot.chains
             if span in chain.mentions
         ),

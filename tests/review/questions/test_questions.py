@@ -1,15 +1,21 @@
 """Which questions are asked, what they offer, and what answers do."""
 
 import random
+import sys
 from itertools import count
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
+from caspr.errors import EngineError
 from caspr.review.questions.orders import ORDERS, Filter
+from caspr.review.questions.pricing import PriceList
+from caspr.review.session.history import History
 from caspr.review.session.operations import OperationError
 from caspr.task.instance import Nesting, Singletons
+from caspr.text.document import Chain
 from tests.review.questions.documents import (
     ANNA,
     ANNA_AGAIN,
@@ -39,6 +45,10 @@ BOUNDARIES = {
     "carl": [[GIRL, HER]],
 }
 """All agree but about where the girl begins."""
+
+
+def counted(history: History) -> dict[str, int]:
+    return history.queue.progress(history.snapshot.decisions)
 
 
 def test_one_question_for_each_disputed_mention() -> None:
@@ -127,9 +137,14 @@ def test_the_entity_is_asked_after_the_boundary() -> None:
     history = opened(given)
     assert [one.id for one in history.queue.questions] == ["b12-13", "q12-13"]
     assert asked(history) == ["b12-13"]
+    assert counted(history) == {"asked": 1, "answered": 0}, "one mention, of which one question waits"
     act(history, card(history, "b12-13")["choices"][0]["answer"])
     assert asked(history) == ["q12-13"]
-    assert [one["says"] for one in card(history, "q12-13")["choices"]] == [["bob", "carl"], ["ann"]]
+    assert counted(history) == {"asked": 1, "answered": 0}
+    shown = card(history, "q12-13")
+    assert [one["says"] for one in shown["choices"]] == [["bob", "carl"], ["ann"]]
+    act(history, shown["choices"][0]["answer"])
+    assert counted(history) == {"asked": 1, "answered": 1}
 
 
 def test_prices_are_exact_and_first_being_computed() -> None:
@@ -153,6 +168,60 @@ def test_prices_are_exact_and_first_being_computed() -> None:
     assert (shown["choices"][0]["price"], other["price"], other["exact"]) == (0, pair.price, True)
     assert shown["leave"]["price"] is not None
     act(history, {"do": "note", "text": "x", "mention": None})
+
+
+def test_a_price_without_any_solution_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer makes a new snapshot while the engine still prices the question, and stops it."""
+
+    def stopped(*_: object) -> None:
+        raise EngineError("no solution was found within the limits")
+
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    monkeypatch.setattr(PriceList, "_joined", stopped)
+    assert not history.queue.price(question, history.snapshot, 5, lambda: False)
+    assert not all(choice["computed"] for choice in card(history, "q8-8")["choices"])
+
+
+def test_estimates_of_two_snapshots_at_the_same_time() -> None:
+    """A request about the old snapshot may still run when the new one forgets the chains that changed."""
+    history = opened(DISPUTED)
+    moves, ended = history.queue.moves, Event()
+    chains = [Chain.of(str(number), [ANNA, ANNA_AGAIN]) for number in range(3000)]
+
+    def estimate() -> None:
+        while not ended.is_set():
+            for chain in chains:
+                moves.gain(chain.mentions[0], chain)
+
+    interval, thread = sys.getswitchinterval(), Thread(target=estimate)
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(100):
+            moves.forget_others(chains[::2])
+    finally:
+        ended.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def test_a_nested_mention_has_a_price_where_the_answer_is_accepted() -> None:
+    given = {
+        "ann": [[ANNA, GIRL], [BEA, HER]],
+        "bob": [[ANNA, GIRL], [BEA, HER]],
+        "carl": [[ANNA, GIRL, (12, 12)], [BEA, HER]],
+    }
+    history = opened(given, nested=Nesting.VOTE)
+    question = history.queue.question("q12-12")
+    assert question is not None
+    history.queue.price(question, history.snapshot, 5, lambda: False)
+    [choice] = [one for one in card(history, "q12-12")["choices"] if not one["now"]]
+    assert choice["anchor"] == "11-13"
+    assert choice["possible"] and choice["price"] is not None
+    act(history, choice["answer"])
+    assert (12, 12) in mentions(history, GIRL)
 
 
 def test_a_majority_that_is_overruled_is_explained() -> None:

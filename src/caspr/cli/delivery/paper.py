@@ -93,7 +93,7 @@ class PaperFiles:
         if self.csv is not None:
             found["--csv"] = {self.csv: csv_text(head, rows())}
         if self.latex is not None:
-            found["--latex"] = {self.latex: latex_text(tables())}
+            found["--latex"] = {self.latex: latex_text(list(tables()))}
         if self.plot is not None:
             found["--plot"] = {self.plot: figure_content(drawing(), str(self.plot))}
         return found

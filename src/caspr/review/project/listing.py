@@ -1,7 +1,7 @@
 """The list of the documents of a project, known without opening them.
 
 Of a file that nobody opened yet, only the lines before its text are read: how many annotators and decisions
-there are, who made the last one, and whether somebody is done. How many questions are answered takes more
+there are, who made the last one, and whether somebody is done. How many mentions are decided takes more
 work; it is counted in the background, and kept in `.caspr-index.json` for as long as the file does not
 change.
 """
@@ -54,9 +54,9 @@ class ProjectRow:
     at: str = ""
     """When that was."""
     asked: int | None = None
-    """How many questions there are, once they were counted."""
+    """How many mentions are asked about, once they were counted."""
     answered: int | None = None
-    """How many of them decisions answer."""
+    """How many of them have no open question."""
     close: int | None = None
     """How many of the others annotators are about evenly divided on."""
     chains: int | None = None

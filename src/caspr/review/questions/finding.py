@@ -102,11 +102,11 @@ def find_questions(united: UnitedMentions) -> list[Question]:
     found = []
     for mention, markers in votes.marks.items():
         marked, seen = markers.bit_count(), votes.viewers(mention).bit_count()
-        spans, earlier = united.spans(mention), tuple(sorted(doubts.get(mention, ())))
-        about = (mention, spans, earlier, marked, seen, _distance(votes, mention, earlier))
+        spans, before = united.spans(mention), tuple(sorted(doubts.get(mention, ())))
+        about = (mention, spans, before, marked, seen, _distance(votes, mention, before))
         if len(spans) > 1:
             found.append(Question(f"b{spelled(mention)}", QuestionKind.BOUNDARY, *about))
-        if earlier:
+        if before:
             found.append(Question(f"q{spelled(mention)}", QuestionKind.LINK, *about))
         elif marked < seen:
             found.append(Question(f"q{spelled(mention)}", QuestionKind.MENTION, *about))

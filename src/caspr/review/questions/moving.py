@@ -42,7 +42,8 @@ class Moves:
     def forget_others(self, chains: Iterable[Chain]) -> None:
         """Forget all chains but some."""
         kept = {id(chain) for chain in chains}
-        self._known = {key: known for key, known in self._known.items() if key in kept}
+        # A copy, since other threads may add chains meanwhile.
+        self._known = {key: known for key, known in self._known.copy().items() if key in kept}
 
     def gain(self, span: Span, chain: Chain | None) -> int:
         """Return what a mention gains with the other mentions of a chain; 0 if there is none."""

@@ -7,14 +7,16 @@ the others, so they have one price.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 
-from caspr.errors import ContradictionError
+from caspr.errors import ContradictionError, EngineError
 from caspr.review.questions.choices import Choice
 from caspr.review.questions.finding import Question, QuestionKind
 from caspr.review.questions.placing import Placing
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.decisions import Statement, StatementKind
+from caspr.task.instance import Nesting
 from caspr.task.limits import Limits
 from caspr.task.solution import Solution, Status
 from caspr.text.document import Span
@@ -58,7 +60,10 @@ class PriceList:
             left = give_up - monotonic()
             if left <= 0 or cancelled():
                 return
-            found = price(Limits(seconds=left, cancelled=cancelled))
+            try:
+                found = price(Limits(seconds=left, cancelled=cancelled))
+            except EngineError:  # it was stopped before it had any solution
+                return
             if cancelled():
                 return
             yield id, found
@@ -70,16 +75,20 @@ class PriceList:
         for choice in choices:
             if question.kind is QuestionKind.BOUNDARY:
                 others = [other for other in spans if other != choice.anchor]
-                yield choice.id, lambda limits, others=others: self._without(others, limits)
+                yield choice.id, partial(self._without, others)
             elif choice.now:
-                yield choice.id, lambda limits: ChoicePrice(0)  # noqa: ARG005
+                yield choice.id, _nothing
             else:
-                yield choice.id, lambda limits, anchor=choice.anchor: self._joined(span, anchor, limits)
-        left_out = spans if question.kind is QuestionKind.BOUNDARY else [span]
-        yield LEAVE, lambda limits: self._without(left_out, limits)
+                yield choice.id, partial(self._joined, span, choice.anchor)
+        yield LEAVE, partial(self._without, spans if question.kind is QuestionKind.BOUNDARY else [span])
 
     def _joined(self, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
-        instance = self._solver.instance(self.snapshot.decisions)
+        decisions = self.snapshot.decisions
+        if self._solver.settings.nested is Nesting.VOTE and span.nests_with(anchor):
+            # An answer goes before the vote on whether the two may share a chain.
+            nested = Statement.of(StatementKind.NESTED, [span, anchor])
+            decisions = replace(decisions, statements=(*decisions.statements, nested))
+        instance = self._solver.instance(decisions)
         if not {span, anchor} <= set(instance.mentions):
             return ChoicePrice(None, exact=False)
         pair = min(span, anchor), max(span, anchor)
@@ -103,3 +112,8 @@ class PriceList:
         return ChoicePrice(
             max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
         )
+
+
+def _nothing(limits: Limits) -> ChoicePrice:  # noqa: ARG001
+    """Return what it costs to choose what the result says."""
+    return ChoicePrice(0)

@@ -110,17 +110,18 @@ class Queue:
         return [one for one in questions if wanted.lets_through(placing, one)]
 
     def progress(self, decisions: Decisions) -> dict[str, int]:
-        """Count the questions, and those that decisions answer."""
+        """Count the mentions that are asked about, and those of them without an open question."""
+        asked = {one.mention for one in self.questions}
         if not decisions:
-            return {"asked": len(self.questions), "answered": 0}
+            return {"asked": len(asked), "answered": 0}
         placing = self._counted(decisions)
-        answered = sum(not placing.is_open(one) for one in self.questions)
-        return {"asked": len(self.questions), "answered": answered}
+        left = {one.mention for one in self.questions if placing.is_open(one)}
+        return {"asked": len(asked), "answered": len(asked) - len(left)}
 
     def close_calls(self, decisions: Decisions) -> int:
-        """Count the questions without an answer on which annotators are about evenly divided."""
+        """Count the mentions with an open question on which annotators are about evenly divided."""
         placing = self._counted(decisions)
-        return sum(one.distance <= 1 and placing.is_open(one) for one in self.questions)
+        return len({one.mention for one in self.questions if one.distance <= 1 and placing.is_open(one)})
 
     def choices(self, question: Question, snapshot: Snapshot) -> list[Choice]:
         """Return the choices of a question."""

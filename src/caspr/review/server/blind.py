@@ -47,12 +47,13 @@ def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def named(pseudonym: str, names: list[str]) -> str:
-    """Return the name behind a pseudonym; what is none stays as it is.
+    """Return the name behind a pseudonym, which a page may use that hides names itself; others stay.
 
     >>> named("Annotator 2", ["Ann", "Bob"])
     'Bob'
     """
-    return next((name for name, other in pseudonyms(names).items() if other == pseudonym), pseudonym)
+    known = {other: name for name, other in pseudonyms(names).items()}
+    return pseudonym if pseudonym in names else known.get(pseudonym, pseudonym)
 
 
 def blind_steps(steps: list[Line]) -> list[Line]:

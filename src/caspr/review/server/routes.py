@@ -158,8 +158,7 @@ class Pages:
         """Return the open questions in an order, those that a filter lets through, and what is at stake."""
         history = await run_in_threadpool(self._history, request)
         wanted = Filter.of(request.query_params)
-        if self.blind:
-            wanted = replace(wanted, annotator=named(wanted.annotator, _annotators(history)))
+        wanted = replace(wanted, annotator=named(wanted.annotator, _annotators(history)))
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue

@@ -227,9 +227,10 @@ def _after(before: Snapshot, line: Line) -> Snapshot:
 
 def _judged(line: Line) -> dict[str, str]:
     """Return the category and the confidence of what a step decided, both empty if it has none."""
-    made = [one.get("made") or () for one in line.get("add", ())]
-    judged = [one[2:] for one in made if len(one) == 4]
-    category, confidence = judged[-1] if judged else ("", "")
+    category, confidence = "", ""
+    for one in line.get("add", ()):
+        if len(one.get("made") or ()) == 4:
+            _, _, category, confidence = one["made"]
     return {"category": category, "confidence": confidence}
 
 

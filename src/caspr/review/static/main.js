@@ -70,9 +70,10 @@ function listenToButtons() {
   );
   const blind = byId("blind", HTMLInputElement);
   blind.checked = namesAreHidden();
-  blind.addEventListener("change", async () => {
+  blind.addEventListener("change", () => {
     hideNames(blind.checked);
-    await app.api.refresh();
+    // Whatever is on the page may have names in it.
+    location.reload();
   });
   document.addEventListener("click", (event) => {
     if (!around(event, "#export") || around(event, "#export a")) menu.open = false;

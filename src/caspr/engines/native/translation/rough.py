@@ -94,6 +94,8 @@ def _best_annotator(state: SolveState, kinds: "Kinds", watch: Watch) -> int:
         # Every two mentions of such a chain are linked.
         found = canonical(given)
         state.offer(found, price(instance, found).total, tentative=True)
+    # What some mentions cost among themselves is a bound, too.
+    state.raise_bound(sample.least + sample.packed(watch))
     return best
 
 

@@ -14,8 +14,8 @@ export function serverEvents(app) {
       const { lastChange } = app;
       if (before.working && lastChange.searching) lastChange.add(update);
       else if (foreign) {
-        lastChange.begin("Changed in another tab or in the file", update, before);
-        announcer.say("The document was changed in another tab or in the file.");
+        lastChange.begin("Changed by a colleague, in another tab or in the file", update, before);
+        announcer.say("The document was changed by a colleague, in another tab or in the file.");
       }
       if (before.working && !store.state.working) {
         lastChange.searching = false;

@@ -64,12 +64,12 @@ export class StatusBar {
         make("progress", {
           value: progress.answered,
           max: Math.max(progress.asked, 1),
-          "aria-label": "Questions answered",
+          "aria-label": "Disputed mentions decided",
         }),
         make(
           "span",
           { class: "soft" },
-          progress.asked ? `${progress.answered} of ${progress.asked} questions` : "no questions",
+          progress.asked ? `${progress.answered} of ${progress.asked} mentions` : "no questions",
         ),
       ),
     );

@@ -1,5 +1,5 @@
 /** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
-import { explanationWithoutNames, withoutNames } from "./blind.js";
+import { cardWithoutNames, explanationWithoutNames, withoutNames } from "./blind.js";
 /** @import { Explanation, Lease, MentionId, Operation, Remedy, SearchProgress, State, Update } from "./types.js" */
 /** @import { Store } from "./store.js" */
 
@@ -112,7 +112,8 @@ export class Api {
   async read(path, signal) {
     const answer = await this.#fetch(path, { signal });
     if (!answer.ok) throw new Refusal("failed", (await errorOf(answer)).message);
-    return answer.json();
+    const body = await answer.json();
+    return path.startsWith("question/") ? cardWithoutNames(body, this.names) : body;
   }
 
   /**

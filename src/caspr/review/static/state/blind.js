@@ -1,5 +1,5 @@
 /** Names of annotators, shown or hidden: a reader can hide them, and a blind server never sends them. */
-/** @import { Explanation, State } from "./types.js" */
+/** @import { Explanation, QuestionCard, State } from "./types.js" */
 
 const STORAGE_KEY = "caspr-blind";
 
@@ -32,6 +32,21 @@ const pseudonym = (number) => `Annotator ${number + 1}`;
 export function withoutNames(state) {
   if (!namesAreHidden()) return state;
   return { ...state, annotators: state.annotators.map((_name, number) => pseudonym(number)) };
+}
+
+/**
+ * Return a question without names, if they are hidden; `names` are those of the annotators in their order.
+ * @param {QuestionCard} card
+ * @param {string[]} names
+ * @returns {QuestionCard}
+ */
+export function cardWithoutNames(card, names) {
+  if (!namesAreHidden()) return card;
+  /** @type {(some: string[]) => string[]} */
+  const hidden = (some) => some.map((name) => pseudonym(names.indexOf(name)));
+  const { alone, absent, unseen } = card;
+  const choices = card.choices.map((choice) => ({ ...choice, says: hidden(choice.says) }));
+  return { ...card, choices, alone: hidden(alone), absent: hidden(absent), unseen: hidden(unseen) };
 }
 
 /**
