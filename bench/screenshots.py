@@ -4,6 +4,7 @@ python -m bench.screenshots [FOLDER]
 """
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from bench.browser import Served, browser, find_browser, served
 
 ROOT = Path(__file__).resolve().parents[1]
 SONG = ["anna.conll", "ben.conll", "carla.conll"]
-PAPER = [f"in{number}.conll" for number in range(1, 5)]
+MILLER, STORM = 1, 2
+"""The numbers of documents of the project."""
 
 
 def main() -> None:
@@ -30,90 +32,130 @@ def main() -> None:
     if path is None:
         raise SystemExit("found no browser, expected chromium on the path")
     with browser(path) as opened, tempfile.TemporaryDirectory() as place:
-        for name, words, take in (
-            ("song", [*SONG], take_song),
-            ("paper", [*PAPER, "--objective", "u"], take_paper),
-        ):
-            copy = shutil.copytree(ROOT / "examples" / name, Path(place) / name)
-            with served(copy, *words) as server:
-                take(opened, server, folder)
-        take_project(opened, Path(place), folder)
+        take_tales(opened, Path(place), folder)
+        copy = shutil.copytree(ROOT / "examples" / "song", Path(place) / "song")
+        with served(copy, *SONG, "--nested", "never") as server:
+            take_song(opened, server, folder)
 
 
-def take_project(opened: Browser, place: Path, folder: Path) -> None:
-    """Show the list of a project on which two people work."""
+def take_tales(opened: Browser, place: Path, folder: Path) -> None:
+    """Show a day with a small project: one person works on it, then two."""
     made = [sys.executable, "-m", "caspr", "corpus", str(ROOT / "examples" / "tales"), "-o", "tales"]
     subprocess.run([*made, "--layout", "project", "-q"], cwd=place, check=True)
     (place / "adjudicators.csv").write_text("name\nAnn\nBob\n", encoding="utf-8")
-    with served(place, "tales", "--team", "adjudicators.csv") as server:
+    with served(place, "tales", "--name", "Ann") as server:
         page = visit(opened, server, shown=".documents")
         base = page.url
-        for verb in ("exists", "done"):
-            page.goto(f"{base}d/{int(verb == 'done')}/")
-            expect(page.locator("#queue .card")).to_be_visible(timeout=30_000)
-            if verb == "done":
-                page.get_by_role("button", name="Done").click()
-            else:
-                page.keyboard.press("y")
-            expect(page.locator("#last-change")).to_be_visible()
-        page.goto(base)
-        page.get_by_role("button", name="storm: assign").click()
-        page.get_by_label("Who is to do it").select_option("Bob")
-        page.get_by_role("button", name="Assign", exact=True).click()
-        expect(page.get_by_role("button", name="storm: assigned to Bob")).to_be_visible()
-        page.reload()
-        picture(page, folder / "review-project.png")
+        ask(page, f"{base}d/{STORM}/", "q106-106")
+        picture(page, folder / "review-questions.png")
+        answer(page)
+        ask(page, f"{base}d/{MILLER}/", "q174-175")
+        answer(page)
+        expect(page.locator("#last-change li").first).to_be_visible()
+        picture(page, folder / "review-step.png")
+        take_miller(page, folder)
         page.context.close()
+    with served(place, "tales", "--team", "adjudicators.csv") as server:
+        ann = visit(opened, server, shown=".documents")
+        take_project(ann, folder)
+        links = json.loads((place / "tales" / ".caspr-links.json").read_text(encoding="utf-8"))
+        bob = visit(opened, server, shown=".documents", token=links["Bob"])
+        take_handover(ann, bob, folder)
 
 
-def take_song(opened: Browser, server: Served, folder: Path) -> None:
-    """Show questions, a mention, a step, the matrix and the keys."""
-    page = visit(opened, server)
-    expect(page.locator("#queue .tag.tie").first).to_be_visible(timeout=30_000)  # all questions are priced
-    page.keyboard.press("j")
-    picture(page, folder / "review-questions.png")
-    page.locator('#text [data-m="21-21"]').click()
+def ask(page: Page, address: str, question: str) -> None:
+    """Open a document, and go to one of its questions."""
+    page.goto(address)
+    expect(page.locator("#queue .card")).to_be_visible(timeout=30_000)
+    page.locator(f'#queue [data-focus-key="question {question}"]').click()
+    asked = page.locator(f'#queue [data-question="{question}"]')
+    expect(asked).to_be_visible()
+    expect(asked).not_to_contain_text("being computed", timeout=30_000)
+
+
+def answer(page: Page) -> None:
+    """Answer the question on the screen with its second choice."""
+    page.keyboard.press("2")
+    expect(page.locator("#last-change")).to_be_visible()
+
+
+def take_miller(page: Page, folder: Path) -> None:
+    """Show a mention, a selection, the matrix and the keys."""
+    page.locator("#last-change").get_by_role("button", name="Dismiss").click()
+    page.locator('#text [data-m="152-153"]').first.click()
     expect(page.locator(".alternatives")).to_be_visible()
     picture(page, folder / "review-mention.png")
-    page.locator('#text [data-t="24"]').click(modifiers=["Control"])
+    page.locator('#text [data-m="61-62"]').first.click(modifiers=["Control"])
     picture(page, folder / "review-selection.png")
-    page.keyboard.press("=")
-    expect(page.locator("#last-change li")).to_be_visible()
-    page.keyboard.press("Q")
-    picture(page, folder / "review-step.png")
+    page.keyboard.press("Escape")
     page.keyboard.press("v")
     page.keyboard.press("C")
     picture(page, folder / "review-matrix.png")
     page.keyboard.press("Escape")
-    page.keyboard.press("v")
-    page.set_viewport_size({"width": 1200, "height": 840})
+    page.get_by_role("tab", name="Text").click()
+    page.set_viewport_size({"width": 1200, "height": 1000})
     page.keyboard.press("?")
     picture(page, folder / "review-keys.png")
-    page.context.close()
 
 
-def take_paper(opened: Browser, server: Served, folder: Path) -> None:
+def take_project(ann: Page, folder: Path) -> None:
+    """Show the list of a project: one document is done, one assigned, one in work."""
+    base = ann.url
+    ann.goto(f"{base}d/{MILLER}/")
+    expect(ann.locator("#queue .card")).to_be_visible(timeout=30_000)
+    ann.get_by_role("button", name="Done").click()
+    expect(ann.locator("#last-change")).to_be_visible()
+    ann.goto(base)
+    ann.get_by_role("button", name="market: assign").click()
+    ann.get_by_label("Who is to do it").select_option("Bob")
+    ann.get_by_role("button", name="Assign", exact=True).click()
+    expect(ann.get_by_role("button", name="market: assigned to Bob")).to_be_visible()
+    ann.reload()
+    picture(ann, folder / "review-project.png")
+
+
+def take_handover(ann: Page, bob: Page, folder: Path) -> None:
+    """Show what somebody sees who acts on a document that a colleague has."""
+    for page in (ann, bob):
+        page.goto(f"{page.url}d/{STORM}/")
+        expect(page.locator("#queue .card")).to_be_visible(timeout=30_000)
+    ann.keyboard.press("y")
+    expect(bob.locator("#people")).to_contain_text("Ann is at work")
+    expect(bob.locator("#queue .offer")).to_be_visible()
+    bob.keyboard.press(".")
+    expect(bob.locator("#queue .offer")).to_have_count(0)
+    bob.locator("#last-change").get_by_role("button", name="Dismiss").click()
+    bob.keyboard.press("y")
+    expect(bob.locator("#banner")).to_be_visible()
+    expect(bob.locator("#toast")).to_be_hidden(timeout=30_000)
+    picture(bob, folder / "review-people.png")
+    for page in (ann, bob):
+        page.context.close()
+
+
+def take_song(opened: Browser, server: Served, folder: Path) -> None:
     """Show a refused contradiction, in the dark theme."""
     page = visit(opened, server, theme="dark")
-    page.locator('#text [data-m="1-3"] .t').nth(2).click()
-    page.locator('#text [data-m="6-6"]').click(modifiers=["Control"])
+    page.locator('#text [data-m="23-24"] .t').last.click()
+    page.locator('#text [data-m="23-23"]').click(modifiers=["Control"])
     page.keyboard.press("=")
-    expect(page.locator("#last-change")).to_be_visible()
-    page.locator('#text [data-m="1-3"] .t').nth(2).click()
-    page.locator('#text [data-m="6-6"]').click(modifiers=["Control"])
-    page.keyboard.press("d")
     expect(page.get_by_role("alertdialog")).to_be_visible()
     picture(page, folder / "review-contradiction.png")
     page.context.close()
 
 
 def visit(
-    opened: Browser, server: Served, *, theme: Literal["light", "dark"] = "light", shown: str = "#queue .card"
+    opened: Browser,
+    server: Served,
+    *,
+    theme: Literal["light", "dark"] = "light",
+    shown: str = "#queue .card",
+    token: str = "",
 ) -> Page:
     """Open the page of a server, and wait until something is shown on it."""
     context = opened.new_context(viewport={"width": 1200, "height": 660}, color_scheme=theme)
     page = context.new_page()
-    page.goto(server.url)
+    page.goto(f"{server.url.partition('=')[0]}={token}" if token else server.url)
     expect(page.locator(shown)).to_be_visible()
     return page
 

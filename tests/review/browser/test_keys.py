@@ -85,6 +85,7 @@ def test_the_overlay_lists_the_keys(page: Page) -> None:
     press(page, "?")
     overlay = page.get_by_role("dialog", name="Keys")
     expect(overlay).to_contain_text("accept the whole chain")
+    expect(overlay).to_contain_text("Shift+→")
     assert overlay.locator("dt").count() > 30
     overlay.get_by_label("single-letter keys are on").focus()
     press(page, "Space", "Escape")

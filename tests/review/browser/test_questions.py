@@ -73,6 +73,13 @@ def test_several_choices_are_one_entity(page: Page) -> None:
     )
 
 
+def test_a_question_from_the_list_comes_into_view(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 500})
+    expect(card(page)).to_be_visible()
+    page.locator("#queue .question-group li button").last.click()
+    expect(page.locator("#question")).to_be_in_viewport()
+
+
 def test_an_answer_never_hits_the_next_question(page: Page) -> None:
     """The second key is pressed while the next question is on its way."""
     ask(page, "q6-6")

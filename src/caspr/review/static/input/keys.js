@@ -225,7 +225,7 @@ function keyLabel(key) {
   const parts = key.split("+");
   const last = parts.pop() ?? "";
   if (/^[A-Z]$/.test(last)) parts.push("Shift");
-  const letter = parts.length ? last.toUpperCase() : last;
+  const letter = parts.length && !(last in SYMBOLS) ? last.toUpperCase() : last;
   return [...parts, letter].map((part) => SYMBOLS[part] ?? part).join("+");
 }
 

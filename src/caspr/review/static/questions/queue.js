@@ -267,6 +267,7 @@ export class QuestionQueue {
     this.app.text.showAsked(this.asked);
     if (!card) return;
     if (move) {
+      this.root.scrollTop = 0;
       this.app.text.reveal(card.mention);
       this.app.selection.goTo(card.mention);
       this.app.say(card.text, { quiet: true });
