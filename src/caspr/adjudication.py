@@ -190,14 +190,16 @@ def by_document(
             about_files, kept = _apart(annotation)
             findings += about_files
             groups.setdefault(annotation.document.key, []).append(kept)
+    alike = _titles_alike(groups.values())
     for group in groups.values():
         _refuse_annotator_twice(group)
         if len(group) < len(files):
-            alike = _differ_only_in_case(_alike(group[0].document.title, groups.values()))
-            findings.append(_partly_annotated(group, len(files), alike))
+            hint = _differ_only_in_case(alike[group[0].document.title.casefold()])
+            findings.append(_partly_annotated(group, len(files), hint))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
     if len(files) < 2:
-        raise InputError("found the file of one annotator, expected those of two or more")
+        unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
+        raise InputError(f"found the file of one annotator, expected those of two or more{unread}")
     if not shared:
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
@@ -264,10 +266,12 @@ def _decisions_by_document(
     return [given.get(title, Decisions()) for title in titles]
 
 
-def _alike(title: str, groups: Iterable[Sequence[Annotation]]) -> list[str]:
-    """Return the titles that are like one but for upper and lower case."""
-    titles = {group[0].document.title for group in groups}
-    return sorted(one for one in titles if one.casefold() == title.casefold())
+def _titles_alike(groups: Iterable[Sequence[Annotation]]) -> dict[str, list[str]]:
+    """Return the titles of documents in order, by what is the same for upper and lower case."""
+    alike: dict[str, list[str]] = {}
+    for title in sorted({group[0].document.title for group in groups}):
+        alike.setdefault(title.casefold(), []).append(title)
+    return alike
 
 
 def _differ_only_in_case(titles: Sequence[str]) -> str:

@@ -166,6 +166,16 @@ def test_a_file_that_is_not_read_is_named(caspr: Caller, song: Path, command: st
     assert "1 file not read: README" in outcome.out + outcome.err
 
 
+def test_the_only_readable_file_is_not_alone(caspr: Caller, song: Path) -> None:
+    for name in ("ben", "carla"):
+        (song / f"{name}.conll").rename(song / f"{name}.docx")
+        (song / f"{name}.docx").write_bytes(b"%PDF-1.7")
+    expected = (
+        "expected those of two or more; 2 files not read: ben.docx (a PDF file), carla.docx (a PDF file)"
+    )
+    assert expected in caspr.fails("check", song)
+
+
 def test_what_is_beside_the_folders_of_annotators_is_named(caspr: Caller, tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "corpus", ("one", "two"), by="annotator", annotators=("ann", "bob"))
     (folder / "eve.rtf").write_bytes(b"{\\rtf1 A girl}")

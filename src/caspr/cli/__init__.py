@@ -102,9 +102,7 @@ def main() -> None:
     except click.exceptions.Abort:
         _fail("interrupted; nothing was written", 130)
     except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and error.possibilities:
-            error.possibilities = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)
-        error.show()
+        _with_nearest_option(error).show()
         sys.exit(2)
     except CasprError as error:
         _fail(str(error), 2)
@@ -116,6 +114,14 @@ def main() -> None:
         _fail(f"cannot write: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         _fail("interrupted; nothing was written", 130)
+
+
+def _with_nearest_option(error: click.ClickException) -> click.ClickException:
+    """Return an error about an unknown option with the one that was probably meant, and no others."""
+    if not isinstance(error, click.NoSuchOption) or not error.possibilities:
+        return error
+    nearest = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)
+    return click.NoSuchOption(error.option_name, possibilities=nearest, ctx=error.ctx)
 
 
 def _use_utf8(stream: object) -> None:
