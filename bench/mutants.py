@@ -80,6 +80,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PRICE}/test_pair_price.py",
         f"{PRICE}/test_pricing.py",
     ),
+    "task/price/classes.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/classes.py"),
     "task/price/pricing.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/pricing.py"),
     "task/price/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_partners.py"),
     "task/price/partners.py": (f"{PRICE}/test_partners.py",),

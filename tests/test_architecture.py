@@ -16,6 +16,7 @@ LAYERS = [
         "exchange",
         "files",
         "file_locks",
+        "similar_names",
         "locks",
         "process_memory",
         "process_tree",

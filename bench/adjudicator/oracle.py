@@ -50,7 +50,7 @@ class Oracle:
         apart = [doubt for one in card["choices"] if one not in chosen for doubt in one["doubts"]]
         place: Operation = {"do": "place", "mention": mention, "with": [], "apart": apart}
         if chosen:
-            return {**place, "with": [one["anchor"] for one in chosen]}
+            return {**place, "with": [doubt for one in chosen for doubt in one["doubts"]]}
         if self.chain_of[mention] in self._alone:
             return {"do": "alone", "mentions": [mention]}
         known = [

@@ -190,18 +190,22 @@ def by_document(
             about_files, kept = _apart(annotation)
             findings += about_files
             groups.setdefault(annotation.document.key, []).append(kept)
+    alike = _titles_alike(groups.values())
     for group in groups.values():
         _refuse_annotator_twice(group)
         if len(group) < len(files):
-            findings.append(_partly_annotated(group, len(files)))
+            hint = _differ_only_in_case(alike[group[0].document.title.casefold()])
+            findings.append(_partly_annotated(group, len(files), hint))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
     if len(files) < 2:
-        raise InputError("found the file of one annotator, expected those of two or more")
+        unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
+        raise InputError(f"found the file of one annotator, expected those of two or more{unread}")
     if not shared:
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
             "found no document that two annotators have, expected the same document names in their files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
+            + _differ_only_in_case(titles)
         )
     for given in shared if not allow_gold else ():
         refuse_golds(given)
@@ -262,19 +266,37 @@ def _decisions_by_document(
     return [given.get(title, Decisions()) for title in titles]
 
 
-def _partly_annotated(group: Sequence[Annotation], files: int) -> Finding:
+def _titles_alike(groups: Iterable[Sequence[Annotation]]) -> dict[str, list[str]]:
+    """Return the titles of documents in order, by what is the same for upper and lower case."""
+    alike: dict[str, list[str]] = {}
+    for title in sorted({group[0].document.title for group in groups}):
+        alike.setdefault(title.casefold(), []).append(title)
+    return alike
+
+
+def _differ_only_in_case(titles: Sequence[str]) -> str:
+    """Return a hint if the first two of some sorted titles that are alike have other capital letters."""
+    seen: dict[str, str] = {}
+    for title in titles:
+        if title.casefold() in seen:
+            return f"; '{seen[title.casefold()]}' and '{title}' differ only in upper and lower case"
+        seen[title.casefold()] = title
+    return ""
+
+
+def _partly_annotated(group: Sequence[Annotation], files: int, hint: str) -> Finding:
     title = group[0].document.title
     if len(group) == 1:
         return warning(
             "single-annotation",
             f"document '{title}' is only in {group[0].document.source or group[0].annotator}; it needs two "
-            "annotations and was left out",
+            f"annotations and was left out{hint}",
             where=title,
         )
     return warning(
         "missing-annotation",
         f"document '{title}' is in the files of {len(group)} of {files} annotators "
-        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them",
+        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them{hint}",
         where=title,
     )
 

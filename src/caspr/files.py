@@ -26,6 +26,7 @@ from itertools import count
 from pathlib import Path
 
 from caspr.errors import FormatError, InputError, OutputError
+from caspr.similar_names import similar_file
 
 _MARKS = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -77,7 +78,7 @@ def read_bytes(path: Path, limit: int = -1) -> bytes:
         with path.open("rb") as stream:
             return stream.read(limit)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot read: {_reason(error)}") from error
+        raise InputError(f"{path}: cannot read: {_reason(error)}{similar_file(path, error)}") from error
 
 
 def decode(data: bytes, source: str) -> str:

@@ -58,8 +58,8 @@ TEXT = {
     r"\{uselink\(": "links.lp:8",
     r"notrepresentative\(": "mm.lp:10",
     r":-cc\(\S+,not clink": "mm_objective.lp:10",
-    r":-result_cm\(": "rules.lp:13",
-    r":-resultchain\(": "rules.lp:10",
+    r":-result_cm\(": "rules.lp:15",
+    r":-resultchain\(": "rules.lp:12",
 }
 """Lines of gringo's text output, and the rule they are instances of."""
 

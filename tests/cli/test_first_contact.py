@@ -166,6 +166,16 @@ def test_a_file_that_is_not_read_is_named(caspr: Caller, song: Path, command: st
     assert "1 file not read: README" in outcome.out + outcome.err
 
 
+def test_the_only_readable_file_is_not_alone(caspr: Caller, song: Path) -> None:
+    for name in ("ben", "carla"):
+        (song / f"{name}.conll").rename(song / f"{name}.docx")
+        (song / f"{name}.docx").write_bytes(b"%PDF-1.7")
+    expected = (
+        "expected those of two or more; 2 files not read: ben.docx (a PDF file), carla.docx (a PDF file)"
+    )
+    assert expected in caspr.fails("check", song)
+
+
 def test_what_is_beside_the_folders_of_annotators_is_named(caspr: Caller, tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "corpus", ("one", "two"), by="annotator", annotators=("ann", "bob"))
     (folder / "eve.rtf").write_bytes(b"{\\rtf1 A girl}")
@@ -183,3 +193,29 @@ def test_review_files_and_tables_beside_annotators_are_noted(caspr: Caller, song
     assert "1 review file left out, as a result of an adjudication: review.conll" in out
     assert "1 file not read: weights.csv" in out
     assert out.endswith("1 document, 0 warnings\n")
+
+
+def test_what_is_mistyped_gets_a_suggestion(caspr: Caller, song: Path) -> None:
+    assert f"; did you mean {song / 'ben.conll'}?" in caspr.fails("check", song / "bne.conll", SONG[0])
+    assert f"; did you mean {song}?" in caspr.fails("check", song.with_name("sogn"))
+    assert f"; did you mean {song}?" in caspr.fails("check", song.with_name("sogn") / "ben.conll", SONG[0])
+    assert "did you mean" not in caspr.fails("check", song / "quite-other.txt", SONG[0])
+    mistyped = caspr("adjudicate", song, "--varaints").err
+    assert "--variants" in mistyped
+    assert "--certainty" not in mistyped
+    assert "expected a command: write caspr adjudicate --help" in caspr("help", "adjudicate").err
+    assert ".conllu (corefud)" in caspr.fails("convert", SONG[0], song.with_name("x.csv"))
+
+
+def test_names_that_differ_in_capital_letters(caspr: Caller, song: Path) -> None:
+    path = song / "ben.conll"
+    path.write_text(path.read_text().replace("(song)", "(Song)"))
+    hint = "; 'Song' and 'song' differ only in upper and lower case"
+    assert result(caspr, "check", song).count(hint) == 2
+    assert hint in caspr.fails("check", song / "anna.conll", path)
+
+
+def test_words_without_annotations_are_named(caspr: Caller, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("JONAS\nEmil writes and he\nsleeps\n")
+    assert "words.txt:1: found a text without annotations" in caspr.fails("check", words, SONG[0])

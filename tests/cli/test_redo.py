@@ -1,11 +1,12 @@
 """`caspr redo`: enforce, re-optimise, repeat."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.caller import PAPER, Caller, column
+from tests.cli.caller import PAPER, SONG, Caller, column
 
 
 @pytest.fixture
@@ -170,3 +171,48 @@ def test_all_solutions_side_by_side_can_be_redone(caspr: Caller, tmp_path: Path)
     edit(path, {5: "=-"})
     assert caspr("redo", path).code == 0
     assert column(path.read_text()) == ["(1", "-", "1)", "-", "=-", "(1)"] * 2
+
+
+def edited(path: Path, *changes: tuple[str, str]) -> None:
+    """Change a file as an editor would."""
+    text = path.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def test_changes_that_are_not_enforced_are_reported(caspr: Caller, tmp_path: Path) -> None:
+    review = tmp_path / "review.conll"
+    assert caspr("adjudicate", *SONG, "--layout", "review", "-o", review).code == 0
+    assert "warning" not in caspr("redo", review).err
+    row = next(line for line in review.read_text().splitlines() if line.startswith("21\tIt\t"))
+    start, _, cell = row.rpartition("\t")
+    edited(review, (row, f"{start}\t=(7)"))
+    assert "warning" not in caspr("redo", review).err
+    edited(review, (f"{start}\t=(7)", f"{start}\t(7)"))
+    assert "warning" not in caspr("redo", review).err, "an enforced cell is released"
+    edited(review, (row, f"{start}\t(9)"), ("22\tis\t-\t-\t-\t-", "22\tis\t-\t-\t-\t(9)"))
+    before = review.read_bytes()
+    found = caspr("redo", review, "--strict")
+    assert (found.code, review.read_bytes()) == (2, before)
+    assert "2 changed cells of the result without `=` ignored and computed anew (first at " in found.err
+    assert "'(9)')" in found.err
+    assert caspr("redo", review).code == 0
+    assert cell in next(line for line in review.read_text().splitlines() if line.startswith("21\t"))
+    assert "warning" not in caspr("redo", review).err
+
+
+def test_changed_words_and_annotators_are_reported(caspr: Caller, tmp_path: Path) -> None:
+    review = tmp_path / "review.conll"
+    assert caspr("adjudicate", *SONG, "--layout", "review", "-o", review).code == 0
+    whole = review.read_text()
+    edited(review, ("\n1\tJohn\t", "\n1\tJon\t"))
+    (line,) = [one for one in caspr("redo", review).err.splitlines() if "warning" in one]
+    assert "the words, or other columns of the text, were changed" in line
+    review.write_text(whole)
+    edited(review, ("\n21\tIt\t(2)\t(2)\t", "\n21\tIt\t(2)\t-\t"))
+    (line,) = [one for one in caspr("redo", review).err.splitlines() if "warning" in one]
+    assert "the cells of 'ben' were changed" in line
+    review.write_text(re.sub(r'"sums": \{.*?\}, ', "", whole).replace("\n1\tJohn\t", "\n1\tJon\t"))
+    assert "warning" not in caspr("redo", review).err, "older files have no checksums"

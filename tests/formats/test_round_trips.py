@@ -31,7 +31,7 @@ few = relaxed.__class__(relaxed, max_examples=30)
 
 
 def test_all_formats_are_tried() -> None:
-    assert {*SUFFIX, "inception"} == set(FORMATS)
+    assert {*SUFFIX, "inception"} == {name for name, format in FORMATS.items() if not format.read_only}
 
 
 @formats

@@ -59,6 +59,9 @@ class _Commands(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             like = get_close_matches(args[0].lower(), COMMANDS, n=3, cutoff=0.6)
             hint = f": did you mean {' or '.join(like)}?" if like else ""
+            if args[0].lower() == "help":
+                asked = args[1] if len(args) > 1 and args[1] in COMMANDS else ""
+                hint = f": write caspr {asked} --help" if asked else ": write caspr --help"
             ctx.fail(f"found '{args[0]}', expected a command{hint}")
         return super().resolve_command(ctx, args)
 
@@ -99,7 +102,7 @@ def main() -> None:
     except click.exceptions.Abort:
         _fail("interrupted; nothing was written", 130)
     except click.ClickException as error:
-        error.show()
+        _with_nearest_option(error).show()
         sys.exit(2)
     except CasprError as error:
         _fail(str(error), 2)
@@ -111,6 +114,14 @@ def main() -> None:
         _fail(f"cannot write: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         _fail("interrupted; nothing was written", 130)
+
+
+def _with_nearest_option(error: click.ClickException) -> click.ClickException:
+    """Return an error about an unknown option with the one that was probably meant, and no others."""
+    if not isinstance(error, click.NoSuchOption) or not error.possibilities:
+        return error
+    nearest = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)
+    return click.NoSuchOption(error.option_name, possibilities=nearest, ctx=error.ctx)
 
 
 def _use_utf8(stream: object) -> None:

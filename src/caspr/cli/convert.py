@@ -66,7 +66,12 @@ def command(
     if template is not None:
         annotations = fill(annotations, template, target)
     if target is None and template is None and by_suffix(output) is None:
-        raise InputError(f"{output}: found a name of no known format, expected --to: {', '.join(FORMATS)}")
+        endings = ", ".join(
+            f"{one.suffixes[0]} ({one.name})" for one in FORMATS.values() if not one.read_only
+        )
+        raise InputError(
+            f"{output}: found a name of no known format, expected --to FORMAT or one of the endings {endings}"
+        )
     format = target or output_format(annotations, output)
     plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
     files = render(plain, output, format=format)

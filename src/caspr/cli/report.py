@@ -60,13 +60,13 @@ def command(
     With --all, the report says which decisions are the same in all optimal solutions.
     """
     reporting = Reporting.of(given)
-    format = format_of(output, format_name, "text")
-    if methods:
-        refuse_methods_as(output, format)
     tasks, findings = _tasks(files, given)
     report = Output("-o", output)
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
+    format = format_of(output, format_name, "text")
+    if methods:
+        refuse_methods_as(output, format)
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
     text = methods_paragraph(results) if methods else report_text(results, format)

@@ -18,6 +18,8 @@ _WORDS = 'a line {"doc_key": "a", "sentences": [["A", "girl"]], "clusters": [[[0
 _CHARACTERS = 'a line {"doc_key": "a", "text": "A girl", "clusters": [[[0, 6]]]} for each document'
 _ROWS = 20
 """How many rows of a table are examined."""
+_WORDS_OF_A_TEXT = 3
+"""How many words make a text."""
 
 
 def near(format: str, how: str) -> str:
@@ -174,9 +176,10 @@ def _tags(text: str) -> Named | None:
 
 
 def _prose(text: str) -> Named | None:
-    """Recognise a text without annotations: sentences instead of columns."""
+    """Recognise a text without annotations: sentences or words, and no column in which chains could be."""
     given = rows(text)
-    long = [row for row in given if len(row.split()) > 3 and re.search(r"[.!?»”\"')]$", row.rstrip())]
-    if not long or any("\t" in row or re.search(r"\(\d|\d\)|\s[-_*]$", row) for row in given):
+    columns = any("\t" in row or re.search(r"\(\d|\d\)|(?:^|\s)[-_*]$", row) for row in given)
+    words = [word for row in given for word in row.split() if re.search(r"[^\W\d_]{2}", word)]
+    if columns or len(words) < _WORDS_OF_A_TEXT:
         return None
     return "a text without annotations", near("brat", "the file that the annotation tool exported")

@@ -1,5 +1,6 @@
 """Large and dense shapes, scaled down: sparse ways are exact, and limits leave valid bounds."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from random import Random
@@ -128,7 +129,7 @@ def demanding(objective: str) -> Instance:
     return replace(instance, decisions=Decisions.of([], [], alone))
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[str], Instance]] = {
     "demanding": demanding,
     "dense": lambda objective: noisy(objective, mentions=60, annotators=8),
     "halves": lambda objective: halves(objective, mentions=80),
@@ -159,7 +160,9 @@ def test_a_limit_of_any_kind_at_any_moment(
         for moment in random.choices(range(1, next(looks)), k=4):
             calls = count()
 
-            def reached(watch: Watch, moment: int = moment, stop: Stop = stop, calls: count = calls) -> bool:  # type: ignore[type-arg]
+            def reached(
+                watch: Watch, moment: int = moment, stop: Stop = stop, calls: "count[int]" = calls
+            ) -> bool:
                 if next(calls) >= moment:
                     watch.stop = watch.stop or stop
                 return expired(watch)

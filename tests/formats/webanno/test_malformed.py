@@ -15,7 +15,7 @@ SHELF = [
     ("x.tsv", "8-10\t", "8-9\t", r"x\.tsv:8: found token"),
     ("x.tsv", "1-4\t11-15", "here", r"x\.tsv:9"),
     ("x.tsv", "TSV 3.3", "TSV 2.0", r"x\.tsv:1: found '#FORMAT"),
-    ("x.tsv", "#T_CH", "#T_SP", "no layer 'with chains'"),
+    ("x.tsv", "#T_CH", "#T_SP", "no layer with chains or relations, only webanno"),
     ("r.tsv", "1-3[2_1]", "1-3[7_1]", r"r\.tsv:6: found a relation to '7'"),
     ("r.tsv", "1-3[2_1]", "nowhere", r"r\.tsv:6: found 'nowhere'"),
     ("r.tsv", "BT_webanno.custom.R", "BT_other", "relation layer webanno.custom.Coref on 'other'"),

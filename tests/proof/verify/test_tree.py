@@ -131,7 +131,49 @@ def _tree(random: Random, nodes: int, depth: int) -> dict[str, Any]:
         return branch(random.sample(range(nodes), 2), *below)
     shift = random.choice((0, 1, 3))
     sizes = [random.randint(2, nodes) for _ in range(random.randint(0, 4))]
-    return leaf(*([random.randint(0, 6), *random.sample(range(nodes), size)] for size in sizes), shift=shift)
+    stars = ([random.randint(0, 6), *random.sample(range(nodes), size)] for size in sizes)
+    split = random.randint(0, nodes)
+    shuffled = random.sample(range(nodes), nodes)
+    partition = [random.randint(0, 6), shuffled[:split], shuffled[split:]]
+    return {**leaf(*stars, shift=shift), "two_partitions": [partition] * random.randint(0, 1)}
+
+
+SQUARE = {(0, 2): 2, (0, 3): 2, (1, 2): 2, (1, 3): 2, (0, 1): -2, (2, 3): -2}
+"""Two nodes on each side, which gain across and lose inside."""
+
+
+def test_a_two_partition_takes_from_pairs_across_and_gives_to_pairs_inside() -> None:
+    def bound(*rows: list[Any]) -> int | None:
+        return bound_tree(SQUARE, {**leaf(), "two_partitions": list(rows)})
+
+    assert bound() == 8
+    assert bound([2, [0, 1], [2, 3]]) == 4 == best(SQUARE, 4)
+    assert bound([1, [0, 1], [2, 3]]) == 2 + 4
+    assert bound([2, [2, 3], [1]]) == 2 + 4
+    assert bound([3, [0, 1], [2, 3]]) == 6 + 2 * 1
+    assert bound([2, [0, 1, 7], [2, 3]]) == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([-1, [0, 1], [2, 3]], "negative"),
+        ([1, [0, 1], [1, 2]], "not a two-partition"),
+        ([1, [0, 0], [1, 2]], "not a two-partition"),
+        ([1, [0, 1], [2, 2]], "not a two-partition"),
+    ],
+)
+def test_what_is_no_two_partition_is_refused(row: list[Any], message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        bound_tree(SQUARE, {**leaf(), "two_partitions": [row]})
+
+
+@pytest.mark.parametrize(
+    "row", [[1.0, [0], [1]], [1, [0], [1.0]], [1, [True], [0]], [1, [0]], [1, [0], [1], [2]]]
+)
+def test_a_two_partition_of_another_shape_is_malformed(row: list[Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        bound_tree(SQUARE, {**leaf(), "two_partitions": [row]})
 
 
 @pytest.mark.parametrize("large", [2**31, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64 + 3, 10**40 + 7])

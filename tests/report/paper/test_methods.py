@@ -44,10 +44,11 @@ def test_every_number_is_there() -> None:
     assert f"Agreement is {two.text(comparison.alpha['passonneau'])} [" in text
     assert f"is {two.text(comparison.between('conll'))} [" in text
     scores = [rates["conll"].f1 for rates in against_gold(results).values()]
-    assert f"from {two.text(min(one for one in scores if one is not None))} (" in text
+    assert f"from {two.text(min(one for one in scores if one is not None))} to " in text
     assert "7 documents" in text
     assert "CaspR 9.9.9" in text
-    assert "nested vote, singletons auto" in text
+    assert "a mention and one inside it may be in one entity where annotators put them so; " in text
+    assert not any(name in text for name in comparison.annotators if len(name) > 2)
     assert "All results are proven optimal." in text
     assert "by hand" not in text
     assert text == paragraph(results)
@@ -76,9 +77,12 @@ def _seen_by_marks(result: Result) -> Result:
 
 def test_decisions_and_gaps_are_said() -> None:
     result = decided_result()
-    assert "reviewed and corrected 1 of 1 result by hand" in paragraph([result])
+    number = len(result.instance.decisions.in_words())
+    assert number > 0
+    assert f"corrected 1 of 1 result by hand, by {number} decision" in paragraph([result])
+    assert "The result is proven optimal given these decisions." in paragraph([result])
     open_one = replace(result, solution=replace(result.solution, status=Status.FEASIBLE, bound=0))
-    assert "1 of 2 results are proven optimal, the others best known" in paragraph(
+    assert "1 of 2 results are proven optimal given these decisions, the others best known" in paragraph(
         [result, renamed(open_one, "2")]
     )
 
@@ -103,4 +107,12 @@ def test_settings_are_said_in_words() -> None:
     [result] = caspr.adjudicate([caspr.read(path) for path in SONG], objective="ua", nested="never")
     text = paragraph([result])
     assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
-    assert "nested never" in text
+    assert "a mention and one inside it are never in one entity; mentions that end in no chain" in text
+    assert not re.search("nested|singletons", text.partition("Their annotations were merged")[2])
+
+
+def test_what_is_named_is_in_the_references() -> None:
+    text, _, references = paragraph([decided_result()]).partition("\n\n")
+    named = set(re.findall(r"([A-Z]\w+)(?: et al\.)? (20\d\d)", text))
+    listed = {(name, year) for name, year in re.findall(r"^(\w+),.*?\((20\d\d)\)", references, re.MULTILINE)}
+    assert named == listed

@@ -215,7 +215,7 @@ def test_the_history_can_be_narrowed_and_exported(app: Any) -> None:
     assert bob.ask("GET", "/history?since=2999-01-01").text.count("<bdi>Bob</bdi>") == 0
     assert bob.ask("GET", "/history?since=<script>").status_code == 422
     table = bob.ask("GET", "/history/export").text.splitlines()
-    assert table[0] == "at,by,document,do,label"
+    assert table[0] == "at,by,document,do,label,category,confidence"
     assert [line.split(",")[1] for line in table[1:]] == ["Bob", "Bob"]
     assert [one["do"] for one in bob.ask("GET", "/history/export?format=json").json()] == ["note", "done"]
 

@@ -76,13 +76,17 @@ def test_saves_at_random_moments_are_all_kept(path: Path) -> None:
     """Whatever the moment, the editor's note is in the file in the end, and on the page."""
     rng = random.Random(7)
     session = paper(path)
+    started = time.monotonic()
+    for verb in ({"do": "exists", "mentions": ["4-4"]}, {"do": "undo"}):
+        session.do(0, verb, session.history(0).version)
+    longest = 1.5 * (time.monotonic() - started)  # saves come before, during and after an operation
     acknowledged = 0
     for turn in range(60):
         text, version = path.read_text(), session.history(0).version
         verb = {"do": "exists", "mentions": ["4-4"]} if turn % 2 == 0 else {"do": "undo"}
         edited = noted(text, f"turn {turn}")
 
-        def edit(edited: str = edited, wait: float = rng.random() * 0.012, way: int = turn) -> None:
+        def edit(edited: str = edited, wait: float = rng.random() * longest, way: int = turn) -> None:
             time.sleep(wait)
             saved(path, edited, in_place=way % 3 == 0)
 

@@ -270,3 +270,14 @@ def test_a_factor_that_is_none_is_refused_with_what_is_expected(word: str, found
 def test_only_a_corpus_learns_weights() -> None:
     with pytest.raises(InputError, match="`caspr weigh` learns one"):
         change(Settings(), {"weights": "learn"})
+
+
+def test_mentions_that_may_be_nested_are_not_variants_of_each_other() -> None:
+    annotations = [annotation("ann", [[(1, 2), (5, 5)]], 6), annotation("bea", [[(2, 2), (5, 5)]], 6)]
+    allowed = Decisions.of(statements=[Statement.of(StatementKind.NESTED, [(1, 2), (2, 2)])])
+    settings = change(Settings(), {"variants": True})
+    assert settings.find_variants(annotations, Decisions()).groups
+    assert not settings.find_variants(annotations, allowed).groups
+    for engine in ("native", "clingo", "brute"):
+        chosen = replace(settings, engine=engine)
+        assert adjudicate_document(annotations, allowed, chosen).instance.decisions.nested

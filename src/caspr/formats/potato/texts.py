@@ -1,6 +1,6 @@
 """The texts of a Potato project: where they are, and what of them the browser shows.
 
-Spans count characters of the page. Two ways to show a text are told apart by the span itself:
+Spans count characters of the page. Two ways to show a text differ in the span itself:
 
     without `target_field`   control characters are left out, several blanks become one, ends are trimmed
     with `target_field`      the field of that name as it is, each line end as a tag, which counts nothing

@@ -1,6 +1,6 @@
 """The review file: all annotators and the result side by side, for people to look at and correct.
 
-    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "tokens": 3, "version": 2}
+    # caspr review: {"annotators": ["AK", "JA"], "columns": 2, "settings": {...}, "sums": {...}, ...}
     #begin document (name);
     1    The     (1    (4    =(1
     2    girl    1)    4)    =1)
@@ -16,7 +16,8 @@
    those inside a document included, are kept.
 5. What cells cannot express, and notes, stand in comment lines before the document: see `statements`.
 6. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
-7. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
+7. The header has checksums, so that what was changed and is not enforced is reported: see `sums`.
+8. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """
 
 from caspr.formats.review_file.authors import NOBODY, Authors

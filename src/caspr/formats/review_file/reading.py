@@ -20,6 +20,7 @@ from caspr.formats.review_file.enforced import enforced_decisions
 from caspr.formats.review_file.names import is_name, read_names, result_homes
 from caspr.formats.review_file.review import HEADER, OLDEST, Review
 from caspr.formats.review_file.statements import read_authors, read_statements
+from caspr.formats.review_file.sums import changed
 from caspr.task.settings.stored import VERSION, upgrade
 from caspr.text.document import Annotation
 from caspr.text.findings import times
@@ -37,6 +38,8 @@ class _Header:
     """See `Review.settings`."""
     tokens: int | None
     """How many tokens the document has."""
+    sums: Mapping[str, object]
+    """Checksums of what was written; see `sums`."""
 
     @property
     def added(self) -> int:
@@ -73,14 +76,18 @@ def _review(block: Block, source: str) -> Review:
     document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
     aliases = read_aliases(block.before, source)
     said = read_entities((line for line in block.before if not is_name(line)), source)
+    columns = {
+        name: [row[number - header.added] for _, row in rows] for number, name in enumerate(header.annotators)
+    }
     annotations = []
-    for number, name in enumerate(header.annotators):
-        cells = [row[number - header.added] for _, row in rows]
+    for number, (name, cells) in enumerate(columns.items()):
         given, findings = read_column(
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
         annotations.append(Annotation.of(name, document, with_entities(given, said, number + 1), findings))
     results, own = [row[-1].strip(" ") for _, row in rows], aliases.get(None, {})
+    odd = changed(header.sums, document, prefixes, columns, results)
+    annotations[0] = replace(annotations[0], findings=(*annotations[0].findings, *odd))
     enforced = enforced_decisions(document, results, own)
     statements, notes = read_statements(block.before, source, len(rows))
     names = read_names(block.before, source, len(rows), annotations, lambda: result_homes(results, own))
@@ -103,7 +110,8 @@ def _read_header(block: Block, source: str) -> _Header:
     if problem := _problem(data):
         raise FormatError(source, found[0].number, f"a header with {problem}", expected)
     settings = upgrade(data["settings"], data["version"])
-    return _Header(tuple(data["annotators"]), data.get("columns"), settings, data.get("tokens"))
+    sums = data.get("sums", {})
+    return _Header(tuple(data["annotators"]), data.get("columns"), settings, data.get("tokens"), sums)
 
 
 def _problem(data: Mapping[str, object]) -> str:
@@ -120,6 +128,8 @@ def _problem(data: Mapping[str, object]) -> str:
         number = data.get(name, 0)
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             return f"a malformed number of {name}"
+    if not isinstance(data.get("sums", {}), dict):
+        return "malformed checksums"
     return "" if isinstance(data.get("settings"), dict) else "no settings"
 
 

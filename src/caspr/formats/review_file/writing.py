@@ -19,6 +19,7 @@ from caspr.formats.review_file.authors import NOBODY, Authors, author_lines
 from caspr.formats.review_file.names import name_lines
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import note_lines, statement_lines
+from caspr.formats.review_file.sums import column_sum, result_sum
 from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.task.settings.stored import VERSION
@@ -60,6 +61,11 @@ class Prepared:
         header = {**json.loads(self.header.removeprefix(HEADER)), "settings": dict(settings)}
         return replace(self, header=_dumped(header))
 
+    def with_result_sum(self, result: str) -> str:
+        """Return the header with the checksum of a result."""
+        header = json.loads(self.header.removeprefix(HEADER))
+        return _dumped({**header, "sums": {**header["sums"], "result": result}})
+
 
 def prepare(
     annotations: Sequence[Annotation], settings: Mapping[str, object], document: Document
@@ -75,8 +81,12 @@ def prepare(
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
     names = [annotation.annotator for annotation in annotations]
-    header = _header_line(names, settings, document)
     layout = layout_of(document)
+    sums = {
+        "text": column_sum(layout.prefixes),
+        "annotators": [column_sum(column.cells) for column in columns],
+    }
+    header = _header_line(names, settings, document, sums)
     rows = zip(*(column.cells for column in columns), strict=True)
     prefixes = [
         "".join((prefix, *(f"{cell}\t" for cell in cells)))
@@ -109,13 +119,14 @@ def assemble(
 ) -> str:
     """Put the parts of a document of a review file together; `chains` are those of the result."""
     cells = result.cells
+    summed = prepared.with_result_sum(result_sum(cells))
     if decisions.closed:
         cells = cells.copy()
         for token in decisions.closed:
             if 1 <= token <= len(cells):
                 cells[token - 1] = f"={cells[token - 1]}"
     header = [
-        prepared.header,
+        summed,
         *statement_lines(decisions.statements, authors),
         *author_lines(authors),
         *note_lines(notes),
@@ -149,12 +160,15 @@ def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
     return [known.get(id, Chain(id, ())).over(mentions) for id, mentions in cells.items()]
 
 
-def _header_line(names: Sequence[str], settings: Mapping[str, object], document: Document) -> str:
+def _header_line(
+    names: Sequence[str], settings: Mapping[str, object], document: Document, sums: Mapping[str, object]
+) -> str:
     widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
     header = {
         "version": VERSION,
         "annotators": list(names),
         "settings": dict(settings),
+        "sums": dict(sums),
         "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
     }

@@ -91,12 +91,13 @@ def _choose(table: Table, wanted: str | None) -> TsvLayer:
         candidates = [layer for layer in candidates if "coref" in layer.name.lower()] or candidates
     if len(candidates) != 1:
         names = ", ".join(layer.name for layer in candidates or table.layers) or "none"
-        problem = (
-            f"{len(candidates)} layers with chains"
-            if candidates
-            else f"no layer {quoted(wanted or 'with chains')}"
-        )
-        raise FormatError(table.source, 1, problem, f"--layer to choose one of {names}")
+        problem, expected = f"{len(candidates)} layers with chains", f"--layer to choose one of {names}"
+        if not candidates and wanted is not None:
+            problem = f"no layer {quoted(wanted)}"
+        elif not candidates:
+            problem = f"no layer with chains or relations, only {names}"
+            expected = "a chain layer, or a span layer and its relations: are they in the export?"
+        raise FormatError(table.source, 1, problem, expected)
     return candidates[0]
 
 

@@ -11,12 +11,17 @@ pair becomes forbidden). The bound is the larger of the two branches' bounds.
     sum of x_ct over t in T  -  sum of x_st over pairs of T  <=  1,    x = 1 for pairs in one cluster, else 0.
 
 Every clustering satisfies it: with m leaves in the cluster of c, the left side is at most m - m (m - 1) / 2.
-Multipliers y >= 0, in units of 2^-shift, give by weak duality
+A two-partition with disjoint sets S and T says
 
-    gain  <=  sum of y  +  sum over pairs of max(0, r),       r = gain of the pair - what stars take from it
+    sum of x_st over S x T  -  sum of x over pairs of S  -  sum of x over pairs of T  <=  min(|S|, |T|).
 
-and the gain is a multiple of the greatest common divisor of all gains, so the bound is rounded down to one. A
-star may name nodes or pairs that are not there: for these x = 0.
+A cluster with s nodes of S and t of T adds (s + t - (s-t)^2) / 2 <= min(s, t) to the left side. Multipliers
+y >= 0, in units of 2^-shift, give by weak duality, with b the right sides,
+
+    gain  <=  sum of b y  +  sum over pairs of max(0, r),   r = gain of the pair - what is taken from it
+
+and the gain is a multiple of the greatest common divisor of all gains, so the bound is rounded down to one.
+An inequality may name nodes or pairs that are not there: for these x = 0.
 
 *Needs.* Where some nodes must have a partner, leaves have inequalities about first partners, too (`needs`).
 Just one partner is the first, so a need adds the largest of what is left for each as the first. Links that
@@ -25,7 +30,7 @@ pair that becomes forbidden takes a partner away; and no clustering reaches a le
 partner left.
 """
 
-from itertools import combinations
+from itertools import combinations, product
 from math import gcd
 
 from caspr.proof.verify.needs import Needs, bound_needs
@@ -93,12 +98,29 @@ def _bound_leaf(gains: Gains, leaf: Proof, needs: Needs) -> int | None:
             _add(reduced, centre, one, -multiplier)
         for one, other in combinations(leaves, 2):
             _add(reduced, one, other, multiplier)
+    total += _subtract_two_partitions(reduced, leaf)
     more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
     if more is None:
         return None
     scaled = total + more + sum(max(gain, 0) for gain in reduced.values())
     step = gcd(*gains.values(), *(cost for need in needs.values() for cost in need.costs)) or 1
     return (scaled >> shift) // step * step
+
+
+def _subtract_two_partitions(reduced: Gains, leaf: Proof) -> int:
+    """Subtract what two-partitions take from gains; return the sum of multipliers times right sides."""
+    total = 0
+    for given, *sides in leaf.get("two_partitions", ()):
+        multiplier = read_integer(given)
+        one, other = (list(map(read_integer, side)) for side in sides)
+        require(multiplier >= 0, "a multiplier is negative")
+        require(len({*one, *other}) == len(one) + len(other), "an inequality is not a two-partition")
+        total += multiplier * min(len(one), len(other))
+        for first, second in product(one, other):
+            _add(reduced, first, second, -multiplier)
+        for first, second in (*combinations(one, 2), *combinations(other, 2)):
+            _add(reduced, first, second, multiplier)
+    return total
 
 
 def _add(reduced: Gains, one: int, other: int, amount: int) -> None:

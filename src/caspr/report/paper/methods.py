@@ -18,6 +18,7 @@ from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.result import Result
+from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.settings import Settings
 from caspr.task.settings.words import in_words
@@ -26,9 +27,30 @@ from caspr.text.findings import times
 
 CITATION = (
     "Schüller, Peter (2018): Adjudication of Coreference Annotations via Answer Set Optimization. "
-    "Journal of Experimental & Theoretical Artificial Intelligence."
+    "Journal of Experimental & Theoretical Artificial Intelligence 30(4), 525-546. "
+    "https://doi.org/10.1080/0952813X.2018.1456793"
 )
 """What to cite for the method."""
+MEASURES = (
+    "Krippendorff, Klaus (2004): Content Analysis: An Introduction to Its Methodology. 2nd edition. "
+    "Thousand Oaks: Sage.",
+    "Passonneau, Rebecca J. (2004): Computing Reliability for Coreference Annotation. Proceedings of the "
+    "Fourth International Conference on Language Resources and Evaluation (LREC), 1503-1506.",
+    "Pradhan, Sameer, Xiaoqiang Luo, Marta Recasens, Eduard Hovy, Vincent Ng and Michael Strube (2014): "
+    "Scoring Coreference Partitions of Predicted Mentions: A Reference Implementation. Proceedings of the "
+    "52nd Annual Meeting of the Association for Computational Linguistics (Volume 2: Short Papers), 30-35.",
+)
+"""What to cite for agreement and scores, in alphabetic order."""
+_NESTED = {
+    "vote": "a mention and one inside it may be in one entity where annotators put them so",
+    "never": "a mention and one inside it are never in one entity",
+    "always": "a mention and one inside it may be in one entity",
+}
+_SINGLETONS = {
+    "drop": "mentions that end in no chain are left out",
+    "vote": "mentions that end in no chain are kept as entities of one mention where votes favour it",
+}
+"""The rules as a paper says them, by the value of the setting."""
 _STYLE = NumberStyle(digits=2)
 
 
@@ -50,7 +72,8 @@ def methods_text(results: Sequence[Result], version: str) -> str:
         _gold(results),
         _against(against_gold(results)),
     ]
-    return f"{' '.join(sentences)}\n\n{CITATION}\n"
+    references = "".join(f"{one}\n" for one in (*MEASURES, CITATION))
+    return f"{' '.join(sentences)}\n\n{references}"
 
 
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
@@ -76,15 +99,16 @@ def _disputed(comparison: Comparison) -> str:
 def _alpha(comparison: Comparison, bounds: Interval | None) -> str:
     return (
         f"Agreement is {_number(comparison.alpha['passonneau'], bounds)} (Krippendorff's alpha over "
-        "coreference sets with the distance of Passonneau 2004; a mention is in its own set, and one that an "
-        "annotator did not mark is a chain of one)."
+        "coreference sets, Krippendorff 2004, with the distance of Passonneau 2004; a mention is in its own "
+        "set, and one that an annotator did not mark is a chain of one)."
     )
 
 
 def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
     return (
         f"The mean CoNLL score of two annotators is {_number(comparison.between('conll'), bounds)} (mean F1 "
-        "of MUC, B3 and CEAFe, from 0 to 1; chains of one count between annotators who both have some)."
+        "of MUC, B3 and CEAFe, Pradhan et al. 2014, from 0 to 1; chains of one count between annotators who "
+        "both have some)."
     )
 
 
@@ -92,11 +116,11 @@ def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(_objective(one) for one in objectives)
     given = [result.given.settings for result in results if result.given is not None]
-    different = list(dict.fromkeys(", ".join(_rules(one)) for one in given))
+    different = list(dict.fromkeys("; ".join(_rules(one)) for one in given))
     rest = different[0] if len(different) == 1 else "settings differ between documents"
     return (
         f"Their annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
-        f"least cost: {named}{f'; settings: {rest}' if given else ''}."
+        f"least cost: {named}{f'; {rest}' if given else ''}."
     )
 
 
@@ -114,22 +138,34 @@ def _objective(objective: Objective) -> str:
 
 
 def _rules(settings: Settings) -> Sequence[str]:
-    """Return the settings in words; the objective's costs are said already."""
-    words = list(in_words(settings))
+    """Return the settings in words of a paper; the objective's costs are said already."""
+    said = {f"nested {value}": words for value, words in _NESTED.items()}
+    said |= {f"singletons {value}": words for value, words in _SINGLETONS.items()}
+    words = [said.get(one, one) for one in in_words(settings)]
     return words[1:] if settings.weights is None else words
 
 
 def _decided(results: Sequence[Result]) -> Iterator[str]:
     decided = sum(bool(result.instance.decisions) for result in results)
     if decided:
-        yield f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand."
+        made = sum(_number_of_decisions(result.instance.decisions) for result in results)
+        yield (
+            f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand, "
+            f"by {times(made, 'decision')}."
+        )
+
+
+def _number_of_decisions(decisions: Decisions) -> int:
+    """Count the decisions: those about mentions and chains, and names of entities."""
+    return len(decisions.in_words()) + len(decisions.names)
 
 
 def _proven(results: Sequence[Result]) -> str:
     proven = sum(result.status is Status.OPTIMAL for result in results)
+    given = " given these decisions" if any(result.instance.decisions for result in results) else ""
     if proven == len(results):
-        return "All results are proven optimal." if proven > 1 else "The result is proven optimal."
-    return f"{proven:,} of {times(len(results), 'result')} are proven optimal, the others best known."
+        return f"{'All results are' if proven > 1 else 'The result is'} proven optimal{given}."
+    return f"{proven:,} of {times(len(results), 'result')} are proven optimal{given}, the others best known."
 
 
 def _gold(results: Sequence[Result]) -> str:
@@ -142,14 +178,12 @@ def _gold(results: Sequence[Result]) -> str:
 
 
 def _against(standings: Standings) -> str:
-    known = [(rates["conll"].f1, name) for name, rates in standings.items() if rates["conll"].f1 is not None]
+    """Say how close annotators are to the gold standard, without names: a paper is public."""
+    known = [rates["conll"].f1 for rates in standings.values() if rates["conll"].f1 is not None]
     if not known:
         return "No annotator can be scored against it."
-    low, high = min(known), max(known)
-    return (
-        f"Against it, annotators have CoNLL scores from {_STYLE.text(low[0])} ({low[1]}) to "
-        f"{_STYLE.text(high[0])} ({high[1]})."
-    )
+    low, high = _STYLE.text(min(known)), _STYLE.text(max(known))
+    return f"Against it, annotators have CoNLL scores from {low} to {high}."
 
 
 def _number(number: Fraction | None, bounds: Interval | None) -> str:

@@ -85,13 +85,13 @@ def _choice(
             "with": [] if anchor is None else [spelled(anchor)],
         }
     else:
-        operation = _place(span, [choice.anchor], [doubt for one in others for doubt in one.doubts])
+        operation = _place(span, choice.doubts, [doubt for one in others for doubt in one.doubts])
     assert placing.snapshot is not None
     return {
         "id": choice.id,
         "chain": choice.chain,
         "anchor": spelled(choice.anchor),
-        "mentions": [spelled(one) for one in sorted({choice.anchor, *nearest})],
+        "mentions": [spelled(one) for one in dict.fromkeys((choice.anchor, *choice.doubts, *nearest))],
         "size": len(choice.mentions),
         "doubts": [spelled(one) for one in choice.doubts],
         "says": list(choice.says),

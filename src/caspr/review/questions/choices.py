@@ -2,8 +2,9 @@
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
 It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
-link with the asked one, the nearest of these. Answering with an entity says that the mention and the anchor
-are the same, and that the doubts of all other entities are different; see `session.operations.answers`.
+link with the asked one, the nearest of these. Answering with an entity says that the mention, the anchor and
+the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
+about the mention is left; see `session.operations.answers`.
 
 For a question about boundaries the choices are the boundaries.
 """
@@ -18,9 +19,6 @@ from caspr.review.questions.placing import Placing
 from caspr.task.votes import Evidence
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
-
-MOST_ENTITIES = 5
-"""How many entities a question offers at most: those that most annotators name."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,12 @@ def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Cho
         _entity(placing, moves, question, span, partners) for partners in _entities(placing, question, span)
     ]
     cheapest = min((one for one in entities if not one.now), key=lambda one: one.estimate, default=None)
-    offered = [one for one in entities if one.now or one.says or one is cheapest]
-    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))[
-        :MOST_ENTITIES
+    offered = [
+        one
+        for one in entities
+        if one.now or one.says or one is cheapest or not placing.settled(span, one.doubts, question)
     ]
+    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))
 
 
 def _entities(placing: Placing, question: Question, span: Span) -> Iterable[list[Partner]]:

@@ -8,7 +8,7 @@ the annotator's chain; if the result has none of them, it is an entity that the 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -117,15 +117,17 @@ class Placing:
         return len(left) > max(1, fixed)
 
     def _link_open(self, question: Question, span: Span) -> bool:
-        """Return whether some doubt is left, and no earlier mention is decided to be the same."""
-        group = self.decisions.group_of.get(span)
-        if group is not None and group.mentions[0] < span:
-            return False
-        for doubt in question.doubts:
-            earlier = self.span(doubt)
-            if earlier is not None and not self.separates(earlier, span):
-                return True
-        return False
+        """Return whether some doubt is left: neither decided to be the same, nor to be different."""
+        places = (self.span(doubt) for doubt in question.doubts)
+        return not all(place is None or self._is_settled(span, place) for place in places)
+
+    def _is_settled(self, span: Span, other: Span) -> bool:
+        return self.separates(span, other) or self.decisions.joins(span, other)
+
+    def settled(self, span: Span, others: Iterable[Span], question: Question) -> bool:
+        """Return whether decisions say about all doubts among some mentions if they are the same as one."""
+        doubts = {self.span(doubt) for doubt in question.doubts}
+        return all(self._is_settled(span, other) for other in others if other in doubts)
 
     def _mention_open(self, mention: Span, span: Span) -> bool:
         """Return whether a mention is undecided, and can be in the result."""

@@ -1,9 +1,9 @@
 """What decisions say about the boundaries of mentions, where these have variants (`text.variants`).
 
 A mention that must exist has the boundary it was decided with. A boundary that is ruled out, by a
-statement or by a closed token, is removed. Mentions decided to be apart, or in different chains, are not
-variants of each other. A group of variants that holds a decision stays what it is, whoever annotates the
-document later.
+statement or by a closed token, is removed. Mentions decided to be apart, in different chains, or
+nested in one chain, are not variants of each other. A group of variants that holds a decision stays what
+it is, whoever annotates the document later.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ def boundary_decisions(
     return BoundaryDecisions(
         fixed=decisions.standing.union(decisions.group_of) - removed,
         removed=frozenset(removed),
-        split=decisions.apart,
+        split=decisions.apart | decisions.nested,
         kept=decided_groups(known, decisions),
     )
 

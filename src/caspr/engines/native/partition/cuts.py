@@ -18,6 +18,8 @@ as much of the gap as the formulation over whole clusters does.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,49 +28,83 @@ from caspr.engines.native.partition.problem import Bools, Labels, Problem
 from caspr.engines.native.partition.watch import Watch
 
 Floats = NDArray[np.float64]
+Array = NDArray[Any]
 Star = tuple[int, ...]
 """A centre, then three or more leaves in order."""
+TwoPartition = tuple[tuple[int, ...], tuple[int, ...]]
+"""Two disjoint sets of two or more nodes, each in order, the smaller first (`two_partitions`)."""
 
 EPSILON = 0.02
 """Violations below this are left alone: what a first-order method finds is only near the optimum."""
+STARTS = 4000
+"""From how many first leaves stars are grown in one round, over all centres."""
+FEWEST, MOST = 8, 32
+"""From how many at one centre."""
 AT_ONCE = 1 << 21
 """How many entries of a matrix are looked at between two looks at the clock."""
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """A set of star inequalities."""
+    """A set of star inequalities, and of two-partition inequalities."""
 
     triangles: Labels
     """Those with two leaves, one row each: centre, leaf, leaf."""
     stars: tuple[Star, ...]
     """Those with more leaves."""
     weights: Floats
-    """The multiplier each had in the last relaxation, triangles first: where the next one starts."""
+    """The multiplier each had in the last relaxation, in the order triangles, stars, two-partitions."""
+    two_partitions: tuple[TwoPartition, ...] = ()
+    """Those with several nodes on both sides."""
+
+    @classmethod
+    def of_two_partitions(cls, two_partitions: Iterable[TwoPartition]) -> "Cuts":
+        """Make a set without stars."""
+        chosen = tuple(two_partitions)
+        return cls(np.empty((0, 3), dtype=np.intp), (), np.zeros(len(chosen)), chosen)
 
     def __len__(self) -> int:
-        return len(self.triangles) + len(self.stars)
+        return len(self.triangles) + len(self.stars) + len(self.two_partitions)
 
     def __or__(self, other: "Cuts") -> "Cuts":
         """Unite two sets, keeping the order of first appearance."""
-        one, two = len(self.triangles), len(other.triangles)
+        kinds = zip(self._by_kind(self.weights), other._by_kind(other.weights), strict=True)
         return united(
             np.concatenate([self.triangles, other.triangles]),
             (*self.stars, *other.stars),
-            np.concatenate(
-                [self.weights[:one], other.weights[:two], self.weights[one:], other.weights[two:]]
-            ),
+            np.concatenate([weights for both in kinds for weights in both]),
+            (*self.two_partitions, *other.two_partitions),
         )
+
+    def _by_kind(self, numbers: Array) -> Sequence[Array]:
+        """Cut an array with a number for each cut into those of triangles, stars and two-partitions."""
+        begin, end = len(self.triangles), len(self.triangles) + len(self.stars)
+        return numbers[:begin], numbers[begin:end], numbers[end:]
+
+    @property
+    def rights(self) -> Labels:
+        """The right side of every inequality."""
+        smaller = np.array([len(one) for one, _ in self.two_partitions], dtype=np.intp)
+        return np.append(np.ones(len(self.triangles) + len(self.stars), dtype=np.intp), smaller)
+
+    def only_stars(self) -> "Cuts":
+        """Leave out the two-partitions."""
+        stars = len(self.triangles) + len(self.stars)
+        return replace(self, weights=self.weights[:stars], two_partitions=())
 
     def weighing(self, weights: Floats) -> "Cuts":
         """Return the same cuts with other multipliers."""
         return replace(self, weights=weights)
 
     def keep(self, mask: Bools) -> "Cuts":
-        """Keep some of the rows: triangles first, then stars."""
-        split = len(self.triangles)
-        stars = (star for star, kept in zip(self.stars, mask[split:].tolist(), strict=True) if kept)
-        return Cuts(self.triangles[mask[:split]], tuple(stars), self.weights[mask])
+        """Keep some of the rows: triangles first, then stars, then two-partitions."""
+        triangles, stars, two_partitions = self._by_kind(mask)
+        return Cuts(
+            self.triangles[triangles],
+            tuple(compress(self.stars, stars.tolist())),
+            self.weights[mask],
+            tuple(compress(self.two_partitions, two_partitions.tolist())),
+        )
 
     def rename(self, labels: Labels, problem: Problem) -> "Cuts":
         """Express the cuts in the nodes of a contracted problem, dropping those that say nothing."""
@@ -79,35 +115,49 @@ class Cuts:
                 clean = _is_clean(named, problem)
                 for place, row, good in zip(positions.tolist(), named.tolist(), clean.tolist(), strict=True):
                     stars[place - len(self.triangles)] = tuple(row) if good else _cleaned(row, problem)
-        return cuts_of(stars, labels[self.triangles], problem, self.weights)
+        own = self.only_stars()
+        renamed = cuts_of(stars, labels[own.triangles], problem, own.weights)
+        return renamed | self._renamed_two_partitions(labels) if self.two_partitions else renamed
+
+    def _renamed_two_partitions(self, labels: Labels) -> "Cuts":
+        """Rename two-partitions; those of which two nodes get one name no longer have their form."""
+        names = labels.tolist()
+        kept: dict[TwoPartition, float] = {}
+        weights = self._by_kind(self.weights)[2].tolist()
+        for sides, weight in zip(self.two_partitions, weights, strict=True):
+            one, other = sorted((tuple(sorted(names[node] for node in side)) for side in sides), key=_order)
+            if len({*one, *other}) == len(one) + len(other):
+                kept.setdefault((one, other), weight)
+        return Cuts.of_two_partitions(kept).weighing(np.array(list(kept.values())))
 
     def within(self, places: Labels, problem: Problem) -> "Cuts":
         """Express the cuts in the nodes of another problem, dropping those with a node that has no place."""
+        return self.keep(self._at_home(places)).rename(places, problem)
+
+    def _at_home(self, places: Labels) -> Bools:
+        """Find the cuts all of whose nodes have a place."""
         home = (places >= 0).tolist()
         triangles = (places[self.triangles] >= 0).all(axis=1)
-        stars = [all(home[node] for node in star) for star in self.stars]
-        kept = self.keep(np.append(triangles, np.array(stars, dtype=bool)))
-        return kept.rename(places, problem)
+        others = [*self.stars, *((*one, *other) for one, other in self.two_partitions)]
+        return np.append(triangles, np.array([all(home[n] for n in nodes) for nodes in others], dtype=bool))
 
     def through(self, places: Labels) -> "Cuts":
         """Express the cuts in the nodes of a similar problem, for `within` to sort out what they say there.
 
         Those with a node that has no place are dropped.
         """
-        home = (places >= 0).tolist()
-        triangles = (places[self.triangles] >= 0).all(axis=1)
-        stars = [all(home[node] for node in star) for star in self.stars]
-        return self.keep(np.append(triangles, np.array(stars, dtype=bool))).named(places)
+        return self.keep(self._at_home(places)).named(places)
 
     def named(self, names: Labels) -> "Cuts":
-        """Express the cuts in other names for the nodes, distinct and in the same order."""
+        """Express the stars in other names for the nodes, distinct and in the same order."""
         listed = names.tolist()
         stars = (tuple(listed[node] for node in star) for star in self.stars)
-        return Cuts(names[self.triangles], tuple(stars), self.weights)
+        own = self.only_stars()
+        return Cuts(names[own.triangles], tuple(stars), own.weights)
 
     @cached_property
     def by_size(self) -> Sequence[tuple[Labels, Labels]]:
-        """All cuts of one size as the rows of an array, with their positions, size by size."""
+        """All stars of one size as the rows of an array, with their positions, size by size."""
         positions: dict[int, list[int]] = {}
         for position, star in enumerate(self.stars):
             positions.setdefault(len(star), []).append(position)
@@ -127,7 +177,16 @@ NO_CUTS = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
 """No cuts."""
 
 
-def united(triangles: Labels, stars: Sequence[Star], weights: Floats) -> Cuts:
+def _order(nodes: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return len(nodes), nodes
+
+
+def united(
+    triangles: Labels,
+    stars: Sequence[Star],
+    weights: Floats,
+    two_partitions: Sequence[TwoPartition] = (),
+) -> Cuts:
     """Make a set of cuts, each once, in the order of first appearance."""
     base, split = int(triangles.max(initial=0)) + 1, len(triangles)
     _, first = np.unique(
@@ -137,8 +196,11 @@ def united(triangles: Labels, stars: Sequence[Star], weights: Floats) -> Cuts:
     places: dict[Star, int] = {}
     for place, star in enumerate(stars, start=split):
         places.setdefault(star, place)
-    kept = np.concatenate([first, np.fromiter(places.values(), dtype=np.intp, count=len(places))])
-    return Cuts(triangles[first], tuple(places), weights[kept])
+    others: dict[TwoPartition, int] = {}
+    for place, both in enumerate(two_partitions, start=split + len(stars)):
+        others.setdefault(both, place)
+    kept = np.array([*places.values(), *others.values()], dtype=np.intp)
+    return Cuts(triangles[first], tuple(places), weights[np.append(first, kept)], tuple(others))
 
 
 def cuts_of(
@@ -274,9 +336,15 @@ def _ranks(keys: Labels) -> Labels:
     return ranks
 
 
-def violated_stars(problem: Problem, x: Floats, watch: Watch | None = None, starts: int = 8) -> Cuts:
-    """Grow stars greedily: from several first leaves, add the leaf that raises the left side most."""
+def violated_stars(
+    problem: Problem, x: Floats, watch: Watch | None = None, *, thorough: bool = False
+) -> Cuts:
+    """Grow stars greedily: from several first leaves, add the leaf that raises the left side most.
+
+    A thorough search has more first leaves, and takes the deepest star on the way instead of the last one.
+    """
     watch = watch or Watch()
+    starts = min(max(STARTS // max(1, problem.size), FEWEST), MOST) if thorough else FEWEST
     found: list[Star] = []
     for centre in range(problem.size):
         if watch.expired():
@@ -284,17 +352,22 @@ def violated_stars(problem: Problem, x: Floats, watch: Watch | None = None, star
         near = np.flatnonzero((x[centre] > EPSILON) & (x[centre] < 1 - EPSILON))
         if len(near) > 2:
             reach = x[centre, near]
-            found += _grow(centre, near, reach, x[np.ix_(near, near)], starts)
+            grown = _grow(reach, x[np.ix_(near, near)], starts, deepest=thorough)
+            found += ((centre, *near[leaves].tolist()) for leaves in grown)
     return cuts_of(dict.fromkeys(found), NO_CUTS.triangles, problem)
 
 
-def _grow(centre: int, near: Labels, reach: Floats, inner: Floats, starts: int) -> list[Star]:
-    """Grow one star from each of the leaves nearest to one half, all at the same time."""
+def _grow(reach: Floats, inner: Floats, starts: int, *, deepest: bool) -> Bools:
+    """Grow one star from each of the leaves nearest to one half, all at the same time; return their leaves.
+
+    A star is violated most when it is as large as it gets, but a smaller one is often *deeper*: the point is
+    farther away from where it holds with equality, by its violation divided by the length of the row.
+    """
     first = np.argsort(np.abs(reach - 0.5), kind="stable")[:starts]
-    lines = np.arange(len(first))
-    chosen = np.zeros((len(first), len(near)), dtype=bool)
+    lines, sizes = np.arange(len(first)), np.ones(len(first))
+    chosen = np.zeros((len(first), len(reach)), dtype=bool)
     chosen[lines, first] = True
-    left = reach[first].copy()
+    left, depth, deep = reach[first].copy(), np.zeros(len(first)), chosen.copy()
     rise = reach[None, :] - inner[first]
     rise[chosen] = -1.0
     while True:
@@ -308,8 +381,11 @@ def _grow(centre: int, near: Labels, reach: Floats, inner: Floats, starts: int) 
         chosen[rows, leaves] = True
         rise[rows] -= inner[leaves]
         rise[chosen] = -1.0
-    return [
-        (centre, *near[chosen[line]].tolist())
-        for line in lines[left > 1 + EPSILON].tolist()
-        if chosen[line].sum() > 1
-    ]
+        if deepest:
+            sizes[rows] += 1
+            reached = (left - 1 - EPSILON) / np.sqrt(sizes * (sizes + 1) / 2)
+            deeper = reached > depth
+            depth[deeper], deep[deeper] = reached[deeper], chosen[deeper]
+    found: Bools = deep[depth > 0] if deepest else chosen[left > 1 + EPSILON]
+    large: Bools = found[found.sum(axis=1) > 1]
+    return large

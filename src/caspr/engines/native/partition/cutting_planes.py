@@ -25,7 +25,7 @@ from caspr.engines.native.partition.cuts import (
     violated_stars,
     violated_triangles,
 )
-from caspr.engines.native.partition.lp import Point, decided, relax
+from caspr.engines.native.partition.lp import ITERATIONS, Point, decided, relax
 from caspr.engines.native.partition.outcome import (
     Gap,
     OnBound,
@@ -36,11 +36,18 @@ from caspr.engines.native.partition.outcome import (
     shifted,
 )
 from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
+from caspr.engines.native.partition.two_partitions import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
 
 PROGRESS = 0.05
 """The share of the gap a round must close; one that closes less is followed by branching."""
+THOROUGH_PROGRESS, THOROUGH_PATIENCE = 0.02, 2
+"""The same for the thorough rounds: so many in a row must close less than this."""
+THOROUGH_TOLERANCE = 0.05
+"""The share of the gap by which a relaxation of a thorough round may be wrong."""
+SLICES = 4
+"""A relaxation of a thorough round that takes more slices is left as it is: branching is cheaper."""
 PATIENCE = 3
 """Where nothing is branched, stop after so many rounds without any progress."""
 LIMIT = 8000
@@ -51,6 +58,12 @@ TOLERANCE = 0.2
 """The share of the gap by which a relaxation may be wrong."""
 ROUGH = 2e-2
 """The relative error that is always small enough."""
+CROWDED = 0.5
+"""Where a larger share of pairs is forbidden (U, V), lifted stars are as good as two-partitions."""
+FEW = 4
+"""Two-partitions are looked for once a round finds at most so many violated triangles for each node."""
+SPARE_ROUNDS, GRACE = 100, 4
+"""How many thorough rounds with little progress may pass while there are more, and how many with none."""
 KICKS = 100
 """How often the best clustering is shaken before the first branching."""
 SHRINKAGE = 0.1
@@ -88,7 +101,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
         nothing = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
         super().__init__(nothing, problem.step, on_bound)
         self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
-        self.stalled = False
+        self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.first = floor < 0
         self.shaken = not self.first
         self.cuts = NO_CUTS
@@ -101,25 +114,28 @@ class CuttingPlanes(Gap[SearchOutcome]):
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
         bound = max(self.best.bound, self.best.value)
-        return replace(self.best, bound=bound, cuts=self.cuts if self.first else NO_CUTS)
+        return replace(self.best, bound=bound, cuts=self.cuts.only_stars() if self.first else NO_CUTS)
 
     def _cut(self, labels: Labels, cuts: Cuts) -> None:
         self._offer(labels)
+        self.thorough = bool(cuts.two_partitions)
         self.cuts = cuts = cuts | first_cuts(self.problem, self.watch)
         while not self.closed and not self.watch.expired():
             point = self._relaxed(cuts)
             if point is None or self.closed:
                 break
-            new = new_cuts(self.problem, point.x, self.watch)
+            new = self._violated(point)
             self.cuts = cuts = self._kept(point) | new
             together, apart = decided(point, self.threshold + self.step)
             groups = joined(self.problem.size, *np.nonzero(together))
             if self._separated(apart).breaks(groups):
                 self.lower(self.threshold)
-            elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size or not len(new):
+            elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size:
                 self._descend(groups, apart, cuts, point.x)
-            elif self.stalled and self._shaken():
+            elif (self.stalled or not len(new)) and self._tried_harder():
                 continue
+            elif not len(new):
+                self._descend(groups, apart, cuts, point.x)
             elif self.stalled:
                 self._branch(groups, apart, point.x, cuts)
             else:
@@ -127,31 +143,66 @@ class CuttingPlanes(Gap[SearchOutcome]):
                 continue
             break
 
-    def _shaken(self) -> bool:
-        """Before the first branching of all, look harder for a clustering; return whether that helped."""
-        if self.shaken:
-            return False
-        self.shaken, before = True, self.best.value
-        self._offer(heuristics.kick(self.problem, self.best.labels, self.watch, kicks=KICKS, seed=2))
-        return self.best.value > before
+    def _violated(self, point: Point) -> Cuts:
+        """Return cuts that a point violates; two-partitions only where that is all that is left to try."""
+        new = new_cuts(self.problem, point.x, self.watch, thorough=self.thorough)
+        if not self.thorough:
+            return new
+        if len(new.triangles) <= FEW * self.problem.size:
+            return new | violated_two_partitions(self.problem, point.x, point.cuts, point.slack, self.watch)
+        if self.first and self.moved and self.spare_rounds:
+            # Triangles come first. While the bound waits for them, branching would be too early.
+            self.spare_rounds, self.slow = self.spare_rounds - 1, -GRACE
+        return new
+
+    def _tried_harder(self) -> bool:
+        """Before the first branching of all, look harder for a clustering, then for cuts; return whether."""
+        if not self.shaken:
+            self.shaken, before = True, self.best.value
+            self._offer(heuristics.kick(self.problem, self.best.labels, self.watch, kicks=KICKS, seed=2))
+            if self.best.value > before:
+                return True
+        if self.first and not self.thorough and self.problem.forbidden.mean() < CROWDED:
+            self.thorough, self.slow = True, -GRACE
+            return True
+        return False
 
     def _relaxed(self, cuts: Cuts) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
-        point = relax(self.problem, cuts, watch=self.watch, tolerance=self._tolerance, near=self.near)
+        point = relax(
+            self.problem,
+            cuts,
+            watch=self.watch,
+            tolerance=self._tolerance,
+            near=self.near,
+            slices=SLICES if self.thorough else ITERATIONS,
+        )
         if point is not None:
             self.near = point.x
             gap = self.best.bound - self.threshold
             self.lower(point.bound(self.step))
             self._offer(rounded(self.problem, point.x, self.watch))
             progress = gap - (self.best.bound - self.threshold)
-            self.stalled = progress <= PROGRESS * gap
+            self.moved = progress > 0
+            self.slow = self.slow + 1 if progress <= self._pace * gap else min(self.slow, 0)
         return point
+
+    @property
+    def stalled(self) -> bool:
+        """Whether so many rounds in a row closed so little of the gap that branching is due."""
+        return self.slow >= (THOROUGH_PATIENCE if self.first and self.thorough else 1)
+
+    @property
+    def _pace(self) -> float:
+        """The share of the gap that a round should close."""
+        return THOROUGH_PROGRESS if self.first and self.thorough else PROGRESS
 
     @property
     def _tolerance(self) -> float:
         """The relative error that does not matter yet."""
         gap = self.best.bound - self.threshold
-        return min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        share = THOROUGH_TOLERANCE if self.thorough else TOLERANCE
+        return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
         value = self.problem.value(labels)
@@ -238,10 +289,11 @@ def first_cuts(problem: Problem, watch: Watch | None = None) -> Cuts:
     return lifted(violated_triangles(problem, x, watch, limit=LIMIT, crowd=CROWD), problem, watch)
 
 
-def new_cuts(problem: Problem, x: Floats, watch: Watch | None = None) -> Cuts:
+def new_cuts(problem: Problem, x: Floats, watch: Watch | None = None, *, thorough: bool = False) -> Cuts:
     """Return triangles and stars that a point violates."""
     triangles = violated_triangles(problem, x, watch, limit=LIMIT, crowd=CROWD)
-    return lifted(triangles | violated_stars(problem, x, watch), problem, watch)
+    stars = violated_stars(problem, x, watch, thorough=thorough)
+    return lifted(triangles | stars, problem, watch)
 
 
 def relax_at_root(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:

@@ -1,13 +1,13 @@
 """The linear relaxation, and a bound from it that no rounding error can spoil.
 
-    maximise  sum of w_uv x_uv   subject to   A x <= 1 (stars),  0 <= x <= 1.
+    maximise  sum of w_uv x_uv   subject to   A x <= b (stars and two-partitions),  0 <= x <= 1.
 
 HiGHS solves it by a first-order method (PDLP): a rough answer suffices, and each round starts from the
 answer of the last. Interior point takes 10 to 50 times as long here, and simplex, very degenerate, longer
 still. Presolve is off: duals after postsolve are useless. The solver's numbers are only advice: *any*
 multipliers y >= 0 give, by weak duality, for every clustering
 
-    value <= sum of y + sum over pairs of max(0, r_uv),   r = w - A'y   (the reduced gains).
+    value <= sum of b y + sum over pairs of max(0, r_uv),   r = w - A'y   (the reduced gains).
 
 The multipliers are rounded to multiples of 2^-shift and this bound is computed in integers
 (`safe_bound`). A pair with no column has w <= 0 and occurs in no row, so it adds nothing.
@@ -17,7 +17,7 @@ B - |r_uv|. If that is less than a value already reached, the pair is decided.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 
 import highspy
@@ -105,15 +105,23 @@ class Program:
 
 
 def relax(
-    problem: Problem, cuts: Cuts, *, watch: Watch, tolerance: float = FINE, near: Floats | None = None
+    problem: Problem,
+    cuts: Cuts,
+    *,
+    watch: Watch,
+    tolerance: float = FINE,
+    near: Floats | None = None,
+    slices: int = ITERATIONS,
 ) -> Point | None:
     """Solve the relaxation with some cuts, up to a relative error; `None` if there was no time for it.
 
-    The search starts from a point nearby, if one is given, and from the weights of the cuts.
+    What is not solved after some slices is left as it is. The search starts from a point nearby, if one is
+    given, and from the weights of the cuts.
     """
-    program = program_of(problem, cuts)
+    program = full_program(problem, cuts)
     start = None if near is None else (near[program.first, program.second], cuts.weights)
-    solved = run(model_of(program.gains, program.rows), start, watch=watch, tolerance=tolerance)
+    model = model_of(program.gains, program.rows, cuts.rights.astype(np.float64))
+    solved = run(model, start, watch=watch, tolerance=tolerance, slices=slices)
     if solved is None:
         return None
     values, duals = solved
@@ -124,18 +132,19 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     """Recompute the bound in integers from multipliers that need not be exact.
 
     No number wraps. In units of 2^-shift the mass of the problem is below 2^60 by the choice of the
-    shift, which is at least 0 because a mass never exceeds 2^58. All multipliers together are at most the
-    mass, up to a float's rounding, so below 2^61. A row holds each pair at most once, so the multipliers
-    change a pair's gain by less than 2^61, and every reduced gain is below 2^60 + 2^61. But a star has
-    its multiplier at each pair of its leaves, so the reduced gains may add up to far more than 64 bits:
-    `exact_sum` adds them.
+    shift, which is at least 0 because a mass never exceeds 2^58. All multipliers together, each times
+    its right side, are at most the mass, up to a float's rounding, so below 2^61. A row holds each pair at
+    most once, so the multipliers change a pair's gain by less than 2^61, and every reduced gain is below
+    2^60 + 2^61. But a star has its multiplier at each pair of its leaves, so the reduced gains may add up to
+    far more than 64 bits: `exact_sum` adds them.
     """
     rows, first, second = program.rows, program.first, program.second
     mass = int(np.abs(problem.gains).sum())
     shift = min(SHIFT, ROOM - mass.bit_length())
     duals = np.maximum(np.nan_to_num(duals), 0.0)
     # Multipliers this large can only be a failed solve; none at all is also valid.
-    duals = duals if duals.sum() <= mass else np.zeros_like(duals)
+    rights = program.cuts.rights
+    duals = duals if duals @ rights <= mass else np.zeros_like(duals)
     multipliers = np.floor(duals * (1 << shift)).astype(np.int64)
     spread = np.repeat(multipliers, np.diff(rows.starts)) * rows.signs
     change = np.zeros(len(first), dtype=np.int64)
@@ -143,7 +152,7 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     reduced = problem.gains << shift
     line = (program.gains << shift) - change
     reduced[first, second] = reduced[second, first] = line
-    scaled = int(multipliers.sum()) + exact_sum(np.maximum(line, 0))
+    scaled = int(multipliers @ rights) + exact_sum(np.maximum(line, 0))
     x = np.eye(problem.size)
     x[first, second] = x[second, first] = values
     activity: Floats = np.bincount(
@@ -152,13 +161,13 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
         minlength=len(program.cuts),
     ).astype(np.float64)
     cuts = program.cuts.weighing(duals)
-    return Point(x, cuts, multipliers, reduced, shift, scaled, 1.0 - activity)
+    return Point(x, cuts, multipliers, reduced, shift, scaled, rights - activity)
 
 
 def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Program:
     """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts.
 
-    Pairs in `also` get a column, too.
+    Pairs in `also` get a column, too. Two-partitions are left to `full_program`.
     """
     needed = problem.gains > 0
     if also is not None:
@@ -176,6 +185,48 @@ def mark_pairs(marked: Bools, cuts: Cuts) -> None:
     for _, stars in cuts.by_size:
         for one, two in _sides(stars.shape[1]):
             marked[stars[:, one], stars[:, two]] = True
+
+
+def full_program(problem: Problem, cuts: Cuts) -> Program:
+    """Write the relaxation down with the rows of two-partitions behind those of stars."""
+    program = program_of(problem, cuts, _inside_two_partitions(problem, cuts))
+    return replace(program, rows=_with_two_partitions(program, problem.size))
+
+
+def _inside_two_partitions(problem: Problem, cuts: Cuts) -> Bools | None:
+    """Mark the pairs in two-partitions, if there are any."""
+    if not cuts.two_partitions:
+        return None
+    inside = np.zeros_like(problem.forbidden)
+    for one, other in cuts.two_partitions:
+        inside[np.ix_((*one, *other), (*one, *other))] = True
+    np.fill_diagonal(inside, False)
+    return inside
+
+
+def _with_two_partitions(program: Program, size: int) -> Rows:
+    """Return the rows of a program with those of its two-partitions behind them."""
+    cuts, rows = program.cuts, program.rows
+    if not cuts.two_partitions:
+        return rows
+    numbers = np.full((size, size), -1, dtype=np.intp)
+    numbers[program.first, program.second] = numbers[program.second, program.first] = np.arange(
+        len(program.first)
+    )
+    stars = len(cuts) - len(cuts.two_partitions)
+    starts, columns, signs = [rows.starts[: stars + 1]], [rows.columns], [rows.signs]
+    end = int(rows.starts[stars])
+    for sides in cuts.two_partitions:
+        one, other = map(np.array, sides)
+        across = numbers[np.ix_(one, other)].ravel()
+        inside = [numbers[np.ix_(side, side)][np.triu_indices(len(side), 1)] for side in (one, other)]
+        # Forbidden pairs have no column.
+        plus, minus = (entries[entries >= 0] for entries in (across, np.concatenate(inside)))
+        columns += [plus, minus]
+        signs.append(np.repeat(np.array([1, -1], dtype=np.int64), [len(plus), len(minus)]))
+        end += len(plus) + len(minus)
+        starts.append(np.array([end]))
+    return Rows(np.concatenate(starts), np.concatenate(columns), np.concatenate(signs))
 
 
 def _sides(size: int) -> Iterator[tuple[Labels, Labels]]:
@@ -203,7 +254,12 @@ def rows_of(cuts: Cuts, numbers: Labels) -> Rows:
 
 
 def run(
-    model: highspy.HighsLp, start: tuple[Floats, Floats] | None, *, watch: Watch, tolerance: float
+    model: highspy.HighsLp,
+    start: tuple[Floats, Floats] | None,
+    *,
+    watch: Watch,
+    tolerance: float,
+    slices: int = ITERATIONS,
 ) -> tuple[Floats, Floats] | None:
     """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
 
@@ -225,7 +281,7 @@ def run(
     if start is not None:
         solver.setSolution(_solution(*start))
     found = None
-    for _ in range(0, ITERATIONS, steps):
+    for _ in range(0, ITERATIONS, steps)[:slices]:
         # mutant: equivalent (boundary), because time is never exactly so short
         if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
             break

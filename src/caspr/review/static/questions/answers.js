@@ -34,7 +34,12 @@ export function severalAnswer({ kind, mention, choices }, marked) {
   if (kind === "boundary") {
     return { do: "prefer", mentions: anchors, over: left.map(({ anchor }) => anchor) };
   }
-  return { do: "place", mention, with: anchors, apart: left.flatMap(({ doubts }) => doubts) };
+  return {
+    do: "place",
+    mention,
+    with: chosen.flatMap(({ doubts }) => doubts),
+    apart: left.flatMap(({ doubts }) => doubts),
+  };
 }
 
 /**

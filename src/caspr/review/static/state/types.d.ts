@@ -191,7 +191,7 @@ export interface Choice extends ComputedPrice {
   chain: ChainId | null;
   /** The mention that represents the entity; the boundary itself. */
   anchor: MentionId;
-  /** The anchor and the nearest mentions of the entity. */
+  /** The anchor, the doubts and the nearest mentions of the entity. */
   mentions: MentionId[];
   /** How many mentions the entity has besides the asked one. */
   size: number;

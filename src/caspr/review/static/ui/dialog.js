@@ -19,8 +19,13 @@ export function openDialog(title, content, { kind = "", role, closed = () => {} 
     content,
   );
   dialog.addEventListener("close", () => {
+    const active = document.activeElement;
+    // The event comes a moment after the dialog is gone; a key may have led elsewhere meanwhile.
+    const isHere = active === null || active === document.body || dialog.contains(active);
     dialog.remove();
-    if (previous instanceof HTMLElement && previous.isConnected) previous.focus({ preventScroll: true });
+    if (isHere && previous instanceof HTMLElement && previous.isConnected) {
+      previous.focus({ preventScroll: true });
+    }
     closed();
   });
   dialog.addEventListener("click", (event) => {

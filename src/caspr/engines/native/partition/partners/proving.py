@@ -2,9 +2,11 @@
 
 A tree says {"pair": [u, v], "together": tree, "apart": tree}, or at a leaf
 
-    {"shift": s, "stars": [[multiplier, centre, leaf, ...], ...]}
+    {"shift": s, "stars": [[multiplier, centre, leaf, ...], ...],
+     "two_partitions": [[multiplier, [node, ...], [node, ...]], ...]}
 
-with multipliers in units of 2^-s, and where there are demands also
+with multipliers in units of 2^-s (the second list only where it is not empty), and where there are demands
+also
 
     "partner_stars": [[multiplier, demand, centre, leaf, ...], ...]     sharpened stars (`partner_stars`)
     "ties": [[multiplier, demand, partner], ...]                         y <= x
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts, undecided
+from caspr.engines.native.partition.cutting_planes import CROWDED, first_cuts, new_cuts, undecided
 from caspr.engines.native.partition.lp import Point, relax
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET
@@ -26,6 +28,7 @@ from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUT
 from caspr.engines.native.partition.partners.planes import undecided_pair
 from caspr.engines.native.partition.partners.relaxation import PartnerPoint, relax_demanding
 from caspr.engines.native.partition.problem import Labels, Problem, joined
+from caspr.engines.native.partition.two_partitions import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
 
 Proof = dict[str, Any]
@@ -35,10 +38,13 @@ Pair = tuple[int, int]
 """Two nodes."""
 
 
-def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -> Proof | None:
+def prove_demanding(
+    whole: Demanding, names: Labels, value: int, watch: Watch, *, thorough: bool = True
+) -> Proof | None:
     """Prove that no clustering that meets the demands gains more than a value; `None` if time was up.
 
     `names` are the nodes' names in the proof. A value of `UNMET` means that no clustering meets the demands.
+    Before the first branching, the search for cuts is `thorough`.
     """
     problem = whole.problem
     if whole.hopeless or problem.ceiling // whole.step * whole.step <= value:
@@ -46,7 +52,7 @@ def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -
     if value == UNMET or any(demand.forced for demand in whole.demands):
         return _branched(whole, names, value, watch, _first_choice(whole))
     if not whole.demands:
-        return _prove_plain(problem, names, value, watch)
+        return _prove_plain(problem, names, value, watch, thorough=thorough)
     cuts, stars, bounds, near = first_cuts(problem, watch), NO_PARTNER_CUTS, [problem.ceiling], None
     while not watch.expired():
         point = relax_demanding(whole, cuts, stars, watch=watch, near=near)
@@ -65,21 +71,40 @@ def prove_demanding(whole: Demanding, names: Labels, value: int, watch: Watch) -
     return None
 
 
-def _prove_plain(problem: Problem, names: Labels, value: int, watch: Watch) -> Proof | None:
-    cuts, bounds, near = first_cuts(problem, watch), [problem.ceiling], None
+def _prove_plain(
+    problem: Problem, names: Labels, value: int, watch: Watch, *, thorough: bool
+) -> Proof | None:
+    cuts, bounds, near, now = first_cuts(problem, watch), [problem.ceiling], None, False
+    thorough = thorough and bool(problem.forbidden.mean() < CROWDED)
     while not watch.expired():
         point = relax(problem, cuts, watch=watch, near=near)
         if point is None:
             return None
         bounds.append(point.bound(problem.step))
         if bounds[-1] <= value:
-            return {"shift": point.shift, "stars": _stars(point, names)}
+            return _plain_leaf(point, names)
         near = point.x
-        new = new_cuts(problem, near, watch)
+        new = new_cuts(problem, near, watch, thorough=now)
+        if now:
+            new |= violated_two_partitions(problem, near, point.cuts, point.slack, watch)
         if _is_stuck(bounds) or not len(new):
-            return _branched(Demanding(problem, ()), names, value, watch, undecided(problem, point.x))
+            if now or not thorough:
+                return _branched(Demanding(problem, ()), names, value, watch, undecided(problem, point.x))
+            now, bounds = True, bounds[-1:]
         cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new
     return None
+
+
+def _plain_leaf(point: Point, names: Labels) -> Proof:
+    leaf = {"shift": point.shift, "stars": _stars(point, names)}
+    count = len(point.cuts.two_partitions)
+    multipliers = point.multipliers[len(point.multipliers) - count :].tolist()
+    two_partitions = [
+        [multiplier, *(names[list(side)].tolist() for side in sides)]
+        for multiplier, sides in zip(multipliers, point.cuts.two_partitions, strict=True)
+        if multiplier
+    ]
+    return {**leaf, "two_partitions": two_partitions} if two_partitions else leaf
 
 
 def _is_stuck(bounds: list[int]) -> bool:
@@ -131,8 +156,10 @@ def _branched(whole: Demanding, names: Labels, value: int, watch: Watch, pair: P
     cut = np.zeros_like(whole.problem.forbidden)
     cut[first, second] = cut[second, first] = True
     goal = value if value == UNMET else value - constant
-    together = prove_demanding(small, np.delete(names, second), goal, watch)
-    apart = None if together is None else prove_demanding(whole.separate(cut), names, value, watch)
-    if together is None or apart is None:
+    together = prove_demanding(small, np.delete(names, second), goal, watch, thorough=False)
+    if together is None:
+        return None
+    apart = prove_demanding(whole.separate(cut), names, value, watch, thorough=False)
+    if apart is None:
         return None
     return {"pair": names[[first, second]].tolist(), "together": together, "apart": apart}
