@@ -150,6 +150,7 @@ def test_a_two_partition_takes_from_pairs_across_and_gives_to_pairs_inside() -> 
     assert bound([2, [0, 1], [2, 3]]) == 4 == best(SQUARE, 4)
     assert bound([1, [0, 1], [2, 3]]) == 2 + 4
     assert bound([2, [2, 3], [1]]) == 2 + 4
+    assert bound([2, [1], [2, 3]]) == 2 + 4
     assert bound([3, [0, 1], [2, 3]]) == 6 + 2 * 1
     assert bound([2, [0, 1, 7], [2, 3]]) == 4
 
