@@ -80,6 +80,15 @@ def test_a_question_from_the_list_comes_into_view(page: Page) -> None:
     expect(page.locator("#question")).to_be_in_viewport()
 
 
+def test_marks_stay_when_the_question_on_the_screen_is_chosen_again(page: Page) -> None:
+    ask(page, "q4-4")
+    press(page, "Shift+Digit1")
+    with late(page, r"/question/"):
+        page.locator('#queue [data-focus-key="question q4-4"]').click()
+        page.wait_for_timeout(1000 * DELAY + 300)
+    expect(card(page).get_by_role("checkbox", checked=True)).to_have_count(1)
+
+
 def test_an_answer_never_hits_the_next_question(page: Page) -> None:
     """The second key is pressed while the next question is on its way."""
     ask(page, "q6-6")

@@ -267,12 +267,17 @@ export class QuestionQueue {
     this.app.text.showAsked(this.asked);
     if (!card) return;
     if (move) {
-      this.root.scrollTop = 0;
-      this.app.text.reveal(card.mention);
-      this.app.selection.goTo(card.mention);
+      this.#goTo(card);
       this.app.say(card.text, { quiet: true });
     }
     this.#fillPrices(card);
+  }
+
+  /** @param {QuestionCard} card shown from its top, and its mention in the text */
+  #goTo({ mention }) {
+    this.root.scrollTop = 0;
+    this.app.text.reveal(mention);
+    this.app.selection.goTo(mention);
   }
 
   /**
@@ -365,7 +370,11 @@ export class QuestionQueue {
   #below() {
     if (!this.#read) return [];
     const actions = {
-      ask: (/** @type {QuestionRow} */ row) => this.#ask(row),
+      ask: (/** @type {QuestionRow} */ row) => {
+        const card = this.#card;
+        if (card?.id === row.id && !this.#later) this.#goTo(card);
+        else this.#ask(row);
+      },
       acceptGroup: (/** @type {ChainId} */ chain, /** @type {MentionId[]} */ mentions) =>
         this.app.act({ do: "into", mentions, chain }),
       changed: () => {
