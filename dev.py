@@ -185,7 +185,7 @@ def test(*arguments: str) -> None:
     run("-m", "ruff", "format", "--check", ".")
     run("-m", "mypy")
     check_javascript()
-    run("-m", "pytest", "-n", "2", *(arguments or COVERAGE))
+    run("-m", "pytest", "-n", "2", "--dist", "worksteal", *(arguments or COVERAGE))
     if everything:
         install_wine()
         add_extra("test --all")
