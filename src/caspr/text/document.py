@@ -169,6 +169,27 @@ class Document:
         """
         return " ".join(self.tokens[span.start - 1 : span.end])
 
+    def phrase(self, span: Span) -> str:
+        """Return the words of a span as one reads them, with the blanks that the text has.
+
+        Where the file has tokens only, no blank comes before punctuation that closes, or after a bracket
+        that opens.
+
+        >>> Document("d", ("She", "sang", "(", "twice", ")", ",", "and", "left")).phrase(Span(2, 7))
+        'sang (twice), and'
+        """
+        first, last = span.start - 1, span.end
+        if self.characters is not None and len(self.offsets) == len(self.tokens):
+            return " ".join(self.characters[self.offsets[first][0] : self.offsets[last - 1][1]].split())
+        found = ""
+        for before, token in zip(("(", *self.tokens[first:last]), self.tokens[first:last], strict=False):
+            found += token if before in _OPENING or token in _CLOSING else f" {token}"
+        return found
+
+
+_OPENING, _CLOSING = frozenset("([{"), frozenset((*".,;:!?…)]}", "..."))
+"""Tokens that have no blank behind them, and before them, where one reads them."""
+
 
 @dataclass(frozen=True)
 class Annotation:

@@ -91,15 +91,30 @@ export class App {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
       this.status.costBefore = costBefore(update, before);
-      this.lastChange.begin(this.#labelOf(op, before), update, before);
+      const isUndo = op.do === "undo" || op.do === "redo";
+      this.lastChange.begin(this.#labelOf(op, before), update, before, { isUndo });
       this.lastChange.searching = update.working;
       this.status.show();
       this.say(this.lastChange.summary, { quiet: true });
+      if (!isUndo && op.do !== "name") this.#sayLostNames(before);
       return update;
     } catch (error) {
       showRefusal(this, op, error instanceof Refusal ? error : new Refusal("failed", String(error)));
       return null;
     }
+  }
+
+  /**
+   * Say which names no entity has any more, for example because two that have names became one.
+   * @param {State} before
+   */
+  #sayLostNames(before) {
+    const names = (/** @type {State} */ { chains }) => Object.values(chains).map(({ name }) => name);
+    const now = new Set(names(this.store.state));
+    const lost = [...new Set(names(before))].filter((name) => name && !now.has(name));
+    if (!lost.length) return;
+    const listed = lost.map((name) => `“${name}”`).join(", ");
+    this.say(`No entity is called ${listed} any more; u takes the step back.`);
   }
 
   /**

@@ -43,9 +43,19 @@ export function phrase(tokens, start, end, most = Infinity) {
   for (let t = start; t <= end; t += 1) {
     const word = visible(tokens[t - 1] ?? "");
     text += t === start ? word : spaceBefore(tokens[t - 2], tokens[t - 1]) + word;
-    if (text.length > most) return `${text.slice(0, most)}…`;
+    if (text.length > most) return cut(text, most);
   }
   return text;
+}
+
+/**
+ * Cut a text off, between words unless the first is too long.
+ * @param {string} text
+ * @param {number} most
+ */
+function cut(text, most) {
+  const end = text.lastIndexOf(" ", most);
+  return end > 0 ? `${text.slice(0, end)} …` : `${text.slice(0, most)}…`;
 }
 
 /**
