@@ -10,10 +10,12 @@ offsets of each token in them. What an annotator says of a single mention beyond
 pieces where it has gaps, is a *mark*.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain as flatten
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
@@ -172,22 +174,23 @@ class Document:
     def phrase(self, span: Span) -> str:
         """Return the words of a span as one reads them, with the blanks that the text has.
 
-        Where the file has tokens only, no blank comes before punctuation that closes, or after a bracket
-        that opens.
+        Where the file has tokens only, no blank comes before punctuation that closes and parts such as *'s*,
+        or after a bracket that opens and parts such as *l'*.
 
-        >>> Document("d", ("She", "sang", "(", "twice", ")", ",", "and", "left")).phrase(Span(2, 7))
-        'sang (twice), and'
+        >>> Document("d", ("She", "sang", "(", "Ann", "'s", "song", ")", ",", "twice")).phrase(Span(2, 9))
+        "sang (Ann's song), twice"
         """
         first, last = span.start - 1, span.end
         if self.characters is not None and len(self.offsets) == len(self.tokens):
             return " ".join(self.characters[self.offsets[first][0] : self.offsets[last - 1][1]].split())
-        found = ""
-        for before, token in zip(("(", *self.tokens[first:last]), self.tokens[first:last], strict=False):
-            found += token if before in _OPENING or token in _CLOSING else f" {token}"
+        found = self.tokens[first]
+        for before, token in pairwise(self.tokens[first:last]):
+            found += token if _OPENING.fullmatch(before) or _CLOSING.fullmatch(token) else f" {token}"
         return found
 
 
-_OPENING, _CLOSING = frozenset("([{"), frozenset((*".,;:!?…)]}", "..."))
+_OPENING = re.compile(r"[(\[{]|[^\W\d_]{1,2}['’]")
+_CLOSING = re.compile(r"[.,;:!?…)\]}]|\.\.\.|['’][^\W\d_]{1,2}|n['’]t", re.IGNORECASE)
 """Tokens that have no blank behind them, and before them, where one reads them."""
 
 

@@ -6,8 +6,8 @@ import { lookup } from "./lookup.js";
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const INVISIBLE = /^[\s\p{Cf}\p{Zs}]*$/u;
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
-const CLOSING = /^(?:[.,;:!?…)\]}]|\.\.\.)$/;
-const OPENING = /^[([{]$/;
+const CLOSING = /^(?:[.,;:!?…)\]}]|\.\.\.|['’]\p{L}{1,2}|n['’]t)$/iu;
+const OPENING = /^(?:[([{]|\p{L}{1,2}['’])$/u;
 
 /**
  * Return a token with pictures of its control characters, or a mark where nothing of it can be seen.
