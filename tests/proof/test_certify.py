@@ -102,7 +102,7 @@ def test_a_certifier_refuses_what_certify_refuses(solution: Solution) -> None:
 
 def test_a_certifier_asks_again_when_a_nested_pair_is_no_longer_permitted() -> None:
     certifier, pair = Certifier(), [Span(1, 3), Span(2, 2)]
-    instance = Instance((annotation("a", [pair]),), OBJECTIVES["v"], nested=Nesting.NEVER)
+    instance = Instance((annotation("a", [[(1, 3), (2, 2)]]),), OBJECTIVES["v"], nested=Nesting.NEVER)
     permitted = replace(
         instance, decisions=Decisions.of(statements=[Statement.of(StatementKind.NESTED, pair)])
     )

@@ -125,7 +125,9 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
             if inside:
                 more = givers << 1 | 1 if counted else givers | 1 << annotator
                 divided[more] = divided.get(more, 0) | inside
+            # mutant: equivalent (always), because of the same
             if inside != some:
+                # mutant: equivalent (drop-operand 2), because sets of more givers come first: none is there
                 divided[givers] = divided.get(givers, 0) | (some ^ inside)
         found = divided
     return found
