@@ -47,13 +47,16 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
             used += 0 if pairs.free else pairs.number * (cost.used or 0)
             joined.connect(pairs.first, pairs.second)
         else:
+            # mutant: equivalent (drop-operand 2), because a chain holds no forbidden pair
             invented += pairs.number * (cost.invented or 0)
             if cost.extra is not None:
                 left_unused.append((cost.extra, cost, pairs))
     for _, cost, pairs in sorted(left_unused, key=lambda one: one[0]):
         added = joined.connect(pairs.first, pairs.second)
         kept += added * cost.omitted
+        # mutant: equivalent (drop-operand 2), because a link that costs something extra has both prices
         used += added * (cost.used or 0)
+        # mutant: equivalent (drop-operand 2), because of the same
         invented -= added * (cost.invented or 0)
     return kept, Costs(used=used, invented=invented)
 
