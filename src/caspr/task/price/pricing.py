@@ -44,6 +44,7 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
         cost = instance.prices.of(pairs.evidence)
         if pairs.free or cost.connects:
             kept += pairs.number * cost.omitted
+            # mutant: equivalent (drop-operand 2), because a link that connects has a price
             used += 0 if pairs.free else pairs.number * (cost.used or 0)
             joined.connect(pairs.first, pairs.second)
         else:
@@ -90,5 +91,6 @@ def pairwise_bound(instance: Instance) -> int:
         if out or other_out:
             total += count * cost.omitted
         elif group is None or group != other_group:
+            # mutant: equivalent (drop-operand 4), because a link has a price
             total += count * min(cost.omitted, cost.used or 0)
     return total
