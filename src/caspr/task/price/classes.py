@@ -150,6 +150,7 @@ class Connection:
         sides = first | second
         touched = [component for component in self._components if component & sides]
         links = len(touched) + (sides & self._alone).bit_count() - 1
+        # mutant: equivalent (always), because without links the component only takes its own place
         if links:
             self._alone &= ~sides
             self._components = [one for one in self._components if not one & sides]
