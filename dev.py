@@ -24,6 +24,7 @@ SLOW = (
     "tests/bench/test_mutants.py",
     "tests/corpus/run/test_cluster.py",
     "tests/review/browser/test_axe.py",
+    "tests/review/browser/test_axe_states.py",
 )
 """Tests that `test` leaves to `test --all`: of benches, of a whole cluster, of every view's accessibility."""
 LONG = (
