@@ -8,6 +8,7 @@ import click
 
 from caspr.cli.delivery.messages import print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
+from caspr.cli.delivery.replacing import Content
 from caspr.cli.delivery.templates import fill
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
@@ -60,7 +61,7 @@ def command(
     documents. What the other format cannot say is counted.
     """
     inputs = read_files([source, *([template] if template else [])])
-    outputs = Outputs((Output("OUT", output, OutputKind.EITHER),), tuple(inputs))
+    outputs = Outputs((Output("OUT", output, OutputKind.EITHER, content=Content.CONVERTED),), tuple(inputs))
     outputs.refuse()
     annotations = _one_annotator(read_all([source], **reading(given)), annotator)
     if template is not None:
@@ -77,11 +78,11 @@ def command(
     files = render(plain, output, format=format)
     findings = [finding for annotation in annotations for finding in annotation.findings]
     findings += losses(annotations, format)
-    if not quiet:
-        print_lines([*findings, _counts(annotations, format)])
+    print_lines([] if quiet else findings)
     if strict:
         refuse_warnings(findings)
     outputs.write({"OUT": files})
+    print_lines([] if quiet else [_counts(annotations, format)])
 
 
 def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> list[Annotation]:
