@@ -22,6 +22,7 @@ from caspr.formats.registry import (
     render,
 )
 from caspr.formats.sources import read_files
+from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
 from caspr.text.findings import times
 
@@ -91,6 +92,8 @@ def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> li
     if len(chosen) != 1:
         problem = f"{len(chosen)} annotators" if chosen else f"no annotator '{wanted}'"
         raise InputError(f"--annotator: found {problem}, expected to choose one of {', '.join(names)}")
+    if len({one.document.source for one in chosen[0]}) > 1:
+        refuse_document_twice(chosen[0], "convert the files of several annotators one by one")
     return chosen[0]
 
 
