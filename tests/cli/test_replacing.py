@@ -131,14 +131,14 @@ def test_a_command_may_be_repeated_when_its_inputs_have_changed(
 
 
 @pytest.mark.parametrize("words", [words for words in ORDINARY if words[0] in ("report", "agreement")])
-def test_reports_and_tables_replace_nothing_else(
-    caspr: Caller, folder: Path, words: tuple[str, ...]
-) -> None:
+def test_reports_and_tables_replace_nothing_else(caspr: Caller, folder: Path, words: tuple[str, ...]) -> None:
     place = folder / words[-1].removeprefix("--json=")
     if place.name == "pages":
         place.mkdir()
         place /= "anna.html"
-    held = {".html": "<!doctype html>\n<title>mine</title>\n", ".json": '{"mine": 1}'}.get(place.suffix, NOTES)
+    held = {".html": "<!doctype html>\n<title>mine</title>\n", ".json": '{"mine": 1}'}.get(
+        place.suffix, NOTES
+    )
     place.write_text(held)
     assert f"{place.name}: found a file that is not known as one that CaspR wrote" in caspr(*words).err
     assert place.read_text() == held

@@ -49,7 +49,9 @@ def command(
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files([key, response])))
     outputs.refuse()
-    scores = score(*_sides(read(key), read(response)), singletons=paper.singletons, overlap=match == "overlap")
+    scores = score(
+        *_sides(read(key), read(response)), singletons=paper.singletons, overlap=match == "overlap"
+    )
     print_lines(scores.findings)
     if strict:
         refuse_warnings(scores.findings, printed=True)

@@ -19,7 +19,6 @@ from caspr.files import portable_name
 from caspr.formats.messages import quoted
 from caspr.text.document import Annotation, Document
 
-
 _BACKUPS = ("~", ".bak", ".swp", ".swo", ".orig", ".tmp")
 """How names of older versions end, in lower case."""
 _DESKTOP = ("thumbs.db", "desktop.ini")

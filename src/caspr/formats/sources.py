@@ -163,8 +163,7 @@ def _with_unread(
     odd = [
         path
         for path in unread
-        if (is_backup(path) or path.with_suffix("") not in names)
-        and not projects.intersection(path.parents)
+        if (is_backup(path) or path.with_suffix("") not in names) and not projects.intersection(path.parents)
     ]
     return with_findings(found, unread_findings(folder, odd, chosen=chosen))
 
