@@ -224,7 +224,7 @@ def test_an_enforced_id_that_becomes_another_chain_is_reported(caspr: Caller, tm
     whole = review.read_text()
     edit(review, {239: "=(7", 240: "=7)"})
     found = caspr("redo", review).err
-    assert "7 is enforced for 1 mention ('The boy' at " in found
+    assert "7 is enforced for one mention only ('The boy' at " in found
     assert "that the file showed as 7 ('Emil' at " in found
     assert "warning" not in caspr("redo", review).err, "the file shows the new chain as 7 now"
     review.write_text(whole)

@@ -172,8 +172,8 @@ def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         mentions = sum(map(len, one))
         if mentions >= _MANY or _is_named_as_a_copy(*sorted((first, second), key=len)):
             message = (
-                f"{first} and {second} are identical in all of {times(mentions, 'mention')}: if one file is a "
-                "copy of the other, take it away, or its votes count twice"
+                f"{first} and {second} are identical in all of {times(mentions, 'mention')}: if one file is "
+                "a copy of the other, take it away, or its votes count twice"
             )
             yield warning("copied-annotations", message, where=second)
         else:

@@ -99,7 +99,8 @@ def _old(path: Path) -> bytes | None:
 
 def _refuse(path: Path, part: str = "") -> None:
     raise InputError(
-        f"{path}: found a file that is not known as one that CaspR wrote, and would be overwritten{part}: {_REMEDY}"
+        f"{path}: found a file that is not known as one that CaspR wrote, and would be overwritten{part}: "
+        f"{_REMEDY}"
     )
 
 

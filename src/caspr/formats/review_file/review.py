@@ -9,7 +9,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.notes import Note
 from caspr.task.settings.stored import write_settings
 from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, warning
 
 OLDEST = 1
 """The oldest version that is read."""
@@ -46,22 +46,27 @@ def review_of(result: Result, gold: Annotation) -> Review:
 def strayed_ids(
     result: Result, decisions: Decisions, shown: Mapping[str, tuple[Span, ...]]
 ) -> Iterator[Finding]:
-    """Warn of ids in enforced cells whose chain has nothing of the one that the file showed under this id.
+    """Warn of ids that one mention has in enforced cells, and another chain had in the file.
 
     To write `=(7)` at one mention says that its chain is called 7, not that it is the chain called 7 so far.
+    Several mentions under one id are put together by it, whatever the id.
     """
     chains = {chain.id: frozenset(chain.mentions) for chain in result.gold.all_chains}
     for chain in decisions.chains:
         before = shown.get(chain.id, ())
-        if not before or not chains.get(chain.id, frozenset(before)).isdisjoint(before):
+        if (
+            len(chain.mentions) > 1
+            or not before
+            or not chains.get(chain.id, frozenset(before)).isdisjoint(before)
+        ):
             continue
         document = result.document
         words, other = (
             f"'{document.text(one[0])}' at {document.place(one[0].start)}" for one in (chain.mentions, before)
         )
         message = (
-            f"{chain.id} is enforced for {times(len(chain.mentions), 'mention')} ({words}), whose chain is not "
-            f"the one that the file showed as {chain.id} ({other}): if it should be, put `=` before the cells "
-            "of one of that chain's mentions, too"
+            f"{chain.id} is enforced for one mention only ({words}), whose chain is not the one that the "
+            f"file showed as {chain.id} ({other}): if it should be, put `=` before the cells of one of that "
+            "chain's mentions, too"
         )
         yield warning("id-of-another-chain", message, where=document.title)
