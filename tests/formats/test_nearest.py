@@ -1,5 +1,6 @@
 """Files of formats that are not read are named, with the nearest format and what to do."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,28 @@ def test_the_nearest_format_is_named(name: str, tmp_path: Path) -> None:
     assert message.startswith(f"{path}:1: found {called}")
     assert f"the nearest format is {near}, see docs/formats/{near}.md" in message
     assert near in FORMATS
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0f14\nsize 45427\n",
+            "found a pointer of Git LFS, not the file itself, expected the file that it stands for: "
+            "fetch it with `git lfs pull`",
+        ),
+        ("/annex/objects/SHA256E-s1--ab.tsv\n", "found a pointer of git-annex"),
+    ],
+)
+def test_pointers_to_files_that_were_not_fetched(content: str, expected: str, tmp_path: Path) -> None:
+    for name in ("ann/x.tsv", "ann/sub/x.xmi.gz", "bob/x.ann", "eve/x.xmi"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        with pytest.raises(FormatError, match=re.escape(f"{path}:1: {expected}")):
+            read_one(path)
+    with pytest.raises(FormatError, match=re.escape(expected)):
+        read_one(tmp_path)
 
 
 @pytest.mark.parametrize(
