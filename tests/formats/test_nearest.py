@@ -48,6 +48,8 @@ UNKNOWN: dict[str, tuple[str | bytes, str, str]] = {
     "litbank.ann": ("MENTION\tT1\t0\t2\nCOREF\tT1\tx-0\n", "LitBank's table of mentions", "brat"),
     "bio.conll": ("Anna NNP B-PER\nslept VBD O\n", "named entities in columns (BIO)", "conll"),
     "text.txt": ("Anna slept. She dreamt.\n", "a text without annotations", "brat"),
+    "schema.sacr": ("PROP:name=EN\n$$$\np PER\n", "a schema of SACR, which has no text", "sacr"),
+    "lost.sacr": ("<!DOCTYPE html><html>404</html>", "a web page", "brat"),
     "doc.spacy": (b"x\x9c\x8d\x90", "a file packed by zlib, such as a DocBin of spaCy", "jsonlines"),
     "rows.parquet": (b"PAR1\x15", "a Parquet file", "jsonlines"),
 }
