@@ -103,8 +103,7 @@ def _parse(
         elif sign[0] == "{":
             found = _OPENING.match(body, sign.start())
             if found is None:
-                shown = quoted(body[sign.start() : sign.start() + 30])
-                raise refused(sign.start(), shown, _EXPECTED)
+                raise refused(sign.start(), quoted(body[sign.start() : sign.start() + 30]), _EXPECTED)
             opened.append((found, length, next(keys)))
             place = found.end()
         elif not opened:
