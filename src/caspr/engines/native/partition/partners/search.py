@@ -24,6 +24,9 @@ from caspr.engines.native.partition.problem import Labels, components, joined, r
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
 
+SMALL = 40
+"""A rough search searches problems without demands of up to so many nodes."""
+
 
 def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
@@ -37,6 +40,9 @@ def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
 
 def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> PartnerOutcome:
     """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow."""
+    if not whole.demands and start.rough and whole.size > SMALL:
+        labels = heuristics.start(whole.problem, watch, kicks=0)
+        return PartnerOutcome(labels, whole.problem.value(labels) or 0, whole.problem.ceiling, start.floor)
     if not whole.demands:
         found = search(
             whole.problem,
@@ -56,12 +62,16 @@ def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> 
         return _by_components(whole, labels, watch, start)
     if whole.size <= start.tiny or whole.size == 1:
         return _exhausted(whole, start.floor)
-    first = start.known or quick_demanding(whole, watch)
+    first = start.known or (_nothing(whole) if start.bounded else quick_demanding(whole, watch))
     if watch.expired():
         return PartnerOutcome(first.labels, first.value, first.bound, start.floor)
     from caspr.engines.native.partition.partners.planes import DemandPlanes
 
     return DemandPlanes(whole, watch, start, search_demanding).run(first.labels)
+
+
+def _nothing(whole: Demanding) -> PartnerOutcome:
+    return PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling)
 
 
 def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
