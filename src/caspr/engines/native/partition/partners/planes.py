@@ -50,6 +50,8 @@ UNCLEAR = 0.02
 """A pair is not worth branching on if it is nearer than this to being decided."""
 
 
+NEAR = 0.05
+"""A gap below this share of the bound is worth looking for a better clustering."""
 ROUGH_ROUNDS = 6
 """How many relaxations a rough search solves."""
 
@@ -112,13 +114,22 @@ class DemandPlanes(Gap[PartnerOutcome]):
         if point is not None:
             self.near = Nearby.of(self.whole, point)
             self.lower(point.bound(self.step))
-            self._offer(round_point(self.whole, point, self.watch))
-            self._look_between(point)
-            progress = gap - (self.best.bound - self.threshold)
+            if self._is_worth_rounding(gap):
+                self._offer(round_point(self.whole, point, self.watch))
+                self._look_between(point)
             # The first relaxation below another one may only reach what was known before.
-            self.stalled = progress <= PROGRESS * gap and (self.rounds > 0 or self.start.ceiling is None)
+            self.stalled = self._is_slow(gap) and (self.rounds > 0 or self.start.ceiling is None)
             self.rounds += 1
         return point
+
+    def _is_slow(self, before: int) -> bool:
+        """Return whether the gap is hardly smaller than before."""
+        return before - (self.best.bound - self.threshold) <= PROGRESS * before
+
+    def _is_worth_rounding(self, before: int) -> bool:
+        """Return whether the point is near to clusterings: the gap is small, or as small as it gets."""
+        small = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
+        return small or self.best.value == UNMET or self._is_slow(before)
 
     def _look_between(self, point: PartnerPoint) -> None:
         """Search among the clusterings that agree with the best one where that agrees with the point."""
