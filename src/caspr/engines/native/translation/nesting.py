@@ -34,7 +34,6 @@ from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
-from caspr.task.price.pricing import price
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
@@ -205,7 +204,7 @@ def _offering(
         chained = {mention for chain in relaxed.partition for mention in chain}
         if state.instance.required <= chained:
             # Links that were used for first partners may not be needed.
-            cost = price(state.instance, relaxed.partition).total if state.instance.required else relaxed.cost
+            cost = state.cost(relaxed.partition) if state.instance.required else relaxed.cost
             state.offer(relaxed.partition, cost, tentative=True)
 
     return found

@@ -16,7 +16,7 @@ from caspr.engines.native.partition.partners.relaxation import PartnerPoint
 from caspr.engines.native.partition.problem import Ints, Labels, Problem, joined, renumber
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 
-KICKS = 5
+KICKS = 2
 """How often a clustering is shaken."""
 AGREED = 0.3
 """A point agrees with a clustering on a pair if it is no farther than this from it."""

@@ -20,7 +20,7 @@ from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcom
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS
 from caspr.engines.native.partition.partners.rounding import meet
 from caspr.engines.native.partition.partners.start import NOTHING, Start
-from caspr.engines.native.partition.problem import Labels, components, joined, renumber
+from caspr.engines.native.partition.problem import Labels, components, firsts, joined, renumber
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
 
@@ -81,8 +81,13 @@ def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
     if whole.problem.breaks(groups):
         return unmet(whole.size, start.floor)
     small, constant = whole.contract(groups)
-    inside = start.within(groups, small, constant)
-    inside = replace(inside, on_found=lambda labels, value: start.on_found(labels[groups], value + constant))
+    # A clustering that meets the demands has forced partners together.
+    known = None if start.known is None else start.known.within(firsts(groups), small)
+    inside = replace(
+        start.within(groups, small, constant),
+        known=known,
+        on_found=lambda labels, value: start.on_found(labels[groups], value + constant),
+    )
     inner = search_demanding(small, watch, inside)
     return inner.lift(groups, constant, start.floor)
 
@@ -99,7 +104,8 @@ def _by_components(whole: Demanding, component: Labels, watch: Watch, start: Sta
         others = ceiling - piece.problem.ceiling
         place = np.full(whole.size, -1, dtype=np.intp)
         place[group] = np.arange(len(group))
-        outcome = search_demanding(piece, watch, start.within(place, piece, others))
+        known = None if start.known is None else start.known.within(group, piece)
+        outcome = search_demanding(piece, watch, replace(start.within(place, piece, others), known=known))
         if outcome.bound == UNMET:
             return unmet(whole.size, start.floor)
         # Cluster i gets the name of the i-th node here, so names of different components never meet.
