@@ -132,13 +132,15 @@ def _put_together(
         inside + sum(_number(value) for value in values)
         for values in ([found.value for found in outcomes], [found.bound for found in outcomes])
     )
-    total = instance.all_omitted
+    total, idle = instance.all_omitted, instance.has_idle_pairs
+    # Where no link may be invented, all pairs of a chain are used, but those within a bundle.
+    complete = instance.coefficients.invent is None
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
         if broken:
             held, more = _cut(state, held, lambda chain: _without_nesting(state, chain, bundles))
             gained += more
-        if broken or instance.has_idle_pairs or not found.proven:
+        if broken or idle or not (found.proven or complete):
             held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
