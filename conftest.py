@@ -3,12 +3,13 @@
 Signals that this process ignores (a shell's background job, `nohup`) get their default handlers back,
 because the commands under test would inherit that.
 
-Coverage is not measured during tests that repeat themselves on many random inputs: tracing makes them two or
-three times as slow, and they reach no line that the others do not.
+Coverage is not measured during tests that repeat themselves, on many random inputs or in many cases: tracing
+makes them two or three times as slow, and they reach hardly a line that the others do not.
 """
 
 import shutil
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,13 +40,18 @@ REPEATED = (
     "mutations",
 )
 """Parts of the paths of tests during which coverage is not measured."""
+CASES = 3
+"""During so many cases of every other test it is measured."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests during which coverage is not measured."""
+    seen: Counter[str] = Counter()
     for item in items:
+        test = item.nodeid.partition("[")[0]
+        seen[test] += 1
         random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if random or any(part in item.path.as_posix() for part in REPEATED):
+        if random or seen[test] > CASES or any(part in item.path.as_posix() for part in REPEATED):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -18,12 +18,21 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 COVERAGE = ("--cov", "--cov-report=term:skip-covered")
 """Measured when all tests are run; the floor is `fail_under` in `pyproject.toml`."""
+SLOW = (
+    "tests/bench/quality",
+    "tests/bench/test_experiments.py",
+    "tests/bench/test_mutants.py",
+    "tests/corpus/run/test_cluster.py",
+    "tests/review/browser/test_axe.py",
+    "tests/review/browser/test_axe_states.py",
+)
+"""Tests that `test` leaves to `test --all`: of benches, of a whole cluster, of every view's accessibility."""
 LONG = (
     "tests/platforms/test_windows.py",
     "tests/test_packaging.py",
     "tests/notebook/test_spacy_and_rows.py",
 )
-"""Tests of which some take minutes, and are run only by `test --all`."""
+"""Tests of which `test` skips those that take minutes or need more than it installs."""
 
 
 EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site"), "test --all": ("integrations", "integrations")}
@@ -172,8 +181,8 @@ def install_wine() -> None:
 def test(*arguments: str) -> None:
     """Run linter, type checker, tests, doctests and the documentation's examples.
 
-    With `--all`, also run what takes longer: CaspR on Windows, installed into a clean environment, and with
-    the objects of spaCy and of Hugging Face datasets.
+    With `--all`, also run what takes longer: CaspR on Windows, on a cluster, installed into a clean
+    environment, and with the objects of spaCy and of Hugging Face datasets; the benches; accessibility.
     """
     everything = "--all" in arguments
     arguments = tuple(word for word in arguments if word != "--all")
@@ -185,12 +194,13 @@ def test(*arguments: str) -> None:
     run("-m", "ruff", "format", "--check", ".")
     run("-m", "mypy")
     check_javascript()
-    run("-m", "pytest", "-n", "2", "--dist", "worksteal", *(arguments or COVERAGE))
+    chosen = arguments or (*COVERAGE, *(f"--ignore={path}" for path in SLOW))
+    run("-m", "pytest", "-n", "2", "--dist", "worksteal", *chosen)
     if everything:
         install_wine()
         add_extra("test --all")
         os.environ |= {"CASPR_WINDOWS": windows, "CASPR_INTEGRATIONS": "required"}
-        run("-m", "pytest", "-n", "0", *LONG)
+        run("-m", "pytest", "-n", "2", "--dist", "loadfile", *LONG, *SLOW)
 
 
 def site() -> None:

@@ -87,6 +87,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
     "engines/native/partition/lp.py": (
         f"{NATIVE}/partition/test_lp_checks.py",
+        f"{NATIVE}/partition/test_two_partitions.py",
         f"{NATIVE}/partition/test_lp.py",
     ),
 }

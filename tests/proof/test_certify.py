@@ -9,7 +9,7 @@ from caspr.engines import brute
 from caspr.errors import EngineError
 from caspr.proof import certify as module
 from caspr.proof.certify import Certifier, certify
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
@@ -100,7 +100,23 @@ def test_a_certifier_refuses_what_certify_refuses(solution: Solution) -> None:
                 certifier.certify(INSTANCE, wrong)
 
 
-def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certifier_asks_again_when_a_nested_pair_is_no_longer_permitted() -> None:
+    certifier, pair = Certifier(), [Span(1, 3), Span(2, 2)]
+    instance = Instance((annotation("a", [[(1, 3), (2, 2)]]),), OBJECTIVES["v"], nested=Nesting.NEVER)
+    permitted = replace(
+        instance, decisions=Decisions.of(statements=[Statement.of(StatementKind.NESTED, pair)])
+    )
+    answer = brute.solve(permitted, Limits())
+    assert answer.partitions == ((tuple(pair),),)
+    certifier.certify(permitted, answer)
+    with pytest.raises(EngineError):
+        certifier.certify(instance, answer)
+    certifier.certify(permitted, answer)
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Keep what a certifier asks about chains."""
     looked: list[str] = []
 
     def spied(name: str) -> Callable[..., object]:
@@ -114,6 +130,10 @@ def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pyte
 
     for name in ("price_chain", "chain_faults"):
         monkeypatch.setattr(module, name, spied(name))
+    return looked
+
+
+def test_a_certifier_looks_at_a_chain_once(solution: Solution, looked: list[str]) -> None:
     certifier = Certifier()
     certifier.certify(INSTANCE, solution)
     chains = len(solution.partitions[0])
@@ -124,6 +144,16 @@ def test_a_certifier_looks_at_a_chain_once(solution: Solution, monkeypatch: pyte
         replace(INSTANCE, decisions=CHAIN), brute.solve(replace(INSTANCE, decisions=CHAIN), Limits())
     )
     assert len(looked) > 2 * chains
+
+
+def test_a_nested_pair_permitted_elsewhere_changes_no_chain(solution: Solution, looked: list[str]) -> None:
+    certifier = Certifier()
+    certifier.certify(INSTANCE, solution)
+    asked = len(looked)
+    elsewhere = Statement.of(StatementKind.NESTED, [Span(1, 3), Span(2, 2)])
+    assert not any({Span(1, 3), Span(2, 2)} <= set(chain) for chain in solution.partitions[0])
+    certifier.certify(replace(INSTANCE, decisions=Decisions.of(statements=[elsewhere])), solution)
+    assert len(looked) == asked
 
 
 def test_a_chain_costs_something_else_once_there_are_more_votes() -> None:

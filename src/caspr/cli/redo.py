@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from caspr.cli.delivery.messages import print_lines
 from caspr.cli.delivery.outputs import Files, OutputKind, Outputs, locked, requested
+from caspr.cli.delivery.projects import (
+    is_project,
+    read_reviews,
+    rendered_golds,
+    renew,
+    results_of,
+    rewrite,
+    rewritten,
+    tasks_of,
+)
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
 from caspr.cli.delivery.templates import fill
@@ -20,12 +30,16 @@ from caspr.formats.registry import FORMATS, losses, output_format, render
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, times
 
 
 @click.command("redo", context_settings={"max_content_width": 110})
-@click.argument("file", type=FILES, metavar="review.conll")
-@click.option("--gold", type=FILES, help="Also write the clean gold standard there.")
+@click.argument("file", type=FILES, metavar="review.conll | PROJECT")
+@click.option(
+    "--gold",
+    type=FILES,
+    help="Also write the clean gold standard there; of a project, into a file or a folder with one for each.",
+)
 @click.option(
     "--to",
     "target",
@@ -49,16 +63,25 @@ def command(
     output: Path | None,
     **given: Any,
 ) -> None:
-    """Re-optimise a review file around its enforced cells, those that begin with '='.
+    """Re-optimise a review file, or all of a project, around enforced cells, those that begin with '='.
 
     Nothing but the file is needed: annotators, objective and options are in it, and any option given here
-    changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...
+    changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...; of
+    a project, only files whose result changes are.
     """
+    if is_project(file):
+        if output is not None:
+            raise InputError(
+                "-o: found it with a project, expected a review file: a project is redone in place"
+            )
+        _redo_project(file, gold, target, template, given)
+        return
     if file.is_dir():
         expected = (
-            "a review file, as `caspr adjudicate --layout review` writes it; `caspr review` opens a folder"
+            "a review file, as `caspr adjudicate --layout review` writes it, or a project, as "
+            "`caspr corpus --layout project` makes it"
         )
-        raise InputError(f"{file}: found a folder, expected {expected}")
+        raise InputError(f"{file}: found a folder without caspr-project.json, expected {expected}")
     with nullcontext() if output else locked(file):
         _redo(file, gold, target, template, output, given)
 
@@ -91,24 +114,55 @@ def _redo(
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     contents, unproven = reporting.files(results)
-    contents[outputs.outputs[0].option] = {output or file: _renewed(reviews, results)}
+    contents[outputs.outputs[0].option] = {output or file: renew(reviews, results)}
     lost: tuple[Finding, ...] = ()
     if gold is not None:
-        golds = [
-            one
-            for result in results
-            for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
-        ]
-        contents["--gold"], lost = _gold_files(golds, gold, target, template)
+        contents["--gold"], lost = _gold_files(_golds(results, given), gold, target, template)
     deliver(outputs, contents, results, (*lost, *unproven), reporting)
 
 
-def _renewed(reviews: Sequence[review_file.Review], results: Sequence[Result]) -> str:
-    """Render the review file anew: the same marks, the new result, the settings that led to it."""
-    return review_file.write(
-        replace(one, gold=result.gold, settings=review_file.review_of(result, result.gold).settings)
-        for one, result in zip(reviews, results, strict=True)
+def _redo_project(
+    folder: Path, gold: Path | None, target: str | None, template: Path | None, given: dict[str, Any]
+) -> None:
+    """Solve all documents of a project; write what is asked for, and the review files that change."""
+    reporting = Reporting.of(given)
+    found = read_reviews(folder)
+    tasks = tasks_of(found, given, reported=reporting.report is not None)
+    outputs = Outputs(
+        (
+            *requested("--gold", gold, OutputKind.EITHER),
+            *reporting.outputs(annotators_of(tasks)),
+        ),
+        tuple(read_files([folder, *([template] if template else [])])),
     )
+    outputs.refuse()
+    results = solve(tasks, outputs, reporting)
+    contents, unproven = reporting.files(results)
+    documents = results_of(found, results)
+    lost: tuple[Finding, ...] = ()
+    if gold is not None:
+        golds = {one.name: _golds(some, given) for one, some in documents}
+        written = [one for some in golds.values() for one in some]
+        if template is not None:
+            written = fill(written, template, target)
+        left = iter(written)
+        named = [(name, [next(left) for _ in some]) for name, some in golds.items()]
+        contents["--gold"] = rendered_golds(named, gold, target)
+        lost = _lost(written, target or output_format(written, gold))
+    changed = rewritten(documents)
+    deliver(outputs, contents, results, (*lost, *unproven), reporting)
+    kept = rewrite(changed, outputs)
+    if not reporting.quiet:
+        same = len(found) - len(kept)
+        print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} as before"])
+        print_lines(f"  its old version is kept as {path}" for path in kept)
+
+
+def _golds(results: Sequence[Result], given: dict[str, Any]) -> list[Annotation]:
+    """Return the golds that are written: of each result one, or with --all every one."""
+    return [
+        one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
+    ]
 
 
 def _gold_files(
@@ -117,7 +171,12 @@ def _gold_files(
     """Render the clean gold standard, and return what its format cannot carry."""
     written = golds if template is None else fill(golds, template, target)
     format = target or output_format(written, path)
-    files = render(written, path, format=format)
-    lost = losses(written, format)
-    # Crossing mentions cannot be written to the review file either: `solve` has reported them.
-    return files, tuple(finding for finding in lost if finding.code != "crossing-in-chain")
+    return render(written, path, format=format), _lost(written, format)
+
+
+def _lost(golds: list[Annotation], format: str) -> tuple[Finding, ...]:
+    """Return what a format cannot carry of golds.
+
+    Crossing mentions cannot be written to the review file either: `solve` has reported them.
+    """
+    return tuple(one for one in losses(golds, format) if one.code != "crossing-in-chain")

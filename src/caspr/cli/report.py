@@ -8,6 +8,7 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.delivery.outputs import Output, Outputs
+from caspr.cli.delivery.projects import is_project, read_reviews, tasks_of
 from caspr.cli.delivery.reports import (
     REPORT_FORMATS,
     format_of,
@@ -26,7 +27,9 @@ from caspr.text.findings import Finding
 
 
 @click.command("report", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="review.conll | A.conll B.conll ...")
+@click.argument(
+    "files", nargs=-1, required=True, type=FILES, metavar="review.conll | PROJECT | A.conll B.conll ..."
+)
 @click.option(
     "-o", "--output", type=FILES, default=STANDARD_OUTPUT, help="Where to write. Default: the terminal."
 )
@@ -54,7 +57,7 @@ def command(
     methods: bool,
     **given: Any,
 ) -> None:
-    """Explain every link on which annotators disagreed, from a review file or the annotators' files.
+    """Explain every link on which annotators disagreed, from a review file, a project or annotators' files.
 
     The result is computed as `caspr redo` or `caspr adjudicate` would, but only the report is written.
     With --all, the report says which decisions are the same in all optimal solutions.
@@ -74,7 +77,9 @@ def command(
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:
-    """Take one file as a review file, several or a folder as those of annotators."""
+    """Take one file as a review file, several or a folder as those of annotators, unless it is a project."""
+    if len(files) == 1 and is_project(files[0]):
+        return tasks_of(read_reviews(files[0]), given, reported=True), ()
     if len(files) == 1 and not is_one_folder(files):
         return reviewed_tasks(files[0], review_file.read(files[0]), given, reported=True), ()
     documents, findings = by_document(read_given(files, {})[0], allow_gold=given["allow_gold"])

@@ -134,19 +134,24 @@ class Explainer:
 
     def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
         """Name a forbidden pair that would be joined as well, or the additional cost."""
-        extra = 0
+        extra, chains = 0, self._called(side, far)
         for one in side:
             for other in far:
                 if self._instance.is_forbidden(one, other):
                     pair = f"{self._quote(one)} and {self._quote(other)}"
-                    return f"together, their chains would join {pair}, {self._obstacle(one, other)}"
+                    return f"together, {chains} would join {pair}, {self._obstacle(one, other)}"
                 join, part = self._costs(one, other)
                 extra += (join or 0) - part
         if extra > 0:
-            return f"joining their chains would cost {extra:,} more in {times(len(side) * len(far), 'link')}"
+            return f"joining {chains} would cost {extra:,} more in {times(len(side) * len(far), 'link')}"
         if self.result.status is not Status.OPTIMAL:
             return "nothing better was found before the search ended"
         return "one of them is linked more strongly with other mentions"
+
+    def _called(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
+        """Return what two chains are called: by the names of their entities, if both have one."""
+        one, other = self._names.get(side[0]), self._names.get(far[0])
+        return f"{one} and {other}" if one and other else "their chains"
 
     def _obstacle(self, one: Span, other: Span) -> str:
         if any(span in self._instance.decisions.alone for span in (one, other)):
@@ -168,6 +173,10 @@ class Explainer:
     @cached_property
     def _sides(self) -> dict[Span, tuple[Span, ...]]:
         return {span: chain.mentions for chain in self.result.chains for span in chain.mentions}
+
+    @cached_property
+    def _names(self) -> dict[Span, str]:
+        return {span: chain.name for chain in self.result.chains for span in chain.mentions}
 
     def _quote(self, span: Span) -> str:
         return f"“{shorten(self.result.document.text(span))}”"

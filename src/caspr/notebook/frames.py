@@ -22,7 +22,7 @@ from caspr.report.paper.agreement import HEAD, agreement_rows
 from caspr.report.paper.scores import score_rows
 from caspr.report.shared_ids import shared_ids
 from caspr.result import Result
-from caspr.text.document import Annotation, Span
+from caspr.text.document import Annotation, Chain, Span
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,6 +32,8 @@ MOST = 2_000_000
 
 Row = dict[str, Any]
 """One row of a frame, by column."""
+ENTITY = ("chain", "name", "type")
+"""The columns of an entity: the id of its chain, its name and its type."""
 
 
 def result_frame(result: Result, what: str = "mentions") -> "DataFrame":
@@ -45,12 +47,12 @@ def result_frame(result: Result, what: str = "mentions") -> "DataFrame":
 def annotation_frame(annotation: Annotation) -> "DataFrame":
     """Return a row for each mention of an annotation."""
     rows = [
-        {**_span(annotation, span), "chain": chain.id, "size": len(chain.mentions)}
+        {**_span(annotation, span), **_entity(chain), "size": len(chain.mentions)}
         for chain in annotation.all_chains
         for span in chain.mentions
     ]
     rows.sort(key=lambda row: (row["start"], row["end"]))
-    return _frame(["start", "end", "text", "chain", "size"], rows)
+    return _frame(["start", "end", "text", *ENTITY, "size"], rows)
 
 
 def comparison_frame(comparison: Comparison, what: str = "conll") -> "DataFrame":
@@ -97,6 +99,12 @@ def _span(annotation: Annotation, span: Span) -> Row:
     return {"start": span.start, "end": span.end, "text": annotation.document.text(span)}
 
 
+def _entity(chain: Chain | None) -> Row:
+    """Return the columns of an entity; a name or a type that it does not have is a missing value."""
+    known = (None, None, None) if chain is None else (chain.id, chain.name or None, chain.type or None)
+    return dict(zip(ENTITY, known, strict=True))
+
+
 def _columns(annotators: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     """Return the column of each annotator: the name, unless a column is called so already."""
     used = set(taken)
@@ -105,10 +113,11 @@ def _columns(annotators: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
 
 def _mentions(result: Result) -> tuple[list[str], list[Row]]:
     annotations, gold = result.annotations, result.gold
-    *columns, home = shared_ids(gold, [*annotations, gold])
+    columns = shared_ids(gold, annotations)
+    home = {span: chain for chain in result.chains for span in chain.mentions}
     typology = classify(annotations, coverage=coverage_of(result))
     kinds = {span: str(one.kind) for one in typology.disagreements for span in one.spans if span is not None}
-    head = ["start", "end", "text", "chain", "marked_by", "disputed"]
+    head = ["start", "end", "text", *ENTITY, "marked_by", "disputed"]
     names = _columns((one.annotator for one in annotations), head)
     rows = []
     for span in sorted({span for column in (*columns, home) for span in column}):
@@ -116,11 +125,9 @@ def _mentions(result: Result) -> tuple[list[str], list[Row]]:
             names[one.annotator]: "|".join(column.get(span, ())) or None
             for one, column in zip(annotations, columns, strict=True)
         }
-        chain = "|".join(home.get(span, ())) or None
         marked = sum(cell is not None for cell in given.values())
-        rows.append(
-            {**_span(gold, span), "chain": chain, "marked_by": marked, "disputed": kinds.get(span), **given}
-        )
+        place = {**_span(gold, span), **_entity(home.get(span))}
+        rows.append({**place, "marked_by": marked, "disputed": kinds.get(span), **given})
     return [*head, *names.values()], rows
 
 
@@ -128,7 +135,7 @@ def _chains(result: Result) -> tuple[list[str], list[Row]]:
     text = result.document.text
     rows = [
         {
-            "chain": chain.id,
+            **_entity(chain),
             "size": len(chain.mentions),
             "start": chain.mentions[0].start,
             "first": text(chain.mentions[0]),
@@ -136,7 +143,7 @@ def _chains(result: Result) -> tuple[list[str], list[Row]]:
         }
         for chain in result.chains
     ]
-    return ["chain", "size", "start", "first", "mentions"], rows
+    return [*ENTITY, "size", "start", "first", "mentions"], rows
 
 
 def _votes(result: Result) -> tuple[list[str], list[Row]]:
@@ -172,7 +179,7 @@ def _pairs(annotation: Annotation) -> Iterator[tuple[Span, Span]]:
 
 
 def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
-    text = result.document.text
+    text, titles = result.document.text, {chain.id: chain.title for chain in result.chains}
     rows = [
         {
             "first": ", ".join(shorten(text(span)) for span in dispute.first),
@@ -181,6 +188,9 @@ def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
             "for": ", ".join(dispute.supporters),
             "against": ", ".join(dispute.opponents),
             "decided": decided(dispute),
+            "entities": " and ".join(
+                "none" if id is None else titles[id] for id in dict.fromkeys(dispute.chains)
+            ),
             "reason": str(explanation.reason),
             "why": explanation.sentence,
             "in_every_optimum": dispute.certainty.always,
@@ -195,6 +205,7 @@ def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
         "for",
         "against",
         "decided",
+        "entities",
         "reason",
         "why",
         "in_every_optimum",

@@ -55,6 +55,7 @@ def _chains_html(title: str, before: list[str], annotation: Annotation, after: l
         document=annotation.document,
         largest=largest,
         left=len(annotation.chains) - len(largest),
+        names={chain.id: chain.name for chain in annotation.all_chains if chain.name},
         colours=_colours(annotation.all_chains),
         passage=next(passages(annotation.document, annotation.all_chains), None),
     )

@@ -8,11 +8,13 @@ Words are a list `tokens`, or a list of lists `sentences`. Chains are one of
                                   sentences are dictionaries with `words`, and may be of several parts
 
 The name of a document is its `doc_key`, `document_id`, `id` or `name`; otherwise its number among the rows.
-`to_rows` writes `doc_key`, `annotator`, `sentences` and `clusters`, from which `datasets.Dataset.from_list`
-makes a dataset.
+What entities are called can be in `cluster_names` and `cluster_types`, one text for each of the clusters.
+`to_rows` writes `doc_key`, `annotator`, `sentences`, `clusters`, `cluster_names` and `cluster_types`, from
+which `datasets.Dataset.from_list` makes a dataset.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from caspr.errors import InputError
@@ -59,6 +61,8 @@ def to_rows(annotations: Iterable[Annotation]) -> list[dict[str, Any]]:
             "clusters": [
                 [[span.start - 1, span.end - 1] for span in chain.mentions] for chain in one.all_chains
             ],
+            "cluster_names": [chain.name for chain in one.all_chains],
+            "cluster_types": [chain.type for chain in one.all_chains],
         }
         for one in annotations
     ]
@@ -82,10 +86,22 @@ def _annotations(row: Mapping[str, Any], annotator: str, number: int) -> Iterato
         return
     words = [list(sentence) for sentence in sentences] if sentences is not None else [list(row["tokens"])]
     document = _document(name, None, words)
+    clusters = list(_clusters(row, words, document))
+    names, types = (_called(row, field, len(clusters)) for field in ("cluster_names", "cluster_types"))
     chains = [
-        Chain.of(str(id), spans) for id, spans in enumerate(_clusters(row, words, document), 1) if spans
+        replace(Chain.of(str(id), spans), name=name, type=type)
+        for id, (spans, name, type) in enumerate(zip(clusters, names, types, strict=True), 1)
+        if spans
     ]
     yield Annotation.of(annotator, document, chains)
+
+
+def _called(row: Mapping[str, Any], field: str, clusters: int) -> list[str]:
+    """Return the name or the type of each cluster, empty where a row does not say."""
+    given = row.get(field) or [""] * clusters
+    if len(given) != clusters:
+        raise ValueError(f"{len(given)} {field} for {clusters} clusters")
+    return [str(one or "") for one in given]
 
 
 def _document(name: str, part: str | None, sentences: Sequence[Sequence[str]]) -> Document:

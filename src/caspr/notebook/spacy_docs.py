@@ -1,10 +1,12 @@
 """Coreference in spaCy documents: each chain is a group of spans, `doc.spans["coref_clusters_1"]` and so on.
 
-That is how spaCy's own coreference component writes its predictions. Tokens of nothing but blanks and line
+That is how spaCy's own coreference component writes its predictions. The name and the type of an entity are
+in the `attrs` of its group. Tokens of nothing but blanks and line
 ends, which spaCy keeps, are left out of our documents, because no other format has them; `to_spacy` puts
 spans back where they were. spaCy itself is not imported: the document brings everything with it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from caspr.errors import InputError
@@ -27,7 +29,8 @@ def from_spacy(
     for key in doc.spans:
         if key == prefix or key.startswith(f"{prefix}_"):
             spans = [_span(span, number, key) for span in doc.spans[key]]
-            chains.append(Chain.of(key.removeprefix(f"{prefix}_"), spans))
+            said = {kind: str(doc.spans[key].attrs.get(kind, "")) for kind in ("name", "type")}
+            chains.append(replace(Chain.of(key.removeprefix(f"{prefix}_"), spans), **said))
     return Annotation.of(
         annotator, _document(doc, words, number, name), [one for one in chains if one.mentions]
     )
@@ -58,6 +61,8 @@ def to_spacy(annotation: Annotation, doc: Any, *, prefix: str = PREFIX) -> Any:
     for position, chain in enumerate(annotation.all_chains, 1):
         spans = [doc[words[span.start - 1].i : words[span.end - 1].i + 1] for span in chain.mentions]
         doc.spans[f"{prefix}_{position}"] = spans
+        said = {"name": chain.name, "type": chain.type}
+        doc.spans[f"{prefix}_{position}"].attrs.update({kind: text for kind, text in said.items() if text})
     return doc
 
 

@@ -76,7 +76,6 @@ class Certifier:
 
 def _key(instance: Instance, chain: Chain) -> object:
     groups = instance.free_groups
-    permitted = instance.decisions.nested
-    inside = frozenset(chain) if permitted else frozenset()
-    nested = frozenset(pair for pair in permitted if inside.issuperset(pair))
+    inside = frozenset(chain)
+    nested = frozenset(pair for pair in instance.decisions.nested if inside.issuperset(pair))
     return chain, tuple([groups.get(mention) for mention in chain]), nested

@@ -49,6 +49,8 @@ class DocumentRow:
     """Alpha over coreference sets, where it is defined."""
     annotators: int | None
     """How many annotators have it."""
+    entities: str
+    """The names of its largest entities, with how many mentions each has; empty where none has a name."""
     warnings: tuple[str, ...]
     """What is wrong, in sentences."""
     notes: tuple[str, ...]
@@ -95,6 +97,7 @@ def overview_page(rows: Iterable[Mapping[str, Any]], totals: Mapping[str, Any], 
         rows=corpus.rows,
         counts=corpus.counts,
         departures_found=dict(sorted(corpus.departures.items())),
+        named=any(row.entities for row in corpus.rows),
         todo=list(_todo(corpus.rows)),
         totals=totals,
         costs=[(label, totals[name]) for name, label in LABELS.items()],
@@ -122,6 +125,7 @@ def _document(row: Mapping[str, Any]) -> DocumentRow:
         counts=counts_of(row["disagreement"]) if "disagreement" in row else DisagreementCounts(),
         agreement=row.get("agreement", {}).get("passonneau"),
         annotators=row.get("annotators"),
+        entities=", ".join(f"{one['name']} ({one['mentions']:,})" for one in row.get("named_entities", ())),
         warnings=_sentences(found, "warning"),
         notes=_sentences(found, "note"),
         reason=row.get("reason", ""),

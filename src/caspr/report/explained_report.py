@@ -41,6 +41,11 @@ class ExplainedDocument:
     shares: tuple[LinkShare, ...]
     """How many of each annotator's links are in the result."""
 
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The names of the entities that have one, by the ids of their chains."""
+        return {chain.id: chain.name for chain in self.result.chains if chain.name}
+
 
 @dataclass(frozen=True)
 class Report:
@@ -108,6 +113,24 @@ def link_shares(result: Result) -> list[LinkShare]:
 def decided(dispute: Dispute) -> str:
     """Return what was decided, in words."""
     return "linked" if dispute.linked else "not linked"
+
+
+def entities(dispute: Dispute, names: Mapping[str, str]) -> str:
+    """Return the entities of the result that a dispute is about, where one of them has a name, else nothing.
+
+    `names` has the name of each named chain, by its id.
+    """
+    sides = dispute.chains[:1] if dispute.linked else dispute.chains
+    called = ["no entity" if id is None else names.get(id) or "an entity without a name" for id in sides]
+    return " and ".join(called) if any(id in names for id in sides) else ""
+
+
+def decided_about(dispute: Dispute, names: Mapping[str, str]) -> str:
+    """Return what was decided, in words, with the names of entities where they have some."""
+    about = entities(dispute, names)
+    if not about:
+        return decided(dispute)
+    return f"linked in {about}" if dispute.linked else f"not linked, {about}"
 
 
 def price(certainty: Certainty) -> str:

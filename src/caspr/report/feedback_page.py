@@ -50,6 +50,8 @@ class Difference:
     """The text."""
     disagreement: Disagreement
     """What differs, the annotator being the first of the two."""
+    names: tuple[str, str] = ("", "")
+    """What the annotator and the gold standard call the entity; empty where it has no name."""
 
     @property
     def kind(self) -> tuple[DisagreementKind, int]:
@@ -118,8 +120,13 @@ def _differences(
         typology = classify([annotation, gold], singletons=alone, coverage=coverage)
         counts += typology.counts
         kinds: dict[tuple[DisagreementKind, int], list[Difference]] = {}
+        called = [
+            {span: chain.name for chain in one.all_chains for span in chain.mentions}
+            for one in (annotation, gold)
+        ]
         for one in typology.disagreements:
-            found = Difference(gold.document, one)
+            yours, golds = (names.get(s, "") if s else "" for names, s in zip(called, one.spans, strict=True))
+            found = Difference(gold.document, one, (yours, golds))
             kinds.setdefault(found.kind, []).append(found)
         ordered = [(key, kinds[key]) for key in LABELS if key in kinds]
         parts.append({"document": gold.document, "counts": typology.counts, "kinds": ordered})

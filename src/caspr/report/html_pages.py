@@ -20,7 +20,7 @@ from caspr.disputes.reasons import Explanation, shorten
 from caspr.measures.typology import DisagreementKind
 from caspr.report.comparison_tables import KINDS, NumberStyle, decimal
 from caspr.report.disagreements import TITLES, deviation_sentence, disagreement_sentence, examples
-from caspr.report.explained_report import ExplainedDocument, Report, decided, price
+from caspr.report.explained_report import ExplainedDocument, Report, decided, entities, price
 from caspr.report.passages import kwic, passages
 from caspr.report.plots import annotator_plot, cost_plot, departure_plot, kind_plot, place_plot, share_plot
 from caspr.report.summary_text import outcome
@@ -134,6 +134,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "part": lambda loop, size, part: f"{(loop.index0 * size) + 1} to {loop.index0 * size + len(part)}",
         "names": lambda names: ", ".join(names) or "nobody",
         "decided": decided,
+        "entities": entities,
         "sure": _sure,
         "price": price,
         "cost_plot": lambda one: Markup(cost_plot(one)),

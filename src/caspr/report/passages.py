@@ -8,7 +8,7 @@ A single mention is shown in a few words of its context (`stretches`, `kwic`).
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caspr.text.document import Chain, Document, Span
 
@@ -38,6 +38,8 @@ class TextPiece:
     """For `open`, whether the mention starts here; for `close`, whether it ends here."""
     number: int = 0
     """The number of the token."""
+    first: bool = False
+    """For `close`, whether no earlier mention of the passage is of this chain."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,23 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         sentence = tokens >= WANTED and token in SENTENCE_ENDS and not begun
         if sentence or tokens >= LONGEST:
             pieces.extend(_close(mention, whole=False) for mention in reversed(begun))
-            yield Passage(first, tuple(pieces))
+            yield Passage(first, _with_first(pieces))
             first, tokens = number + 1, 0
             pieces = [_open(mention, whole=False) for mention in begun]
     if tokens:
-        yield Passage(first, tuple(pieces))
+        yield Passage(first, _with_first(pieces))
+
+
+def _with_first(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
+    """Mark the first mention of each chain to end in a passage: there the name of the entity is shown."""
+    seen: set[str] = set()
+    found = []
+    for piece in pieces:
+        ends = piece.kind == "close" and piece.whole
+        found.append(replace(piece, first=True) if ends and piece.chain not in seen else piece)
+        if ends:
+            seen.add(piece.chain)
+    return tuple(found)
 
 
 def _close_ended(begun: list[_OpenMention], number: int, pieces: list[TextPiece]) -> None:

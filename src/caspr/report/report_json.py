@@ -51,14 +51,14 @@ def _document_values(document: ExplainedDocument) -> dict[str, Any]:
             for s in document.shares
         ],
         "conflicts": [
-            dispute_values(document.result, dispute, explanation)
-            for dispute, explanation in document.disputes
+            dispute_values(document, dispute, explanation) for dispute, explanation in document.disputes
         ],
     }
 
 
-def dispute_values(result: Result, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:
+def dispute_values(document: ExplainedDocument, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:
     """Return one dispute as JSON values."""
+    result = document.result
     return {
         "first": [_mention(result, span) for span in dispute.first],
         "second": [_mention(result, span) for span in dispute.second],
@@ -67,6 +67,7 @@ def dispute_values(result: Result, dispute: Dispute, explanation: Explanation) -
         "against": list(dispute.opponents),
         "decided": decided(dispute),
         "chains": list(dispute.chains),
+        "names": [document.names.get(id or "", "") for id in dispute.chains],
         "reason": str(explanation.reason),
         "why": explanation.sentence,
         "in_every_optimum": dispute.certainty.always,

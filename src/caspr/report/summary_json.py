@@ -6,11 +6,14 @@ from typing import Any
 
 from caspr.result import Result
 from caspr.task.solution import Status
-from caspr.text.document import Document
+from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, Severity
 
 LARGEST = 2**63 - 1
 """Larger numbers are left out of JSON: many programs cannot read them."""
+
+NAMED = 5
+"""How many entities the summary of a document names."""
 
 
 def summary(results: Sequence[Result], findings: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -37,6 +40,7 @@ def document_summary(result: Result) -> dict[str, Any]:
         "chains": len(gold.chains) + len(gold.singletons),
         "singletons": len(gold.singletons),
         "mentions": len(gold.mentions),
+        "named_entities": named_entities(gold),
         "annotators": len(result.instance.annotations),
         "annotator_names": [annotation.annotator for annotation in result.instance.annotations],
         "solutions": len(result.golds),
@@ -47,6 +51,16 @@ def document_summary(result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "findings": [asdict(finding) for finding in result.findings],
     }
+
+
+def named_entities(gold: Annotation) -> list[dict[str, Any]]:
+    """Return the largest entities that have a name, with the ids of their chains and how often they occur."""
+    named = [chain for chain in gold.all_chains if chain.name]
+    named.sort(key=lambda chain: (-len(chain.mentions), chain.mentions))
+    return [
+        {"id": chain.id, "name": chain.name, "type": chain.type, "mentions": len(chain.mentions)}
+        for chain in named[:NAMED]
+    ]
 
 
 def _optimal_solutions(result: Result) -> dict[str, Any]:

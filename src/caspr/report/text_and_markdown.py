@@ -15,7 +15,7 @@ from caspr.report.disagreements import (
     disagreement_sentence,
     examples,
 )
-from caspr.report.explained_report import ExplainedDocument, Report, decided, price
+from caspr.report.explained_report import ExplainedDocument, Report, decided_about, price
 from caspr.report.summary_text import outcome
 from caspr.result import Certainty
 from caspr.text.document import Span
@@ -48,7 +48,7 @@ def text_report(report: Report) -> Iterator[str]:
             yield f"  {printable(share.annotator)}: {kept}"
         yield f"  {_disputed(document)}"
         for dispute, explanation in document.disputes:
-            yield printable(f"  {decided(dispute)}: {sides(document, dispute)}")
+            yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
             yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(dispute.certainty)}")
         yield f"  {outcome(document.result)}"
@@ -134,7 +134,7 @@ def _row(document: ExplainedDocument, dispute: Dispute, explanation: Explanation
         sides(document, dispute),
         ", ".join(dispute.supporters) or "nobody",
         ", ".join(dispute.opponents) or "nobody",
-        decided(dispute),
+        decided_about(dispute, document.names),
         f"{explanation.reason}: {explanation.sentence}",
         _sure(dispute.certainty).removeprefix("; "),
     ]

@@ -86,6 +86,15 @@ class Chain:
         """Return the chain of the same entity with other mentions."""
         return replace(self, mentions=tuple(sorted({Span(*mention) for mention in mentions})))
 
+    @property
+    def title(self) -> str:
+        """What the entity is called wherever its id is shown: the id, with the name if it has one.
+
+        >>> Chain("3", (), "Sir William").title, Chain("4", ()).title
+        ('3 (Sir William)', '4')
+        """
+        return f"{self.id} ({self.name})" if self.name else self.id
+
     def called(self, id: str) -> "Chain":
         """Return the same chain under another id."""
         return replace(self, id=id)

@@ -1,13 +1,21 @@
 """What one solve remembers: proven outcomes for ever, others until something better is known."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from caspr.engines.native import state as module
 from caspr.engines.native.engine import solve_with
+from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
+from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
+from caspr.engines.native.partition.partners.search import search_demanding
+from caspr.engines.native.partition.partners.start import Start
+from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import search_reduced
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.state import Memory, SolveState, solve_exactly, solve_quickly
@@ -17,7 +25,7 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.price.pricing import price
 from caspr.task.solution import Status
-from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.document import Annotation, Span
 from tests.engines.native.test_limits import noisy
 from tests.proof.verify.forging import task
 
@@ -130,20 +138,159 @@ def test_a_part_that_is_solved_again_starts_from_its_cuts(monkeypatch: pytest.Mo
     assert kept > 0 and begins == [0, kept]
 
 
-def two_blocks(mentions: int) -> Instance:
-    """Put two noisy documents side by side."""
-    one, two = noisy("ua", mentions=mentions, seed=1), noisy("ua", mentions=mentions, seed=2)
-    length = len(one.annotations[0].document.tokens)
-    document = Document("d", ("w",) * (2 * length))
+def lonely() -> tuple[SolveState, Part]:
+    """Begin to solve a task with a part in which a mention that nobody needs must exist."""
+    alone = Span(1, 1)
+    state = begun(task([[1, 2, 4]], [[2, 4]], [], [], [], exists=[1]))
+    [part] = state.translator.translate(((alone,),), sorted(state.eager), lone=[alone])
+    assert part.demands
+    return state, part
 
-    def moved(chain: Chain) -> Chain:
-        return Chain.of(f"b{chain.id}", [(start + length, end + length) for start, end in chain.mentions])
 
-    annotations = tuple(
-        Annotation.of(first.annotator, document, [*first.chains, *map(moved, second.chains)])
-        for first, second in zip(one.annotations, two.annotations, strict=True)
-    )
-    return replace(one, annotations=annotations)
+def test_a_first_look_at_a_part_with_demands_meets_them() -> None:
+    state, part = lonely()
+    look = solve_quickly(state, part)
+    assert isinstance(look, PartnerOutcome)
+    assert look.value == solve_exactly(state, part).value < 0
+    assert look.labels.tolist().count(look.labels[part.nodes.index((Span(1, 1),))]) > 1
+
+
+def test_a_part_with_demands_that_is_too_large_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "fits", lambda size, watch: False)
+    state, part = lonely()
+    for solver in (solve_quickly, solve_exactly):
+        outcome = solver(state, part)
+        assert (outcome.value, outcome.bound) == (UNMET, part.problem.ceiling)
+
+
+def test_a_search_with_demands_starts_from_the_first_look_and_the_stars_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state, part = lonely()
+    demand, starts = part.demanding.demands[0], []
+    nodes = range(part.problem.size)
+    star = next(pair for pair in itertools.permutations(nodes, 2) if sharpen(demand, pair))
+    stars = PartnerCuts(((demand.name, star),), np.ones(1))
+
+    def watched(whole: Any, watch: Watch, start: Start) -> Any:
+        starts.append(start)
+        outcome = search_demanding(whole, watch, start)
+        return replace(outcome, partner_cuts=stars, bound=outcome.bound + 1)
+
+    monkeypatch.setattr(module, "search_demanding", watched)
+    solve_exactly(state, part)
+    unproven = state.provisional.pop(part.key)
+    look = solve_quickly(state, part)
+    solve_exactly(state, part)
+    assert [start.known for start in starts] == [None, look] and unproven is not look
+    assert [start.partner_cuts.stars for start in starts] == [(), stars.stars]
+
+
+def test_stars_are_not_remembered_with_a_proven_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, part = lonely()
+    stars = PartnerCuts(((part.demanding.demands[0].name, (0, 1)),), np.ones(1))
+
+    def with_stars(*given: Any) -> Any:
+        return replace(search_demanding(*given), partner_cuts=stars)
+
+    monkeypatch.setattr(module, "search_demanding", with_stars)
+    outcome = solve_exactly(state, part)
+    assert isinstance(outcome, PartnerOutcome) and outcome.proven and outcome.partner_cuts is stars
+    remembered = solve_exactly(state, part)
+    assert isinstance(remembered, PartnerOutcome) and not remembered.partner_cuts
+
+
+def test_a_search_starts_from_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = []
+
+    def watched(*given: Any, **more: Any) -> Any:
+        known.append(more["known"])
+        return search_reduced(*given, **more)
+
+    monkeypatch.setattr(module, "search_reduced", watched)
+    state = begun()
+    part = largest(state)
+    look = solve_quickly(state, part)
+    solve_exactly(state, part)
+    solve_exactly(begun(), part)
+    assert known[0] is look.labels and known[1] is None
+
+
+def look_without_heuristics(monkeypatch: pytest.MonkeyPatch, state: SolveState, more: int) -> SearchOutcome:
+    """Look at a part that is larger by so many nodes than one that counts as large."""
+    part = largest(state)
+    alone = SearchOutcome(np.arange(part.problem.size), 0, part.problem.ceiling)
+    monkeypatch.setattr(module, "quick", lambda split, watch: alone)
+    monkeypatch.setattr(module, "LARGE", part.problem.size - more)
+    return solve_quickly(state, part)
+
+
+def test_a_large_part_gets_the_best_annotators_chains_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = begun(noisy("ua", mentions=40))
+    look, part = look_without_heuristics(monkeypatch, state, 1), largest(state)
+    values = [part.problem.value(labels) for labels in by_annotator(state, part)]
+    assert look.value == max(value for value in values if value is not None) > 0
+    assert part.problem.value(look.labels) == look.value
+    assert look.labels.tolist() == renumber(by_annotator(state, part)[values.index(look.value)]).tolist()
+    assert look_without_heuristics(monkeypatch, begun(state.instance), 0).value == 0
+
+
+def test_of_annotators_who_are_equally_good_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = [[1, 2], [3, 4]], [[1, 3], [2, 4]]
+    for first, second in ((one, two), (two, one)):
+        state = begun(task(first, second, first, second, [[4, 5]]))
+        part = largest(state)
+        by_first, by_second = by_annotator(state, part)[:2]
+        best = look_without_heuristics(monkeypatch, state, 1)
+        assert part.problem.value(by_first) == part.problem.value(by_second)
+        assert best.value > 0 and best.labels.tolist() == renumber(by_first).tolist()
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_heuristic_replaces_an_annotators_chains_only_if_it_finds_more(
+    more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = begun()
+    best = look_without_heuristics(monkeypatch, state, 1)
+    found = replace(best, value=best.value + more)
+    monkeypatch.setattr(module, "quick", lambda split, watch: found)
+    again = begun(state.instance)
+    assert (solve_quickly(again, largest(again)) is found) is (more > 0)
+
+
+def test_chains_that_break_a_rule_are_no_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = noisy("ua", mentions=40)
+    best = look_without_heuristics(monkeypatch, begun(instance), 1).value
+    statements = []
+    for annotation in instance.annotations[:-1]:
+        chain = max(annotation.chains, key=lambda chain: len(chain.mentions))
+        statements.append(Statement.of(StatementKind.APART, list(chain.mentions[:2])))
+    decided = replace(instance, decisions=Decisions.of(statements=statements))
+    state = begun(decided)
+    look, part = look_without_heuristics(monkeypatch, state, 1), largest(state)
+    assert part.problem.value(by_annotator(state, part)[0]) is None
+    assert 0 <= look.value <= best and part.problem.value(look.labels) == look.value
+
+
+def by_annotator(state: SolveState, part: Part) -> list[Labels]:
+    """Return the chains of each annotator as labels of the nodes of a part."""
+    return [
+        np.array(
+            [
+                next(
+                    (n for n, other in enumerate(part.nodes) if _together(annotation, node[0], other[0])),
+                    number,
+                )
+                for number, node in enumerate(part.nodes)
+            ],
+            dtype=np.intp,
+        )
+        for annotation in state.instance.annotations
+    ]
+
+
+def _together(annotation: Annotation, one: Span, other: Span) -> bool:
+    return any(one in chain.mentions and other in chain.mentions for chain in annotation.chains)
 
 
 Report = tuple[int | None, int | None]
@@ -174,6 +321,21 @@ def test_only_better_solutions_and_bounds_are_taken_and_reported() -> None:
     assert state.best == ((Span(1, 1), Span(2, 2)),)
 
 
+def test_a_tentative_solution_gives_way_to_one_of_the_same_cost_that_is_not() -> None:
+    first, second = ((Span(1, 1), Span(2, 2)),), ((Span(3, 3), Span(4, 4)),)
+    state, reports = reporting()
+    state.offer(first, 9, tentative=True)
+    state.offer(second, 9, tentative=True)
+    assert state.best == first
+    state.offer((), 10)
+    assert (state.best, state.value) == (first, 9)
+    state.offer(second, 9)
+    assert state.best == second
+    state.offer(first, 9)
+    assert state.best == second
+    assert reports == [(9, None)]
+
+
 def test_a_bound_never_exceeds_the_value() -> None:
     state, reports = reporting()
     state.offer((), 5)
@@ -194,7 +356,9 @@ def test_pairs_to_be_kept_apart_are_forbidden_beside_all_others() -> None:
     instance = replace(noisy("ua", mentions=20), decisions=Decisions.of(statements=[apart]))
     pair, more = (Span(1, 1), Span(2, 2)), (Span(3, 3), Span(4, 4))
     assert begun(instance).eager == {pair}
-    assert begun(instance, apart=frozenset({more})).eager == {pair, more}
+    state = begun(instance, apart=frozenset({more}))
+    assert state.eager == state.forbidden_pairs == {pair, more}
+    assert state.distinguished == {*pair, *more}
 
 
 def test_a_mention_to_be_kept_apart_is_not_taken_for_one_that_is_alike() -> None:

@@ -62,6 +62,16 @@ def test_a_name_is_kept_by_undo_redo_restart_and_the_command_redo(
     assert names(reopened(path)) == {"1-1": ("Sir William", "person")}
 
 
+def test_names_are_in_the_words_of_decisions_and_undo(session: ReviewSession) -> None:
+    first, second = home(session, "1-1"), home(session, "4-4")
+    do(session, do="name", chain=first, name="she")
+    do(session, do="into", mentions=["4-4"], chain=first)
+    assert session.state(0)["decisions"][-1]["label"].endswith(f"in chain {first} (she)")
+    assert session.state(0)["undo"].endswith(f"in chain {first} (she)")
+    do(session, do="merge", chains=[first, second])
+    assert session.state(0)["undo"] == f"chains {first} (she), {second} merged"
+
+
 def test_a_name_stays_when_its_chain_changes_and_goes_with_merged_chains(session: ReviewSession) -> None:
     first, second = home(session, "1-1"), home(session, "4-4")
     do(session, do="accept", chain=second)

@@ -7,9 +7,9 @@ import pytest
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Statement, StatementKind
-from caspr.task.instance import Instance, Nesting
+from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.price.contradictions import feasible, minimal_subset, refuse_contradictions
-from caspr.text.document import Annotation, Chain, Document
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.instances import annotation, paper_annotations, random_instance
 
 
@@ -181,7 +181,24 @@ def test_apart_concerns_only_the_group_that_holds_both() -> None:
 
 def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
     chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
-    assert clash(decided(chains=chains)).reason == "mention (6, 6) is enforced in chains 1 and 2"
+    error = clash(decided(chains=chains))
+    assert error.reason == "mention (6, 6) is enforced in chains 1 and 2"
+    assert error.fault.mentions == (Span(6, 6),)
+    joined = clash(
+        decided(
+            say(StatementKind.TOGETHER, (1, 3), (5, 5)),
+            chains=(Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])),
+        )
+    )
+    assert joined.reason == "what is decided to be together is enforced in chains 1 and 2"
+    assert joined.fault.mentions == ()
+
+
+def test_a_mention_that_exists_may_be_alone_where_chains_of_one_are_kept() -> None:
+    said = say(StatementKind.EXISTS, (4, 4)), say(StatementKind.ALONE, (4, 4))
+    instance = decided(*said)
+    assert clash(instance).fault.mentions == (Span(4, 4),)
+    refuse_contradictions(replace(instance, singletons=Singletons.VOTE))
 
 
 def test_messages_say_where_what_and_what_to_do() -> None:

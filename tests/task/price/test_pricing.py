@@ -134,7 +134,7 @@ def listed(
     single: dict[tuple[int, int], tuple[Evidence, bool]] = {}
     for pairs in found:
         both = [(one, two) for one, two in every if pairs.first >> one & 1 and pairs.second >> two & 1]
-        assert len(both) == pairs.number and single.keys().isdisjoint(both)
+        assert len(both) == pairs.number > 0 and single.keys().isdisjoint(both)
         single |= dict.fromkeys(both, (pairs.evidence, pairs.free))
     return single
 

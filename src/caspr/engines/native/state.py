@@ -248,6 +248,7 @@ def _exactly_demanding(
         partner_cuts=stars,
         on_bound=state.on_bound,
         on_found=state.on_found,
+        # mutant: equivalent (always), because what is known of a part with demands is a `PartnerOutcome`
         known=known if isinstance(known, PartnerOutcome) else None,
     )
     return search_demanding(whole, state.watch, start)

@@ -166,7 +166,8 @@ def _refuse_review(block: Block, source: str) -> None:
                 source,
                 line.number,
                 "a review file",
-                "an annotator's file; `caspr redo`, `review` and `report` read it",
+                "an annotator's file; `caspr redo`, `review` and `report` read it, and "
+                "`caspr redo FILE --gold OUT` writes its gold standard in any format",
             )
 
 

@@ -174,6 +174,7 @@ def _check_singles(
 def _need(facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]) -> Need:
     costs: dict[int, int] = {}
     for other in sorted(linked & where.keys()):
+        # mutant: equivalent (drop-operand 2), because a link that an annotator gave has a price
         cost, node = facts.extra(mention, other) or 0, where[other]
         costs[node] = min(cost, costs.get(node, cost))
     ranked = sorted((cost, node) for node, cost in costs.items())

@@ -135,9 +135,10 @@ class _Change:
         solver = Solver(moves.annotations, _moved_settings(old.settings, moves.places))
         entries, misfits = _fitting(solver, moves.entries, before.snapshot, old)
         label = _label(old.review.annotations, given)
+        said = [in_words(str(one.decision), solver.document, before.titles) for one in misfits]
         notes = [
             *moves.notes,
-            *((before.ids.note(), _farewell(one, label, made, solver.document)) for one in misfits),
+            *((before.ids.note(), _farewell(*one, label, made)) for one in zip(misfits, said, strict=True)),
         ]
         limits = first_look(old.settings.limits, SECONDS)
         same_tokens = solver.document.tokens == old.document.tokens
@@ -331,10 +332,9 @@ def _contradiction(
     return None
 
 
-def _farewell(entry: DecisionEntry, label: str, made: Authorship, document: Document) -> Note:
+def _farewell(entry: DecisionEntry, said: str, label: str, made: Authorship) -> Note:
     who = f" (decided by {entry.made.who}, {entry.made.when})" if entry.made else ""
     about = entry.mentions[0] if entry.mentions else None
-    said = in_words(str(entry.decision), document)
     return Note(f"No longer fits since {label}: {said}{who}", about, made)
 
 

@@ -127,7 +127,8 @@ class ReviewDocument:
 
     def _line(self, step: Step, before: Snapshot, text: str) -> Line:
         """Return the line of the record for a step, with the words of the text."""
-        return {**step.line(before, text), "words": in_words(step.label, self.solver.document)}
+        words = in_words(step.label, self.solver.document, self.solver.titles(step.snapshot))
+        return {**step.line(before, text), "words": words}
 
     @property
     def title(self) -> str:

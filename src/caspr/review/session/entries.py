@@ -234,11 +234,16 @@ def _open(chains: Sequence[Chain], marked: Touching, named: Touching, cells: Dec
         chosen = kept
 
 
-def in_words(label: str, document: Document) -> str:
+def in_words(label: str, document: Document, titles: Mapping[str, str] | None = None) -> str:
     """Say what a label says with the words of the text instead of the numbers of tokens.
 
-    >>> in_words("(1, 2) and (4, 4) together", Document("d", ("the", "girl", "sang", "it")))
+    `titles` has what entities are called, by the ids of their chains.
+
+    >>> text = Document("d", ("the", "girl", "sang", "it"))
+    >>> in_words("(1, 2) and (4, 4) together", text)
     '“the girl” and “it” together'
+    >>> in_words("(1, 2) in chain 3, and no others at their ends", text, {"3": "3 (Ann)"})
+    '“the girl” in chain 3 (Ann), and no others at their ends'
     """
     last = len(document.tokens)
 
@@ -246,4 +251,8 @@ def in_words(label: str, document: Document) -> str:
         span = Span(int(found[1]), int(found[2]))
         return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
 
-    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, label)
+    called = titles or {}
+    named = re.sub(
+        r"(?<=\) in chain )[^\s,;]+(?=[,;]|$)", lambda found: called.get(found[0], found[0]), label
+    )
+    return re.sub(r"\((\d{1,9}), (\d{1,9})\)", worded, named)

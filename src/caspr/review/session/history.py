@@ -207,7 +207,12 @@ class History:
         return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
 
     def _words(self, label: str) -> str:
-        return in_words(label, self.solver.document)
+        return in_words(label, self.solver.document, self.titles)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the entities of the result are called, by the ids of their chains."""
+        return self.solver.titles(self.snapshot)
 
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""

@@ -224,6 +224,10 @@ class Solver:
         self._named = [(snapshot, named), *self._named[:1]]
         return named
 
+    def titles(self, snapshot: Snapshot) -> dict[str, str]:
+        """Return what the entities of the result are called, by the ids of their chains."""
+        return {chain.id: chain.title for chain in self.named_chains(snapshot)}
+
     def voted_names(self, snapshot: Snapshot, chains: Sequence[Chain]) -> tuple[Chain, ...]:
         """Return chains with the names and types that annotators voted for."""
         instance = self.instance(snapshot.decisions)

@@ -59,7 +59,7 @@ class Viewer:
             "chains": {
                 chain.id: _chain(chain, snapshot.decisions) for chain in self.solver.named_chains(snapshot)
             },
-            **_short_parts(snapshot, self.solver.document),
+            **self._short_parts(snapshot),
         }
 
     def difference(self, before: Snapshot, after: Snapshot, named: Iterable[Span] = ()) -> dict[str, Any]:
@@ -87,7 +87,33 @@ class Viewer:
                 }
                 for span in moved
             ],
-            **_short_parts(after, self.solver.document),
+            **self._short_parts(after),
+        }
+
+    def _short_parts(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return the parts that are short enough for every update."""
+        document, titles = self.solver.document, self.solver.titles(snapshot)
+        return {
+            "cost": {
+                "value": snapshot.value,
+                "bound": snapshot.bound,
+                "status": "optimal" if snapshot.optimal else "gap",
+                "omitted": snapshot.costs.omitted,
+                "used": snapshot.costs.used,
+                "invented": snapshot.costs.invented,
+            },
+            "decisions": [_decision(entry, document, titles) for entry in snapshot.entries],
+            "closed": sorted(snapshot.decisions.closed),
+            "notes": [
+                {
+                    "id": id,
+                    "mention": None if note.mention is None else spelled(note.mention),
+                    "text": note.text,
+                    **_made(note.made),
+                }
+                for id, note in snapshot.notes
+            ],
+            "done": None if snapshot.done is None else _made(snapshot.done),
         }
 
     def _changed_chains(self, before: Snapshot, after: Snapshot) -> dict[str, Any]:
@@ -165,6 +191,7 @@ class Viewer:
                 {
                     "annotator": annotation.annotator,
                     "chain": chain.id,
+                    "name": chain.name,
                     "with": [
                         spelled(other) for other in chain.mentions if other != own[annotation.annotator]
                     ],
@@ -219,32 +246,6 @@ class Viewer:
         }
 
 
-def _short_parts(snapshot: Snapshot, document: Document) -> dict[str, Any]:
-    """Return the parts that are short enough for every update."""
-    return {
-        "cost": {
-            "value": snapshot.value,
-            "bound": snapshot.bound,
-            "status": "optimal" if snapshot.optimal else "gap",
-            "omitted": snapshot.costs.omitted,
-            "used": snapshot.costs.used,
-            "invented": snapshot.costs.invented,
-        },
-        "decisions": [_decision(entry, document) for entry in snapshot.entries],
-        "closed": sorted(snapshot.decisions.closed),
-        "notes": [
-            {
-                "id": id,
-                "mention": None if note.mention is None else spelled(note.mention),
-                "text": note.text,
-                **_made(note.made),
-            }
-            for id, note in snapshot.notes
-        ],
-        "done": None if snapshot.done is None else _made(snapshot.done),
-    }
-
-
 def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
     enforced = decisions.standing.union(decisions.group_of)
     return {
@@ -255,7 +256,7 @@ def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
     }
 
 
-def _decision(entry: DecisionEntry, document: Document) -> dict[str, Any]:
+def _decision(entry: DecisionEntry, document: Document, titles: Mapping[str, str]) -> dict[str, Any]:
     decision = entry.decision
     if isinstance(decision, Statement):
         kind = KINDS.get(decision.kind, str(decision.kind))
@@ -266,7 +267,7 @@ def _decision(entry: DecisionEntry, document: Document) -> dict[str, Any]:
     return {
         "id": entry.id,
         "kind": kind,
-        "label": in_words(str(decision), document),
+        "label": in_words(str(decision), document, titles),
         "mentions": [spelled(span) for span in entry.mentions],
         "tokens": list(entry.tokens),
         "chain": entry.chain,

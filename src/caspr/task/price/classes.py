@@ -82,7 +82,7 @@ class _Members:
     def __init__(self, classes: Counter[Class]) -> None:
         self.own: dict[Class, Mentions] = {}
         self.chains: dict[tuple[int, int], Mentions] = defaultdict(int)
-        self.groups: dict[Span, Mentions] = defaultdict(int)
+        self.groups: dict[Span | None, Mentions] = {}
         self.viewers: dict[int, Mentions] = defaultdict(int)
         begin = 0
         for one, size in classes.items():
@@ -93,19 +93,17 @@ class _Members:
             for chain in signature.chains:
                 self.chains[chain] |= mentions
             if group is not None:
-                self.groups[group] |= mentions
+                self.groups[group] = self.groups.get(group, 0) | mentions
         self.all: Mentions = (1 << begin) - 1
 
     def later(self, one: Class, *, counted: bool) -> Iterator[tuple[Mentions, Evidence, bool]]:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
         (signature, group), own = one, self.own[one]
         rest = self.all >> own.bit_length() << own.bit_length()
-        if not rest:
-            return
         given: dict[int, Mentions] = defaultdict(int)
         for chain in signature.chains:
             given[chain[0]] |= self.chains[chain]
-        free = 0 if group is None else self.groups[group]
+        free = self.groups.get(group, 0)
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers
             both = _first(both.bit_count()) if counted else both
@@ -118,15 +116,18 @@ class _Members:
 
 def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -> dict[int, Mentions]:
     """Divide mentions by the annotators who gave their links, or by how many they are."""
-    found = {0: mentions} if mentions else {}
+    found = {0: mentions}
     for annotator, same in given.items():
         divided: dict[int, Mentions] = {}
         for givers, some in found.items():
             inside = some & same
+            # mutant: equivalent (always), because sets without mentions are left out in the end
             if inside:
                 more = givers << 1 | 1 if counted else givers | 1 << annotator
                 divided[more] = divided.get(more, 0) | inside
+            # mutant: equivalent (always), because of the same
             if inside != some:
+                # mutant: equivalent (drop-operand 2), because sets of more givers come first: none is there
                 divided[givers] = divided.get(givers, 0) | (some ^ inside)
         found = divided
     return found
@@ -149,6 +150,7 @@ class Connection:
         sides = first | second
         touched = [component for component in self._components if component & sides]
         links = len(touched) + (sides & self._alone).bit_count() - 1
+        # mutant: equivalent (always), because without links the component only takes its own place
         if links:
             self._alone &= ~sides
             self._components = [one for one in self._components if not one & sides]

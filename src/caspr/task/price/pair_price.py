@@ -70,6 +70,7 @@ class PairPrices:
     @cached_property
     def counted(self) -> bool:
         """Whether all annotators count alike, so that only how many gave a link and saw a pair matters."""
+        # mutant: equivalent (boundary), because the prices are the same without it, only slower
         return all(len(set(numbers)) <= 1 for numbers in (self.coefficients.omit, self.coefficients.use))
 
     def of(self, evidence: Evidence) -> PairPrice:
@@ -87,6 +88,7 @@ class PairPrices:
         against = chosen_sum(self.coefficients.use, evidence.viewers & ~evidence.givers)
         used = against + (self.coefficients.constant or 0)
         extra = 0 if invented is None else max(0, used - omitted - invented)
+        # mutant: equivalent (drop-operand 3), because `extra` is 0 where `invented` is `None`
         gain = omitted - used if extra == 0 else -(invented or 0)
         return PairPrice(omitted, used, invented, gain, extra)
 

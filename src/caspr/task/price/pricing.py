@@ -44,16 +44,20 @@ def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
         cost = instance.prices.of(pairs.evidence)
         if pairs.free or cost.connects:
             kept += pairs.number * cost.omitted
+            # mutant: equivalent (drop-operand 2), because a link that connects has a price
             used += 0 if pairs.free else pairs.number * (cost.used or 0)
             joined.connect(pairs.first, pairs.second)
         else:
+            # mutant: equivalent (drop-operand 2), because a chain holds no forbidden pair
             invented += pairs.number * (cost.invented or 0)
             if cost.extra is not None:
                 left_unused.append((cost.extra, cost, pairs))
     for _, cost, pairs in sorted(left_unused, key=lambda one: one[0]):
         added = joined.connect(pairs.first, pairs.second)
         kept += added * cost.omitted
+        # mutant: equivalent (drop-operand 2), because a link that costs something extra has both prices
         used += added * (cost.used or 0)
+        # mutant: equivalent (drop-operand 2), because of the same
         invented -= added * (cost.invented or 0)
     return kept, Costs(used=used, invented=invented)
 
@@ -87,5 +91,6 @@ def pairwise_bound(instance: Instance) -> int:
         if out or other_out:
             total += count * cost.omitted
         elif group is None or group != other_group:
+            # mutant: equivalent (drop-operand 4), because a link has a price
             total += count * min(cost.omitted, cost.used or 0)
     return total

@@ -195,18 +195,19 @@ def full_program(problem: Problem, cuts: Cuts) -> Program:
 
 def _inside_two_partitions(problem: Problem, cuts: Cuts) -> Bools | None:
     """Mark the pairs in two-partitions, if there are any."""
+    # mutant: equivalent (never), because nothing is marked below, only more slowly
     if not cuts.two_partitions:
         return None
     inside = np.zeros_like(problem.forbidden)
     for one, other in cuts.two_partitions:
         inside[np.ix_((*one, *other), (*one, *other))] = True
-    np.fill_diagonal(inside, False)
     return inside
 
 
 def _with_two_partitions(program: Program, size: int) -> Rows:
     """Return the rows of a program with those of its two-partitions behind them."""
     cuts, rows = program.cuts, program.rows
+    # mutant: equivalent (never), because nothing is added below, only more slowly
     if not cuts.two_partitions:
         return rows
     numbers = np.full((size, size), -1, dtype=np.intp)

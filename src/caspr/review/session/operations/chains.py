@@ -28,7 +28,8 @@ def accept(context: OperationContext, operation: Operation) -> Change:
     """Keep a chain of the result as it is."""
     chain = context.chain(operation.get("chain"))
     return context.add(
-        Statement(StatementKind.ENFORCED, chain.mentions, chain.id), label=f"chain {chain.id} as it is"
+        Statement(StatementKind.ENFORCED, chain.mentions, chain.id),
+        label=f"chain {context.titles[chain.id]} as it is",
     )
 
 
@@ -45,7 +46,7 @@ def split(context: OperationContext, operation: Operation) -> Change:
         raise DecidedError("This is a whole entity already. Choose a part of it to split off.")
     context = _without(context, mentions, chain.id)
     kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
-    label = f"{len(mentions)} of chain {chain.id} split off"
+    label = f"{len(mentions)} of chain {context.titles[chain.id]} split off"
     if len(mentions) == 1 and context.solver.settings.singletons is Singletons.DROP:
         # One mention is no chain: it leaves this one, for another chain or for none.
         return context.add(
@@ -84,7 +85,7 @@ def merge(context: OperationContext, operation: Operation) -> Change:
     entries = _with_one_name(context, chains, kept)
     renamed = [_renamed(entry, merged, kept) for entry in entries]
     mentions = [mention for chain in chains for mention in chain.mentions]
-    label = f"chains {', '.join(chain.id for chain in chains)} merged"
+    label = f"chains {', '.join(context.titles[chain.id] for chain in chains)} merged"
     context = replace(context, snapshot=replace(context.snapshot, entries=tuple(renamed)))
     return context.add(Statement.of(StatementKind.ENFORCED, mentions, kept), label=label)
 

@@ -142,7 +142,12 @@ class OperationContext:
 
     def words(self, decision: Decision) -> str:
         """Say a decision in words of the text."""
-        return in_words(str(decision), self.solver.document)
+        return in_words(str(decision), self.solver.document, self.titles)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the entities of the result are called, by the ids of their chains."""
+        return self.solver.titles(self.snapshot)
 
     def name_of(self, chain: Chain) -> DecisionEntry | None:
         """Return the decision that names the entity of a chain of the result, if there is one."""

@@ -3,7 +3,7 @@ import { inTextOrder, spanOf } from "../state/spans.js";
 import { askChain } from "../ui/choose_chain.js";
 import { askName } from "../ui/ask_name.js";
 import { askText } from "../ui/dialog.js";
-import { lineLabel } from "../ui/words.js";
+import { chainTitle, lineLabel } from "../ui/words.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Decision, MentionId, Operation } from "../state/types.js" */
 
@@ -108,7 +108,7 @@ export class Actions {
     else {
       /** @param {ChainId | null} chain */
       const take = (chain) => chain !== null && this.#send({ do: "merge", chains: [chains[0], chain] });
-      askChain(this.app.store, `Merge chain ${chains[0]} with`, take, {
+      askChain(this.app.store, `Merge chain ${chainTitle(chains[0])} with`, take, {
         except: chains,
         first: this.app.nearbyChains(mentions[0]),
       });

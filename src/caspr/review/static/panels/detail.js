@@ -4,7 +4,7 @@ import { inTextOrder, nearest } from "../state/spans.js";
 import { chip, gist } from "../ui/chain_label.js";
 import { button, fill, make } from "../ui/dom.js";
 import { reference, snippet, tokensLabel } from "../ui/snippet.js";
-import { counted, describePrice, inChain } from "../ui/words.js";
+import { chainTitle, counted, describePrice, inChain } from "../ui/words.js";
 import { noteList } from "./decisions.js";
 import { Panel } from "./panel.js";
 /** @import { Alternative, ChainId, Explanation, Mention, MentionId } from "../state/types.js" */
@@ -130,12 +130,13 @@ export class Detail extends Panel {
       const near = inTextOrder(nearest(others, id, FEW));
       const links = near.flatMap((other, n) => [n ? ", " : " with ", reference(store, other, goTo)]);
       const more = others.length > near.length ? ` and ${others.length - near.length} more` : "";
+      const name = vote?.name ? [" ", make("bdi", { class: "entity-name" }, vote.name)] : [];
       const text = chain === null ? "did not mark it" : `chain ${chain}`;
       return make(
         "tr",
         {},
         make("th", { scope: "row" }, make("bdi", {}, annotator)),
-        make("td", {}, text, ...boundary, ...links, more),
+        make("td", {}, text, ...name, ...boundary, ...links, more),
       );
     });
     return make(
@@ -199,7 +200,7 @@ export class Detail extends Panel {
     if (!chain || number === null) return null;
     const others = chain.mentions.filter((other) => other !== id);
     const near = inTextOrder(nearest(others, id, MOST_SNIPPETS));
-    const title = `Chain ${number}: ${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
+    const title = `Chain ${chainTitle(number)}: ${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
     return make(
       "section",
       {},

@@ -32,7 +32,7 @@ export function showRefusal(app, op, { kind, message, clashes, remedies }) {
       announcer.warn(`${message}. This was not done: ${listed(app, [op])}.`, {
         label: "Take over and do it",
         act: async () => {
-          if (await app.people.takeOver()) await app.act(op);
+          if (await app.people.takeOver()) await instead(app, [op]);
         },
       });
       return;
@@ -64,9 +64,19 @@ export function offerAgain(app, text, ops) {
   const act = async () => {
     app.unsaved = [];
     app.announcer.hideBanner();
-    for (const op of ops) if (!(await app.act(op))) break;
+    await instead(app, ops);
   };
   app.announcer.warn(`${text} ${listed(app, ops)}.`, { label: "Do it now", act });
+}
+
+/**
+ * Do operations after a refusal, one after the other until one is refused; an answer is followed by the next question.
+ * @param {App} app
+ * @param {Operation[]} ops
+ */
+async function instead(app, ops) {
+  for (const op of ops) if (!(await app.act(op))) return;
+  await app.queue.goOn();
 }
 
 /** @type {(app: App, ops: Operation[]) => string} */
@@ -90,7 +100,7 @@ function showContradiction(app, message, ids, remedies) {
   const remedyButton = (remedy) =>
     button(remedy.label, () => {
       dialog.close();
-      if (remedy.op) app.act(remedy.op);
+      if (remedy.op) instead(app, [remedy.op]);
       else if (remedy.choose) chooseEntity(app, remedy.choose);
     });
   /** @param {Decision} decision */
@@ -127,6 +137,6 @@ function showContradiction(app, message, ids, remedies) {
 function chooseEntity(app, id) {
   const { start, end } = spanOf(id);
   /** @param {ChainId | null} chain */
-  const take = (chain) => chain !== null && app.act({ do: "new", start, end, chain });
+  const take = (chain) => chain !== null && instead(app, [{ do: "new", start, end, chain }]);
   askChain(app.store, `“${app.store.words(id, 40)}” belongs to`, take, { first: app.nearbyChains(id) });
 }

@@ -22,12 +22,40 @@ export const absentAnswer = ({ kind, mention, choices }) => ({
 });
 
 /**
+ * Return the answer that a mention is without others.
+ * @param {QuestionCard} card
+ * @returns {Operation}
+ */
+export const aloneAnswer = ({ mention }) => ({ do: "alone", mentions: [mention] });
+
+/**
+ * Return what yes means: the marked choices, the only choice, or what the result says.
+ * @param {QuestionCard} card
+ * @param {Set<string>} marked
+ * @returns {Operation}
+ */
+export function yesAnswer(card, marked) {
+  const { choices } = card;
+  if (marked.size) return severalAnswer(card, marked);
+  const chosen = choices.length === 1 ? choices[0] : choices.find((choice) => choice.now);
+  if (chosen) return chosen.answer;
+  return card.now === "alone" ? aloneAnswer(card) : absentAnswer(card);
+}
+
+/**
+ * Return what no means: none of the choices.
+ * @param {QuestionCard} card
+ */
+export const noAnswer = (card) =>
+  card.kind === "boundary" || !card.choices.length ? absentAnswer(card) : card.none;
+
+/**
  * Return the answer that a mention is of one entity with several choices, or that several boundaries are mentions.
  * @param {QuestionCard} card
  * @param {Set<string>} marked
  * @returns {Operation}
  */
-export function severalAnswer({ kind, mention, choices }, marked) {
+function severalAnswer({ kind, mention, choices }, marked) {
   const chosen = choices.filter(({ id }) => marked.has(id));
   const left = choices.filter(({ id }) => !marked.has(id));
   const anchors = chosen.map(({ anchor }) => anchor);

@@ -1,5 +1,5 @@
 /** The card of one question: the mention in its context, the choices, and all other answers. */
-import { absentAnswer, freshAnswer } from "./answers.js";
+import { absentAnswer, aloneAnswer, freshAnswer } from "./answers.js";
 import { chip, gist } from "../ui/chain_label.js";
 import { button, make } from "../ui/dom.js";
 import { snippet } from "../ui/snippet.js";
@@ -179,7 +179,6 @@ function confirmButton(card, marked, actions) {
  * @param {CardActions} actions
  */
 function otherAnswers(card, actions) {
-  const { mention } = card;
   const isBoundary = card.kind === "boundary";
   /** @type {(label: string, key: string, act: () => unknown, names?: string[], now?: boolean) => HTMLElement} */
   const other = (label, key, act, names = [], now = false) =>
@@ -195,13 +194,7 @@ function otherAnswers(card, actions) {
     : [
         other("Another entity …", KEYS.another, actions.another),
         other("A new entity", KEYS.fresh, () => actions.answer(freshAnswer(card))),
-        other(
-          "Alone",
-          KEYS.alone,
-          () => actions.answer({ do: "alone", mentions: [mention] }),
-          card.alone,
-          card.now === "alone",
-        ),
+        other("Alone", KEYS.alone, () => actions.answer(aloneAnswer(card)), card.alone, card.now === "alone"),
       ];
   items.push(
     other(

@@ -73,6 +73,19 @@ export function questionFilters(app, place, actions) {
 }
 
 /**
+ * Say why there is no card.
+ * @param {boolean} isRead whether the questions were read
+ * @param {QuestionPlace} place
+ */
+export function emptyText(isRead, place) {
+  if (!isRead) return make("p", { class: "empty" }, "Reading the questions …");
+  const text = place.isFiltered
+    ? "The filter lets no open question through."
+    : "No open question. What the annotators agree on is not asked; you can still decide about any mention in the text.";
+  return make("p", { class: "empty" }, text);
+}
+
+/**
  * Say what is still at stake, and offer to accept the rest.
  * @param {App} app
  * @param {Questions} read

@@ -7,17 +7,19 @@
  */
 import {
   absentAnswer,
+  aloneAnswer,
   freshAnswer,
+  noAnswer,
   pricesOf,
   sameQuestion,
-  severalAnswer,
   shownMentions,
+  yesAnswer,
 } from "./answers.js";
 import { QuestionPlace } from "./place.js";
 import { askChain } from "../ui/choose_chain.js";
-import { fill, make } from "../ui/dom.js";
+import { fill } from "../ui/dom.js";
 import { offer, questionCard } from "./card.js";
-import { questionFilters, questionList, stakesText } from "./list.js";
+import { emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Choice, MentionId, Operation, QuestionCard, QuestionRow, Questions } from "../state/types.js" */
 
@@ -31,15 +33,14 @@ export class QuestionQueue {
   #rows = [];
   /** @type {QuestionCard | null} */
   #card = null;
-  /**
-   * The same question as it is now, if that differs.
-   * @type {QuestionCard | null}
-   */
+  /** @type {QuestionCard | null} the same question as it is now, if that differs */
   #later = null;
   /** @type {Set<string>} */
   #marked = new Set();
   /** @type {Set<string>} */
   #answered = new Set();
+  /** @type {string | null} the question whose answer was refused; what is done about that answers it */
+  #refused = null;
   #busy = false;
   #listed = LIST_STEP;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -107,10 +108,7 @@ export class QuestionQueue {
     else app.say(step > 0 ? "That was the last question." : "That was the first question.");
   }
 
-  /**
-   * Answer with a choice by its number on the card.
-   * @param {number} number
-   */
+  /** @param {number} number that of the choice on the card to answer with */
   choose(number) {
     const choice = this.#answerable()?.choices[number - 1];
     if (choice) this.#answer(choice.answer);
@@ -129,21 +127,13 @@ export class QuestionQueue {
   /** Say yes: the marked choices, the only choice, or what the result says. */
   yes() {
     const card = this.#answerable();
-    if (!card) return;
-    const now = card.choices.find((choice) => choice.now);
-    if (this.#marked.size) this.#answer(severalAnswer(card, this.#marked));
-    else if (card.choices.length === 1) this.#answer(card.choices[0].answer);
-    else if (now) this.#answer(now.answer);
-    else if (card.now === "alone") this.#answer({ do: "alone", mentions: [card.mention] });
-    else this.#answer(absentAnswer(card));
+    if (card) this.#answer(yesAnswer(card, this.#marked));
   }
 
   /** Say no: none of these. */
   no() {
     const card = this.#answerable();
-    if (!card) return;
-    if (card.kind === "boundary" || !card.choices.length) this.#answer(absentAnswer(card));
-    else this.#answer(card.none);
+    if (card) this.#answer(noAnswer(card));
   }
 
   /** The mention of the card is of an entity that is not offered. */
@@ -155,7 +145,7 @@ export class QuestionQueue {
   /** The mention of the card is a mention without others. */
   alone() {
     const card = this.#answerable();
-    if (card && card.kind !== "boundary") this.#answer({ do: "alone", mentions: [card.mention] });
+    if (card && card.kind !== "boundary") this.#answer(aloneAnswer(card));
   }
 
   /** The mention of the card is none. */
@@ -215,14 +205,32 @@ export class QuestionQueue {
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (!(await this.app.act(op))) return;
-      const next = this.#after(card.id);
-      this.#answered.add(card.id);
-      this.#sort();
-      await this.#ask(next);
+      if (await this.app.act(op)) await this.#askNext(card.id);
+      else this.#refused = card.id;
     } finally {
       this.#busy = false;
       this.root.classList.remove("busy");
+    }
+  }
+
+  /** @param {string} id the question that was answered */
+  async #askNext(id) {
+    const next = this.#after(id);
+    this.#answered.add(id);
+    this.#sort();
+    await this.#ask(next);
+  }
+
+  /** Ask the next question if the one whose answer was refused is answered by what was done instead. */
+  async goOn() {
+    const id = this.#refused;
+    this.#refused = null;
+    if (id === null || id !== this.#card?.id || this.#busy) return;
+    try {
+      const now = await this.#question(id);
+      if (!now.open && id === this.#card?.id) await this.#askNext(id);
+    } catch {
+      /* a banner shows that the server does not answer; the card stays */
     }
   }
 
@@ -248,8 +256,7 @@ export class QuestionQueue {
     let card = null;
     let next = row;
     while (next && !card) {
-      /** @type {QuestionCard} */
-      const read = await this.app.api.read(`question/${encodeURIComponent(next.id)}`);
+      const read = await this.#question(next.id);
       if (request !== this.#request) return;
       if (read.open) card = read;
       else {
@@ -261,6 +268,7 @@ export class QuestionQueue {
     }
     this.#card = card;
     this.#later = null;
+    this.#refused = null;
     this.#marked.clear();
     this.place.change({ current: card?.id ?? null });
     this.render();
@@ -272,6 +280,9 @@ export class QuestionQueue {
     }
     this.#fillPrices(card);
   }
+
+  /** @type {(id: string, how?: string) => Promise<QuestionCard>} */
+  #question = (id, how = "") => this.app.api.read(`question/${encodeURIComponent(id)}${how}`);
 
   /** @param {QuestionCard} card shown from its top, and its mention in the text */
   #goTo({ mention }) {
@@ -288,8 +299,7 @@ export class QuestionQueue {
     const isComplete = [card.leave, ...card.choices].every(({ computed }) => computed);
     if (isComplete) return;
     try {
-      /** @type {QuestionCard} */
-      const priced = await this.app.api.read(`question/${encodeURIComponent(card.id)}?prices`);
+      const priced = await this.#question(card.id, "?prices");
       if (this.#card === card && sameQuestion(card, priced)) {
         this.#card = { ...card, ...pricesOf(card, priced) };
         this.render();
@@ -304,8 +314,7 @@ export class QuestionQueue {
    * @param {QuestionCard} card
    */
   async #lookAgain(card) {
-    /** @type {QuestionCard} */
-    const now = await this.app.api.read(`question/${encodeURIComponent(card.id)}`);
+    const now = await this.#question(card.id);
     if (this.#card?.id !== card.id) return;
     const before = this.#card;
     if (now.open && sameQuestion(before, now)) {
@@ -330,7 +339,11 @@ export class QuestionQueue {
 
   render() {
     const card = this.#card;
-    fill(this.root, card ? this.#cardElement(card) : this.#emptyText(), ...this.#below());
+    fill(
+      this.root,
+      card ? this.#cardElement(card) : emptyText(this.#read !== null, this.place),
+      ...this.#below(),
+    );
   }
 
   /** @param {QuestionCard} card */
@@ -357,14 +370,6 @@ export class QuestionQueue {
   /** How many questions the filter lets through, without those that were answered since they were counted. */
   get #found() {
     return Math.max((this.#read?.found ?? 0) - this.#answered.size, this.#rows.length);
-  }
-
-  #emptyText() {
-    if (!this.#read) return make("p", { class: "empty" }, "Reading the questions …");
-    const text = this.place.isFiltered
-      ? "The filter lets no open question through."
-      : "No open question. What the annotators agree on is not asked; you can still decide about any mention in the text.";
-    return make("p", { class: "empty" }, text);
   }
 
   #below() {

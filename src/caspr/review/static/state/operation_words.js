@@ -1,5 +1,5 @@
 /** Operations in words. */
-import { inChain } from "../ui/words.js";
+import { chainTitle, inChain } from "../ui/words.js";
 /** @import { MentionId, Operation } from "./types.js" */
 /** @import { Store } from "./store.js" */
 
@@ -58,9 +58,9 @@ export function describeOperation(store, op) {
 /** @param {Operation} op */
 function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
-  if (op.do === "name") return `entity ${op.chain} named${op.name ? ` ${op.name}` : ""}`;
-  if (op.do === "accept") return `chain ${op.chain} as it stands`;
-  if (op.do === "merge") return `chains ${op.chains.join(", ")} merged`;
+  if (op.do === "name") return `entity ${chainTitle(op.chain)} named${op.name ? ` ${op.name}` : ""}`;
+  if (op.do === "accept") return `chain ${chainTitle(op.chain)} as it stands`;
+  if (op.do === "merge") return `chains ${op.chains.map(chainTitle).join(", ")} merged`;
   if (op.do === "place" && (op.with.length || op.chain)) return LABELS.together;
   if (op.do === "place" && op.exists) return "a new entity";
   return LABELS[op.do];

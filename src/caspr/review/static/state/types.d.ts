@@ -257,6 +257,8 @@ export interface Vote {
   /** Where the annotator marked it: another boundary of the same mention, or the same. */
   boundary: MentionId;
   chain: ChainId;
+  /** What the annotator calls the entity; empty for nothing. */
+  name: string;
   with: MentionId[];
 }
 

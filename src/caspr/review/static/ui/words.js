@@ -61,12 +61,17 @@ export const lineLabel = (id) => `line ${lookup.line(Number(id.split("-")[0]))}`
  */
 export const counted = (count, thing) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
-/** @param {ChainId | null | undefined} chain */
-export function inChain(chain) {
-  if (chain == null) return "in no chain";
+/**
+ * Return what an entity is called where its number is shown: `3 (Sir William)`.
+ * @param {ChainId} chain
+ */
+export function chainTitle(chain) {
   const name = lookup.name(chain);
-  return name ? `in chain ${chain}, ${name}` : `in chain ${chain}`;
+  return name ? `${chain} (${name})` : chain;
 }
+
+/** @param {ChainId | null | undefined} chain */
+export const inChain = (chain) => (chain == null ? "in no chain" : `in chain ${chainTitle(chain)}`);
 
 /**
  * Say what deciding otherwise costs.

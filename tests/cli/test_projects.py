@@ -1,0 +1,83 @@
+"""`redo` and `report` on a whole project: golds, one report, and only review files that change rewritten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from caspr.formats import read
+from caspr.locks import FileLock
+from tests.cli.caller import Caller
+from tests.cli.test_redo import edit
+from tests.review.project.projects import NAMES, made
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return made(tmp_path)
+
+
+def review(project: Path, name: str) -> Path:
+    return project / "documents" / f"{name}.conll"
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def test_golds_in_a_folder_or_in_one_file(caspr: Caller, project: Path, tmp_path: Path) -> None:
+    before = written(project / "documents")
+    outcome = caspr("redo", project, "--gold", tmp_path / "golds", "--to", "jsonlines")
+    assert outcome.code == 0
+    assert outcome.err.endswith("0 review files rewritten, 3 as before\n")
+    assert written(project / "documents") == before
+    golds = sorted((tmp_path / "golds").iterdir())
+    assert [path.name for path in golds] == sorted(f"{name}.jsonlines" for name in NAMES)
+    caspr("redo", project, "--gold", tmp_path / "all.conll", "-q")
+    apart = {one.document.title: one.chains for path in golds for one in read(path)}
+    assert {one.document.title: one.chains for one in read(tmp_path / "all.conll")} == apart
+
+
+def test_only_what_changes_is_rewritten(caspr: Caller, project: Path, tmp_path: Path) -> None:
+    edit(review(project, "two"), {1: "=(7)", 3: "=(7)"})
+    before = written(project / "documents")
+    assert caspr("redo", project, "--strict", "--json", tmp_path / "summary.json").code == 0
+    after = written(project / "documents")
+    assert after.pop("two.conll.1.bak") == before["two.conll"]
+    assert {name for name in before if before[name] != after[name]} == {"two.conll"}
+    documents = json.loads((tmp_path / "summary.json").read_text())["documents"]
+    assert sorted(one["name"] for one in documents) == sorted(NAMES)
+
+
+def test_nothing_is_written_if_a_document_cannot_be(caspr: Caller, project: Path, tmp_path: Path) -> None:
+    edit(review(project, "two"), {1: "=(7)", 3: "=(7)"})
+    with FileLock(review(project, "two")):
+        assert "two.conll" in caspr.fails("redo", project, "--gold", tmp_path / "golds", "-q")
+    assert not (tmp_path / "golds").exists()
+    edit(review(project, "one"), {1: "=(7"})
+    assert "one.conll" in caspr.fails("redo", project, "--gold", tmp_path / "golds", "-q")
+    assert not (tmp_path / "golds").exists()
+    review(project, "one").unlink()
+    assert "expected the review file of 'one'" in caspr.fails("redo", project, "-q")
+    assert "redone in place" in caspr.fails("redo", project, "-o", tmp_path / "x.conll")
+    assert "without caspr-project.json" in caspr.fails("redo", tmp_path)
+
+
+def test_one_report_on_all_documents(caspr: Caller, project: Path, tmp_path: Path) -> None:
+    edit(review(project, "two"), {1: "=(7)", 3: "=(7)"})
+    outcome = caspr("report", project, "-o", tmp_path / "report.json", "--feedback", tmp_path / "pages", "-q")
+    assert outcome.code == 0
+    documents = json.loads((tmp_path / "report.json").read_text())["documents"]
+    assert sorted(one["name"] for one in documents) == sorted(NAMES)
+    [two] = [one for one in documents if one["name"] == "two"]
+    assert "7" in [chain["id"] for chain in two["chain_list"]], "decisions count"
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "ann.html",
+        "bob.html",
+        "eve.html",
+    ]
+
+
+def test_other_commands_say_how(caspr: Caller, project: Path, tmp_path: Path) -> None:
+    for words in (("convert", project, tmp_path / "x.jsonlines"), ("agreement", project)):
+        assert "`caspr redo FILE --gold OUT` writes its gold standard" in caspr.fails(*words)
