@@ -8,15 +8,18 @@ where no home loses its last partner by it.
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
+from caspr.engines.native.partition.cuts import Floats
 from caspr.engines.native.partition.heuristics import Placement
 from caspr.engines.native.partition.partners.demand import Demand, Demanding, Demands
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.relaxation import PartnerPoint
-from caspr.engines.native.partition.problem import Ints, Labels, Problem, renumber
+from caspr.engines.native.partition.problem import Ints, Labels, Problem, joined, renumber
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 
-KICKS = 5
+KICKS = 2
 """How often a clustering is shaken."""
+AGREED = 0.3
+"""A point agrees with a clustering on a pair if it is no farther than this from it."""
 FAR = -(1 << 61)
 """Less than any change of value."""
 
@@ -37,6 +40,18 @@ def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: i
     problem, _ = whole.problem.contract(glued)
     labels = heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
     return improve(whole, labels, watch, kicks=kicks)
+
+
+def between(whole: Demanding, labels: Labels, x: Floats) -> tuple[Demanding, Labels, int] | None:
+    """Decide the pairs in which a clustering and a point agree; return what is left, if anything is.
+
+    That is a contracted problem, the node of every node there, and the constant gained inside. The clustering
+    is one of its own, and so are many that the point is near to; only few pairs are undecided.
+    """
+    same = labels[:, None] == labels[None, :]
+    groups = joined(whole.size, *np.nonzero(same & (x > 1 - AGREED)))
+    small, constant = whole.separate(~same & (x < AGREED)).contract(groups)
+    return (small, groups, constant) if small.size > 1 else None
 
 
 def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:
