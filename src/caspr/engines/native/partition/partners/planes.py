@@ -6,7 +6,8 @@ Claim: at every moment, no clustering that meets the demands gains more than max
 relaxation bounds them all (`relaxation`). Fixing by reduced gains excludes only clusterings that gain no
 more than z; that holds for pairs, and for partners that are not the first one of a demand in any clustering
 that gains more, which the demand may then forget (`demand`). A pair is decided both ways, so the larger of
-both bounds holds.
+both bounds holds. A smaller problem begins with the bound of the larger one: its clusterings are among those
+that this bound is about.
 
 No reduction of `reductions` is applied while there are demands: they move nodes to other clusters, which a
 partner that is needed may not do. Fixing takes their place, and once no demand is left, they apply again.

@@ -3,6 +3,10 @@
 To meet all demands, each home is *glued* to one partner, and what is glued is contracted: so the heuristics
 for ordinary problems apply, and no step of theirs leaves a demand unmet. Then nodes move on their own again,
 where no home loses its last partner by it.
+
+A clustering and the point of a relaxation mostly agree. Searching only what lies *between* them, with all
+pairs decided in which they do, is a small problem that holds the clustering and what the point suggests
+(relaxation induced neighbourhood search; Danna, Rothberg and Le Pape 2005).
 """
 
 import numpy as np
@@ -24,7 +28,7 @@ FAR = -(1 << 61)
 """Less than any change of value."""
 
 
-def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: int = 0) -> Labels | None:
+def round_point(whole: Demanding, point: PartnerPoint, watch: Watch) -> Labels | None:
     """Glue every home to the partner that the point prefers, and cluster what is left as it says."""
     wanted = [
         [demand.partners[place] for place in np.argsort(-first, kind="stable").tolist()]
@@ -39,7 +43,7 @@ def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: i
     small, _ = Problem(pull, whole.problem.forbidden).contract(glued)
     problem, _ = whole.problem.contract(glued)
     labels = heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
-    return improve(whole, labels, watch, kicks=kicks)
+    return improve(whole, labels, watch, kicks=0)
 
 
 def between(whole: Demanding, labels: Labels, x: Floats) -> tuple[Demanding, Labels, int] | None:
