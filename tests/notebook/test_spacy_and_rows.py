@@ -112,6 +112,7 @@ class TestSpacy:
 
     def test_in(self) -> None:
         annotation = caspr.from_spacy(self.doc(), "model", name="song")
+        assert annotation.document.name == "song"
         assert "\n" not in "".join(annotation.document.tokens)
         text = annotation.document.text
         found = [[text(span) for span in chain.mentions] for chain in annotation.all_chains]

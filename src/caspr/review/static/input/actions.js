@@ -52,7 +52,7 @@ export class Actions {
     const mentions = this.#targets();
     if (!mentions) return;
     const [chain, ...more] = this.#chainsOf(mentions);
-    if (chain === undefined || more.length) this.app.say("Go to a mention of the entity that you want to name.");
+    if (chain === undefined || more.length) this.app.say("Go to a mention of the entity to name.");
     else askName(this.app, chain);
   }
 
