@@ -130,25 +130,19 @@ def test_a_command_may_be_repeated_when_its_inputs_have_changed(
     assert any(path.read_bytes() != first[path] for path in written)
 
 
-@pytest.mark.parametrize("words", [words for words in ORDINARY if words[0] in ("report", "agreement")])
-def test_reports_and_tables_replace_nothing_else(caspr: Caller, folder: Path, words: tuple[str, ...]) -> None:
-    place = folder / words[-1].removeprefix("--json=")
-    if place.name == "pages":
-        place.mkdir()
-        place /= "anna.html"
-    held = {".html": "<!doctype html>\n<title>mine</title>\n", ".json": '{"mine": 1}'}.get(
-        place.suffix, NOTES
-    )
-    place.write_text(held)
-    assert f"{place.name}: found a file that is not known as one that CaspR wrote" in caspr(*words).err
-    assert place.read_text() == held
-
-
-def test_figures_in_pixels_replace_no_picture(caspr: Caller, folder: Path) -> None:
-    pytest.importorskip("matplotlib")
-    picture = folder / "a.png"
-    words = ("agreement", "song", "--plot", picture)
-    for singletons in ("yes", "no"):
-        assert caspr(*words, "--singletons", singletons).code == 0
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n a photograph")
-    assert "not known as" in caspr(*words).err
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "song", "-o", "anna.txt"),
+        ("agreement", "song", "--csv", "anna.txt"),
+        ("adjudicate", "song", "--certificate", "anna.txt"),
+    ],
+)
+def test_reports_and_tables_replace_no_annotations(
+    caspr: Caller, folder: Path, words: tuple[str, ...]
+) -> None:
+    anna = folder / "anna.txt"
+    held = (folder / "song" / "anna.conll").read_bytes()
+    anna.write_bytes(held)
+    assert "anna.txt: found a file that is not known as one that CaspR wrote" in caspr(*words).err
+    assert anna.read_bytes() == held

@@ -1,18 +1,17 @@
-"""Which files an output may replace: those that CaspR wrote, unless they hold decisions.
+"""Which files an output may replace: no decisions, and no annotations that CaspR did not write.
 
-A command may be repeated, so that its outputs of an earlier call are replaced. Anything else that is there
-is somebody's work, and is refused:
+A command may be repeated, so that its outputs of an earlier call are replaced. What may be somebody's work is
+refused:
 
     a review file       is replaced if it holds no decisions and no notes, or if the new one holds them, too;
     a gold standard     is replaced, and only such a file or a review file becomes one;
     other annotations   become a file that was converted, if they are in the format that is written;
     a companion         such as brat's text is replaced with the file it belongs to, if that was there;
-    reports, tables     are replaced if they are of the same kind: by a mark, by keys, by a line they share.
+    reports, tables     replace anything but review files with decisions, and annotations.
 
 An empty file, and one that holds already what is to be written, are never refused.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -31,16 +30,6 @@ _GOLD = re.compile(rb"caspr[ _=-]?gold", re.IGNORECASE)
 _REVIEW = re.compile(rb"^(?:\xef\xbb\xbf)?" + re.escape(HEADER.encode()), re.MULTILINE)
 _NOTE = "note"
 """What a note is called among decisions."""
-_PAGE = b'<meta name="generator" content="CaspR">'
-"""The mark of pages."""
-_FIGURE = b"CaspR"
-"""The mark of figures in pixels, and of PDF files."""
-_COMPARED = 12
-"""In how many lines two files of one kind share one."""
-_LETTERS = 15
-"""How many letters such a line has at least."""
-_LENGTH = 60
-"""How much of such a line is compared: numbers and lists come later."""
 _REMEDY = "choose another name, or move or delete that file first"
 
 
@@ -81,7 +70,7 @@ def refuse_replacing(files: Mapping[Path, str | bytes], content: Content) -> Non
         if _REVIEW.search(old):
             _refuse_losing(path, old, new[path])
         elif content is Content.OTHER:
-            if not _same_kind(old, new[path]):
+            if by_content(path, old) and not by_content(path, new[path]) and not _is_gold(path, old):
                 _refuse(path)
         elif path not in mains and len(new) > 1:
             if not _has_owner(path, mains):
@@ -158,34 +147,3 @@ def _has_owner(path: Path, mains: Sequence[Path]) -> bool:
 
 def _names(paths: Sequence[Path]) -> str:
     return ", ".join(str(path) for path in paths[:3])
-
-
-def _same_kind(old: bytes, new: bytes) -> bool:
-    """Return whether a file is a report, table, figure or proof like the new one."""
-    if new.lstrip().lower().startswith(b"<!doctype html"):
-        return _PAGE in old
-    keys = _keys(new)
-    if keys is not None:
-        there = _keys(old)
-        return bool(there) and (there <= keys or keys <= there)
-    if new.startswith((b"\x89PNG", b"%PDF")):
-        return _FIGURE in old and old[:4] == new[:4]
-    return bool(_lines(old) & _lines(new))
-
-
-def _keys(data: bytes) -> frozenset[str] | None:
-    """Return the keys of an object in JSON."""
-    if not data.lstrip().startswith(b"{"):
-        return None
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return frozenset(found) if isinstance(found, dict) else None
-
-
-def _lines(data: bytes) -> set[str]:
-    """Return the first lines of a text as far as they are the same in all of its kind."""
-    first = data[: 1 << 16].decode("utf-8", "replace").splitlines()[:_COMPARED]
-    plain = (re.sub(r"[\d,.]+", "#", line)[:_LENGTH] for line in first)
-    return {line for line in plain if sum(map(str.isalpha, line)) >= _LETTERS}

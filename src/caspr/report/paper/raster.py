@@ -1,6 +1,6 @@
 """Drawings as PNG and PDF, by matplotlib, which is an optional package.
 
-The files hold no date and no version, so that the same drawing has the same bytes.
+The files hold no date and no name of a program, so that the same drawing has the same bytes.
 """
 
 import io
@@ -17,11 +17,10 @@ SUFFIXES = (".svg", ".png", ".pdf")
 """The files that figures can be written to, by their endings."""
 PIXELS = 96
 """How many pixels of a drawing are an inch."""
-_METADATA: dict[str, dict[str, str | None]] = {
-    "pdf": {"Creator": "CaspR", "Producer": None, "CreationDate": None},
-    "png": {"Software": "CaspR"},
+_NOTHING: dict[str, dict[str, None]] = {
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
 }
-"""What a file says about itself; by the name of the program it is known when it is to be replaced."""
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
@@ -64,7 +63,7 @@ def _drawn(drawing: Drawing, kind: str) -> bytes:
         for shape in drawing.shapes:
             _put(axes, shape)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=2 * PIXELS, metadata=_METADATA[kind])
+        figure.savefig(buffer, format=kind, dpi=2 * PIXELS, metadata=_NOTHING[kind])
     return buffer.getvalue()
 
 
