@@ -214,7 +214,12 @@ def test_everything_is_written_where_it_should_be(
     names = {"-o": "gold.conll", "--json": "s.json", "--certificate": "c.json", "--report": "r.html"}
     words = [word for option, name in names.items() for word in (option, tmp_path / name)]
     words += ["--feedback", tmp_path / "pages"]
-    assert caspr("adjudicate", *inputs["adjudicate"], *words).code == 0
+    outcome = caspr("adjudicate", *inputs["adjudicate"], *words)
+    assert outcome.code == 0
+    (said,) = [line for line in outcome.err.splitlines() if line.startswith("wrote ")]
+    files = ["gold.conll", "c.json", "r.html", "pages (3 files)", "s.json"]
+    assert said == f"wrote {', '.join(str(tmp_path / name) for name in files)}"
+    assert "wrote" not in caspr("adjudicate", *inputs["adjudicate"], *words, "-q").err
     assert all((tmp_path / name).stat().st_size for name in names.values())
     assert len(list((tmp_path / "pages").iterdir())) == 3
 

@@ -12,7 +12,7 @@ import click
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_findings, refuse_warnings
+from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
@@ -100,6 +100,7 @@ def command(
     if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
         for line in found.lines(each if per_document else []):
             click.echo(line)
+    print_lines(outputs.written(contents))
 
 
 @dataclass(frozen=True)

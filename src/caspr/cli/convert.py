@@ -83,7 +83,7 @@ def command(
     if strict:
         refuse_warnings(findings)
     outputs.write({"OUT": files})
-    print_lines([] if quiet else [_counts(annotations, format)])
+    print_lines([] if quiet else [_counts(annotations, format), *outputs.written({"OUT": files})])
 
 
 def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> list[Annotation]:

@@ -69,6 +69,7 @@ def command(
     if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
         for line in _lines(scores, paper.style, bounds, per_document):
             click.echo(line)
+    print_lines(outputs.written(contents))
 
 
 def _sides(key: list[Annotation], response: list[Annotation]) -> tuple[list[Annotation], list[Annotation]]:

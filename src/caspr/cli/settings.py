@@ -10,7 +10,7 @@ import click
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_findings
+from caspr.cli.delivery.messages import print_findings, print_lines
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import (
     FILES,
@@ -94,6 +94,7 @@ def command(
     if json_path != STANDARD_OUTPUT:
         for line in settings_lines(comparison):
             click.echo(line)
+        print_lines(outputs.written({} if json_path is None else {"--json": {json_path: ""}}))
 
 
 @click.command("adjudicate", add_help_option=False)

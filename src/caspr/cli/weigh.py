@@ -10,8 +10,8 @@ import click
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_findings, refuse_warnings
-from caspr.cli.delivery.outputs import Outputs, requested
+from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
+from caspr.cli.delivery.outputs import Files, Outputs, requested
 from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import Reliability, learn_reliability
@@ -74,12 +74,15 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **given:
         print_findings(found)
     if given["strict"]:
         refuse_warnings(found, printed=not quiet)
+    contents: dict[str, Files] = {}
     if output is not None:
-        outputs.write({"-o": {output: write_weights(learned.weights)}})
+        contents["-o"] = {output: write_weights(learned.weights)}
+        outputs.write(contents)
     if not quiet and output != STANDARD_OUTPUT:
         agreement = {} if given["no_result"] else _agreement(documents, settings, learned)
         for line in reliability_lines(learned, agreement):
             click.echo(line)
+        print_lines(outputs.written(contents))
 
 
 def _settings(given: dict[str, Any]) -> Settings:

@@ -32,10 +32,13 @@ from caspr.errors import InputError, OutputError
 from caspr.files import back_up, identity, is_stream, refuse_overwriting, refuse_unwritable, write_all
 from caspr.formats.registry import STANDARD_OUTPUT, made_below
 from caspr.locks import FileLock
+from caspr.text.findings import times
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
 
+_NAMED = 2
+"""How many files of a folder are named."""
 _STANDARD_OUTPUTS = (str(STANDARD_OUTPUT), "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """The names of standard output."""
 
@@ -129,6 +132,23 @@ class Outputs:
         if printed is not None:
             _print(printed)
         return kept
+
+    def written(self, contents: Mapping[str, Files]) -> list[str]:
+        """Return the line that says which files were written, if any were; a folder stands for its files."""
+        names: list[str] = []
+        places = {output.option: output.path for output in self.outputs}
+        for option, files in contents.items():
+            kept = [
+                path
+                for path in files
+                if path not in (STANDARD_OUTPUT, self.rewritten) and not is_stream(path)
+            ]
+            place = places.get(option)
+            if len(kept) > _NAMED and place is not None and place.is_dir():
+                names.append(f"{place} ({times(len(kept), 'file')})")
+            else:
+                names += map(str, kept)
+        return [f"wrote {', '.join(names)}"] if names else []
 
     def _write_files(self, files: Files, contents: Mapping[str, Files]) -> Path | None:
         """Write all files or none, and return the backup of the one that is rewritten."""

@@ -88,10 +88,12 @@ def deliver(
         summaries["--json"] = {reporting.json_path: json_text(summary(results, findings))}
     all_findings = (*findings, *(finding for result in results for finding in result.findings))
     refused = reporting.strict and bool(warnings_of(all_findings))
-    kept = outputs.write(summaries if refused else {**contents, **summaries})
+    written = summaries if refused else {**contents, **summaries}
+    kept = outputs.write(written)
     if not reporting.quiet:
         print_lines(summary_lines(results))
         print_findings(findings)
+        print_lines(outputs.written(written))
         print_lines([f"rewrote {outputs.rewritten}; its old version is kept as {kept}"] if kept else [])
     if refused:
         refuse_warnings(all_findings)
