@@ -138,7 +138,7 @@ def test_bad_calls(caspr: Caller, tmp_path: Path) -> None:
     [path] = converted(caspr, SONG[:1], tmp_path, "brat")
     assert "would be overwritten" in caspr.fails("convert", path, path)
     assert "no file name" in caspr.fails("convert", "-q", SONG[0], "-", "--to", "brat")
-    assert "only be made of one" in caspr.fails("convert", "-q", SONG[0], tmp_path / "x.zip")
+    assert "only be made from such an archive" in caspr.fails("convert", "-q", SONG[0], tmp_path / "x.zip")
     outcome = caspr("convert", SONG[0], tmp_path / "missing" / "x.conll")
     assert outcome.code == 2
     assert "there is no folder" in outcome.err

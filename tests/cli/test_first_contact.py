@@ -10,7 +10,7 @@ import pytest
 
 import caspr as library
 from caspr.formats import read
-from caspr.formats.registry import detect, recognise
+from caspr.formats.registry import FORMATS, WRITTEN, detect, recognise
 from tests.cli.caller import EXAMPLES, SONG, Caller
 from tests.cli.test_adjudicate import make
 from tests.corpus.corpora import write_corpus
@@ -219,3 +219,62 @@ def test_words_without_annotations_are_named(caspr: Caller, tmp_path: Path) -> N
     words = tmp_path / "words.txt"
     words.write_text("JONAS\nEmil writes and he\nsleeps\n")
     assert "words.txt:1: found a text without annotations" in caspr.fails("check", words, SONG[0])
+
+
+def test_a_forgotten_option_is_named(caspr: Caller, song: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conll"
+    assert "gold.conll: cannot read: No such file or directory; to write the gold standard there, put -o" in (
+        caspr.fails("adjudicate", song, gold)
+    )
+    assert caspr("adjudicate", song, "-o", gold, "-q").code == 0
+    assert "beside a folder of annotators; to write the gold standard there, put -o before it" in caspr.fails(
+        "adjudicate", song, gold
+    )
+
+
+def test_annotations_are_not_written_under_the_name_of_a_word_document(
+    caspr: Caller, song: Path, tmp_path: Path
+) -> None:
+    for name in ("gold.docx", "gold.PDF"):
+        assert "the name of a file of another program" in caspr.fails(
+            "adjudicate", song, "-o", tmp_path / name
+        )
+        assert not (tmp_path / name).exists()
+
+
+def test_files_in_the_wrong_place_are_named(caspr: Caller, song: Path, tmp_path: Path) -> None:
+    gold, proof = tmp_path / "gold.conll", tmp_path / "proof.json"
+    assert caspr("adjudicate", song, "-o", gold, "--certificate", proof, "-q").code == 0
+    assert f"the proof comes first, caspr verify {proof} {gold}" in caspr.fails("verify", gold, proof)
+    assert "found the gold standard of an adjudication that is not in review layout" in caspr.fails(
+        "redo", gold
+    )
+
+
+def test_check_names_every_file_that_cannot_be_read(caspr: Caller, song: Path) -> None:
+    files = sorted(song.iterdir())
+    for path in files[:2]:
+        path.write_text(path.read_text().replace("(1)", "(1", 1))
+    for given in ([song], files):
+        outcome = caspr("check", *given)
+        assert outcome.code == 2
+        lines = outcome.err.splitlines()
+        assert [line.split(":")[2].strip() for line in lines] == [str(path) for path in files[:2]]
+
+
+def test_one_hyphen_in_place_of_two(caspr: Caller, song: Path) -> None:
+    assert "two hyphens, --layout." in caspr("adjudicate", song, "-layout", "review").err
+
+
+def test_words_of_options_may_have_capital_letters(caspr: Caller, song: Path, tmp_path: Path) -> None:
+    review, gold = tmp_path / "review", tmp_path / "gold.ann"
+    assert caspr("adjudicate", song, "--layout", "Review", "-o", review, "-q").code == 0
+    assert review.read_text().startswith("# caspr review:")
+    assert caspr("adjudicate", song, "--to", "Brat", "-o", gold, "-q").code == 0
+    assert gold.exists()
+
+
+def test_only_formats_that_are_written_are_offered(caspr: Caller, song: Path) -> None:
+    assert set(WRITTEN) == {name for name, format in FORMATS.items() if not format.read_only}
+    for command in ("adjudicate", "convert", "redo"):
+        assert "potato" not in caspr(command, "--help").out.split("--format")[0]

@@ -118,6 +118,12 @@ def main() -> None:
 
 def _with_nearest_option(error: click.ClickException) -> click.ClickException:
     """Return an error about an unknown option with the one that was probably meant, and no others."""
+    if isinstance(error, click.NoSuchOption) and len(error.option_name) == 2:
+        words = (word for word in sys.argv[1:] if word.startswith(error.option_name))
+        long = next((word for word in words if len(word) > 3 and not word.startswith("--")), None)
+        if long is not None:
+            message = f"No such option '{long}': an option of several letters has two hyphens, -{long}."
+            return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)
     if not isinstance(error, click.NoSuchOption) or not error.possibilities:
         return error
     nearest = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)

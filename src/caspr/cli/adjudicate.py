@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given, refuse_inside
+from caspr.cli.delivery.inputs import read_given, refuse_forgotten_option, refuse_inside
 from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs
 from caspr.cli.delivery.replacing import Content
 from caspr.cli.delivery.results import Reporting, deliver
@@ -23,9 +23,10 @@ from caspr.cli.terminal.options import (
 )
 from caspr.errors import InputError
 from caspr.formats import review_file
+from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import (
-    FORMATS,
     STANDARD_OUTPUT,
+    WRITTEN,
     losses,
     output_format,
     rehearse,
@@ -45,14 +46,14 @@ from caspr.text.document import Annotation
 )
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review"]),
+    type=click.Choice(["gold", "review"], case_sensitive=False),
     default="gold",
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
 @click.option(
     "--to",
     "target",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(WRITTEN, case_sensitive=False),
     help="The format to write. Default: what the output is called, else that of the first annotator's file.",
 )
 @format_options
@@ -65,6 +66,9 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     alone holds the work of all annotators: a file or folder for each, or a folder for each document.
     """
     reporting = Reporting.of(given)
+    refuse_forgotten_option(files, output)
+    if layout == "gold" and target is None:
+        refuse_foreign_name(output)
     documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
     settings, odd = changed(Settings(), given, reported=reporting.report is not None).for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]

@@ -34,13 +34,13 @@ from caspr.text.document import Annotation
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
 @click.option(
     "--own-set",
-    type=click.Choice(["with", "without"]),
+    type=click.Choice(["with", "without"], case_sensitive=False),
     default="with",
     help="Whether a mention is in its own coreference set. Default: with.",
 )
 @click.option(
     "--unmarked",
-    type=click.Choice([choice.value for choice in Unmarked]),
+    type=click.Choice([choice.value for choice in Unmarked], case_sensitive=False),
     default=Unmarked.SINGLETON.value,
     help="What a mention is for an annotator who did not mark it: a chain of one, no value, or the empty "
     "set. Default: singleton.",
@@ -49,7 +49,7 @@ from caspr.text.document import Annotation
     "--matrix",
     "matrices",
     multiple=True,
-    type=click.Choice([*KINDS, "all"]),
+    type=click.Choice([*KINDS, "all"], case_sensitive=False),
     help="Which numbers to show for each pair of annotators; may be repeated. Default: conll.",
 )
 @click.option(

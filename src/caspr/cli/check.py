@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document, made_concrete, prepare
-from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.inputs import files_of, read_given
 from caspr.cli.delivery.messages import refuse_warnings, warnings_of
 from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
+from caspr.errors import CasprError, InputError
+from caspr.formats.sources import read_one
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
@@ -32,7 +34,11 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -
 
     FILES may also be one folder that holds the work of all annotators.
     """
-    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
+    try:
+        read = read_given(files, reading(given))[0]
+    except CasprError as error:
+        raise _every_error(files, reading(given), error) from error
+    documents, findings = by_document(read, allow_gold=given["allow_gold"])
     found = condensed(findings)
     for annotations in documents:
         annotations, odd = prepare(annotations)
@@ -48,6 +54,17 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -
     click.echo(f"{times(len(documents), 'document')}, {times(len(warnings_of(found)), 'warning')}")
     if strict:
         refuse_warnings(found, printed=True)
+
+
+def _every_error(files: Sequence[Path], given: dict[str, Any], error: CasprError) -> CasprError:
+    """Return what is wrong with each file that cannot be read, a line each, or the error that is known."""
+    found = []
+    for path in files_of(files):
+        try:
+            read_one(path, **given)
+        except CasprError as one:
+            found.append(str(one))
+    return InputError("\ncaspr: error: ".join(found)) if len(found) > 1 else error
 
 
 def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> Iterator[str]:

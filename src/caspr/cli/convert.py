@@ -16,6 +16,7 @@ from caspr.formats import read_all
 from caspr.formats.chain_ids import plain_ids
 from caspr.formats.registry import (
     FORMATS,
+    WRITTEN,
     by_suffix,
     losses,
     output_format,
@@ -33,7 +34,7 @@ from caspr.text.findings import times
 @click.option(
     "--to",
     "target",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(WRITTEN, case_sensitive=False),
     help="The format to write. Default: what OUT is called.",
 )
 @click.option("--annotator", metavar="NAME", help="Whose annotations, where IN has several annotators.")
@@ -68,8 +69,9 @@ def command(
     if template is not None:
         annotations = fill(annotations, template, target)
     if target is None and template is None and by_suffix(output) is None:
+        known = [FORMATS[name] for name in WRITTEN]
         endings = ", ".join(
-            f"{one.suffixes[0]} ({one.name})" for one in FORMATS.values() if not one.read_only
+            f"{' or '.join(one.suffixes[: 2 if one.forms else 1])} ({one.name})" for one in known
         )
         raise InputError(
             f"{output}: found a name of no known format, expected --to FORMAT or one of the endings {endings}"

@@ -60,14 +60,14 @@ def _for_a_corpus(function: Function) -> Function:
 @click.option("-o", "--output", type=FILES, required=True, metavar="OUT", help="The folder to write to.")
 @click.option(
     "--by",
-    type=click.Choice(LAYOUTS),
+    type=click.Choice(LAYOUTS, case_sensitive=False),
     help="What is in FOLDER: a folder for each document, one for each annotator, or a file of many documents "
     "for each annotator. Default: found by looking.",
 )
 @click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review", "project"]),
+    type=click.Choice(["gold", "review", "project"], case_sensitive=False),
     default="gold",
     help="Only the results; all annotators and the result side by side, to edit and redo; or the same as a "
     "project for `caspr review OUT`. Default: gold.",
@@ -75,7 +75,7 @@ def _for_a_corpus(function: Function) -> Function:
 @click.option(
     "--to",
     "target",
-    type=click.Choice([name for name, format in FORMATS.items() if format.writes_any]),
+    type=click.Choice([name for name, format in FORMATS.items() if format.writes_any], case_sensitive=False),
     help="The format to write. Default: that of each document's first annotator.",
 )
 @format_options

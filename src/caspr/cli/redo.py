@@ -27,7 +27,8 @@ from caspr.cli.terminal.options import FILES, adjudication_options, as_in_the_fi
 from caspr.errors import InputError
 from caspr.files import decode, read_bytes
 from caspr.formats import review_file
-from caspr.formats.registry import FORMATS, losses, output_format, render
+from caspr.formats.foreign import refuse_foreign_name
+from caspr.formats.registry import WRITTEN, losses, output_format, render
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.text.document import Annotation
@@ -44,7 +45,7 @@ from caspr.text.findings import Finding, times
 @click.option(
     "--to",
     "target",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(WRITTEN, case_sensitive=False),
     help="The format of --gold. Default: what it is called.",
 )
 @click.option(
@@ -70,6 +71,8 @@ def command(
     changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...; of
     a project, only files whose result changes are.
     """
+    if gold is not None and target is None:
+        refuse_foreign_name(gold)
     if is_project(file):
         if output is not None:
             raise InputError(

@@ -36,7 +36,7 @@ from caspr.text.findings import Finding
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(list(REPORT_FORMATS)),
+    type=click.Choice(list(REPORT_FORMATS), case_sensitive=False),
     help="The format of the report. Default: as the ending of the output says; text without one.",
 )
 @click.option(

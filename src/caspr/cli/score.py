@@ -28,7 +28,7 @@ from caspr.text.document import Annotation
 @click.argument("response", type=FILES, metavar="RESPONSE")
 @click.option(
     "--match",
-    type=click.Choice(["exact", "overlap"]),
+    type=click.Choice(["exact", "overlap"], case_sensitive=False),
     default="exact",
     help="Whether mentions must be equal, or may only overlap, which no other scorer does. Default: exact.",
 )

@@ -9,7 +9,8 @@ from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import is_one_folder, read_given
 from caspr.cli.delivery.messages import print_findings
 from caspr.cli.terminal.options import FILES
-from caspr.files import read_text
+from caspr.errors import InputError
+from caspr.files import read_bytes, read_text
 from caspr.formats import review_file
 from caspr.formats.containers.json import parse_value
 from caspr.proof.verify.documents import Verified, one_line, verify_documents
@@ -36,6 +37,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     Decisions must be those of the review file. Annotators' files have none: if the certificate names
     decisions, it is verified only under these, and the first of them are printed.
     """
+    _refuse_swapped(certificate, files)
     data = parse_value(read_text(certificate), str(certificate), "a file that --certificate wrote")
     reviewed = len(files) == 1 and not is_one_folder(files)
     results = []
@@ -46,6 +48,22 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     conditional = 0 if reviewed else sum(bool(result.decisions) for result in results)
     only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
     click.echo(f"{len(results)} of {len(data['documents'])} certificates verified{only}")
+
+
+def _refuse_swapped(certificate: Path, files: Sequence[Path]) -> None:
+    """Refuse a review file, or annotations, in the place of the certificate, which comes first."""
+    proof = next((path for path in files if path.is_file() and _is_object(path)), None)
+    if proof is not None and certificate.exists() and not _is_object(certificate):
+        rest = " ".join(str(path) for path in (certificate, *files) if path != proof)
+        raise InputError(
+            f"{certificate}: found no proof, expected a file that --certificate wrote: the proof comes "
+            f"first, caspr verify {proof} {rest}"
+        )
+
+
+def _is_object(path: Path) -> bool:
+    """Return whether a file begins like an object in JSON, as proofs do."""
+    return path.is_file() and read_bytes(path, 64).lstrip().startswith(b"{")
 
 
 def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Decisions | None]]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from caspr.errors import FormatError
+from caspr.errors import FormatError, InputError
 from caspr.formats.nearest import Signs, near, nearest, rows
 
 _EXPORT = "annotations in a format of docs/formats.md: export them from the tool they were made in"
@@ -42,7 +42,18 @@ _PARTS: Mapping[bytes, tuple[str, str]] = {
     b"mimetypeapplication/vnd.oasis.opendocument": ("an OpenDocument file", _EXPORT),
 }
 """What the archives of office programs have in them."""
+_OFFICE = (".doc", ".docx", ".odt", ".rtf", ".pdf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx")
+"""How names of files end that hold no annotations."""
 _SEPARATORS = {";": "semicolons", ",": "commas"}
+
+
+def refuse_foreign_name(output: Path) -> None:
+    """Refuse to write annotations under a name that another program would open, such as `gold.docx`."""
+    if output.suffix.lower() in _OFFICE:
+        raise InputError(
+            f"{output}: found the name of a file of another program, expected a format of docs/formats.md: "
+            "end the name in .conll, .conllu or another of these, or choose one with --to"
+        )
 
 
 def refuse_foreign(path: Path, head: bytes, signs: Signs) -> None:

@@ -73,6 +73,9 @@ FORMATS: Mapping[str, Format] = _Packages(
     "sacr",
 )
 """All formats by name, in the order in which they are tried."""
+_READ_ONLY = frozenset({"potato"})
+WRITTEN = tuple(name for name in FORMATS if name not in _READ_ONLY)
+"""The names of the formats that are written, too; no package is imported to know them."""
 
 
 def choose(name: str) -> Format:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from caspr.errors import InputError
+from caspr.errors import CasprError, InputError
 from caspr.formats import read_all
 from caspr.formats.naming import is_backup, is_of_a_desktop
-from caspr.formats.registry import STANDARD_OUTPUT, folder_format, is_named_after_file, recognise
+from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, folder_format, is_named_after_file, recognise
 from caspr.formats.sources import read_one, unread_findings, with_findings
+from caspr.similar_names import similar_file
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times
 
@@ -52,9 +53,37 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     return read_all(found, **reading), found
 
 
+def files_of(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that are read one by one: those given, or those directly in one folder of all."""
+    return _files(paths[0]) if is_one_folder(paths) else list(paths)
+
+
 def is_one_folder(paths: Sequence[Path]) -> bool:
     """Return whether one folder was given, which holds the files of all annotators and is no project."""
     return len(paths) == 1 and paths[0].is_dir() and not folder_format(paths[0])
+
+
+def refuse_forgotten_option(paths: Sequence[Path], output: Path) -> None:
+    """Refuse a last file that is not there, or a gold beside a folder of annotators: -o was forgotten."""
+    last = paths[-1]
+    if output != STANDARD_OUTPUT or len(paths) < 2 or last.is_dir():
+        return
+    if not last.exists():
+        if not all(path.exists() for path in paths[:-1]):
+            return  # Names are wrong, and no option is missing.
+        found = f"cannot read: No such file or directory{similar_file(last, FileNotFoundError())}"
+    elif is_one_folder(paths[:-1]) and by_suffix(last) is not None and _is_gold(last):
+        found = "found the gold standard of an adjudication beside a folder of annotators"
+    else:
+        return
+    raise InputError(f"{last}: {found}; to write the gold standard there, put -o before it")
+
+
+def _is_gold(path: Path) -> bool:
+    try:
+        return any(annotation.adjudicated for annotation in read_one(path))
+    except CasprError:
+        return False
 
 
 def refuse_inside(output: Path, paths: Sequence[Path]) -> None:

@@ -23,7 +23,7 @@ SINGLETONS = {"auto": None, "yes": True, "no": False}
 _OPTIONS = (
     click.option(
         "--singletons",
-        type=click.Choice(list(SINGLETONS)),
+        type=click.Choice(list(SINGLETONS), case_sensitive=False),
         default="auto",
         help="Whether chains of one mention count in scores; auto: where both sides have some. "
         "Default: auto.",

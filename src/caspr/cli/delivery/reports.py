@@ -21,6 +21,15 @@ REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "
 """The formats of reports, with the endings of their files."""
 
 
+_ADVICE = {
+    ".pdf": "; print the .html page from a browser to get a PDF file",
+    **dict.fromkeys(
+        (".docx", ".doc", ".odt"), "; a word processor opens the .html page, and saves it as its own"
+    ),
+}
+"""What to do for files that are often wanted."""
+
+
 def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> str:
     """Return the format of a report: the one chosen, or the one its file name says.
 
@@ -32,9 +41,7 @@ def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> s
     if named or (otherwise is not None and not path.suffix):
         return named[0] if named else str(otherwise)
     known = " ".join(REPORT_FORMATS.values())
-    advice = (
-        "; print the .html page from a browser to get a PDF file" if path.suffix.lower() == ".pdf" else ""
-    )
+    advice = _ADVICE.get(path.suffix.lower(), "")
     raise InputError(f"{path}: found no format in the name of the report, expected one of {known}{advice}")
 
 

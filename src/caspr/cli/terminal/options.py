@@ -34,7 +34,7 @@ FILES = click.Path(path_type=Path)
 _SETTINGS = (
     click.option(
         "--preset",
-        type=click.Choice(list(PRESETS)),
+        type=click.Choice(list(PRESETS), case_sensitive=False),
         help="Where to start from: what is best by our measurements, or what the paper describes (objective "
         "v, nested never, singletons drop). All other options count more. Default: default.",
     ),
@@ -57,7 +57,7 @@ _SETTINGS = (
     ),
     click.option(
         "--nested",
-        type=click.Choice([choice.value for choice in Nesting]),
+        type=click.Choice([choice.value for choice in Nesting], case_sensitive=False),
         help="Whether a chain may hold a mention and one inside it: where at least half of the annotators "
         "linked the two, never, or always. Default: vote.",
     ),
@@ -66,7 +66,7 @@ _SETTINGS = (
     ),
     click.option(
         "--singletons",
-        type=click.Choice([choice.value for choice in Singletons]),
+        type=click.Choice([choice.value for choice in Singletons], case_sensitive=False),
         help="Drop mentions that end in no chain, or keep the favoured ones as chains of one; auto keeps "
         "them if annotators marked such. Default: auto.",
     ),
@@ -102,7 +102,7 @@ _SETTINGS = (
 _SEARCH = (
     click.option(
         "--engine",
-        type=click.Choice(["auto", *ENGINES]),
+        type=click.Choice(["auto", *ENGINES], case_sensitive=False),
         help="Who solves. Default: auto.",
     ),
     click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per document."),
@@ -126,7 +126,7 @@ _SEARCH = (
 
 _ENCODING = click.option(
     "--encoding",
-    type=click.Choice(list(ENCODINGS)),
+    type=click.Choice(list(ENCODINGS), case_sensitive=False),
     help="The ASP encoding: mention-mention or chain-mention. Default: mm.",
 )
 
@@ -181,7 +181,7 @@ _FORMATS = (
     click.option(
         "--format",
         "format_name",
-        type=click.Choice(list(FORMATS)),
+        type=click.Choice(list(FORMATS), case_sensitive=False),
         help="The format of the files. Default: what their content looks like.",
     ),
     click.option(

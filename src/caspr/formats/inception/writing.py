@@ -59,7 +59,9 @@ def _by_document(annotations: Iterable[Annotation]) -> dict[str, list[Annotation
     groups: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in annotations:
         if not isinstance(annotation.document.layout, InceptionLayout):
-            raise OutputError("an INCEpTION archive can only be made of one: choose another output format")
+            raise OutputError(
+                "an INCEpTION archive can only be made from such an archive: choose another output format"
+            )
         groups[annotation.document.layout.document].append(annotation)
     for group in groups.values():
         _refuse_several(group)

@@ -7,7 +7,7 @@ from pathlib import Path
 from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.columns.blocks import Block, Line, block_texts, split_documents
-from caspr.formats.columns.entity_lines import read_entities, with_entities
+from caspr.formats.columns.entity_lines import is_gold, read_entities, with_entities
 from caspr.formats.columns.rows import (
     make_document,
     read_aliases,
@@ -116,7 +116,8 @@ def _read_header(block: Block, source: str) -> _Header:
     found = [line for line in block.before if line.text.startswith(HEADER)]
     if not found:
         expected = f"a line `{HEADER}` before it, as `caspr adjudicate --layout review` writes it"
-        raise FormatError(source, block.line, "a document that is not in review layout", expected)
+        found_instead = "the gold standard of an adjudication" if is_gold(block.before) else "a document"
+        raise FormatError(source, block.line, f"{found_instead} that is not in review layout", expected)
     if len(found) > 1:
         raise FormatError(source, found[1].number, f"a second line `{HEADER}`", "one for each document")
     expected = f'`{HEADER} {{"annotators": [...], "settings": {{...}}, "version": {VERSION}}}` as we wrote it'
