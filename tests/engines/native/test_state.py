@@ -24,7 +24,6 @@ from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.price.pricing import price, price_chain
-from caspr.task.price.pricing import price
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Span
 from tests.engines.native.test_limits import noisy
