@@ -87,7 +87,7 @@ class Cuts:
 
     def _by_kind(self, numbers: Array) -> Sequence[Array]:
         """Cut an array with a number for each cut into those of each kind."""
-        sizes = map(len, (self.triangles, self.stars, self.two_partitions))
+        sizes = len(self.triangles), len(self.stars), len(self.two_partitions)
         return np.split(numbers, list(accumulate(sizes)))
 
     @property

@@ -107,7 +107,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
         self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
         self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.turn, self.first = 0, floor < 0
-        self.crowded = bool(problem.forbidden.mean() > CROWDED)
+        self.crowded = is_crowded(problem)
         self.shaken = not self.first
         self.cuts = NO_CUTS
         self.near: Floats = (problem.gains > 0).astype(np.float64)
@@ -185,7 +185,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
             watch=self.watch,
             tolerance=self._tolerance,
             near=self.near,
-            slices=SLICES if self.thorough or not self.first else ITERATIONS,
+            slices=self._slices,
         )
         if point is not None:
             self.near = point.x
@@ -206,6 +206,13 @@ class CuttingPlanes(Gap[SearchOutcome]):
     def _pace(self) -> float:
         """The share of the gap that a round should close."""
         return THOROUGH_PROGRESS if self.first and self.thorough else PROGRESS
+
+    @property
+    def _slices(self) -> int:
+        """How long a relaxation may take."""
+        if self.crowded and not self.first:
+            return 1
+        return SLICES if self.thorough else ITERATIONS
 
     @property
     def _tolerance(self) -> float:
@@ -276,11 +283,20 @@ class CuttingPlanes(Gap[SearchOutcome]):
         return bound
 
 
+def is_crowded(problem: Problem) -> bool:
+    """Return whether most pairs are forbidden."""
+    return bool(problem.forbidden.mean() > CROWDED)
+
+
 def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
-    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain."""
+    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain.
+
+    Where most pairs are forbidden, pairs that are rather together come first: kept apart, they take more.
+    """
     unclear = np.minimum(x, 1 - x)
     around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)
-    stake = unclear * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
+    chance = x * x * (1 - x) if is_crowded(problem) else unclear
+    stake = chance * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
     stake[problem.forbidden] = -1.0
     np.fill_diagonal(stake, -1.0)
     first, second = divmod(int(stake.argmax()), problem.size)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from caspr.engines.native.partition.cutting_planes import CROWDED, first_cuts, new_cuts, undecided
+from caspr.engines.native.partition.cutting_planes import first_cuts, is_crowded, new_cuts, undecided
 from caspr.engines.native.partition.lp import Point, relax
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET
@@ -77,7 +77,7 @@ def _prove_plain(
     problem: Problem, names: Labels, value: int, watch: Watch, *, thorough: bool
 ) -> Proof | None:
     cuts, bounds, near, now = first_cuts(problem, watch), [problem.ceiling], None, False
-    crowded, turn = bool(problem.forbidden.mean() > CROWDED), 0
+    crowded, turn = is_crowded(problem), 0
     while not watch.expired():
         point = relax(problem, cuts, watch=watch, near=near)
         if point is None:
