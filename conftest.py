@@ -40,8 +40,8 @@ REPEATED = (
     "mutations",
 )
 """Parts of the paths of tests during which coverage is not measured."""
-CASES = 3
-"""During so many cases of every other test it is measured."""
+CASES = 1
+"""During so many cases of every other test it is measured: the first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -35,6 +35,7 @@ _MARKS = {
     b"\xfe\xff": "UTF-16",
 }
 """Byte order marks of encodings that are not read; the longer first, because one begins with another."""
+_UTF_8 = "UTF-8 text: save or convert the file as UTF-8"
 _TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
 """The names of temporary files."""
 _FORBIDDEN = re.compile(
@@ -85,17 +86,18 @@ def decode(data: bytes, source: str) -> str:
     """Decode UTF-8, refusing anything else with its line and what to do about it."""
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
-            raise FormatError(source, 1, f"{encoding} text", "UTF-8 text: save or convert the file as UTF-8")
+            raise FormatError(source, 1, f"{encoding} text", _UTF_8)
     if (zero := data.find(0)) >= 0:
         expected = "UTF-8 text: this is UTF-16 or no text file; save or convert it as UTF-8"
-        raise FormatError(source, _line(data, zero), "a NUL character", expected)
+        raise FormatError(source, data.count(b"\n", 0, zero) + 1, "a NUL character", expected)
     body = data.removeprefix(codecs.BOM_UTF8)
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"byte 0x{body[error.start]:02x}, which is not UTF-8"
-        expected = "UTF-8 text: save or convert the file as UTF-8"
-        raise FormatError(source, _line(body, error.start), found, expected) from error
+        found, expected = f"byte 0x{body[error.start]:02x}, which is not UTF-8", _UTF_8
+        if error.reason == "unexpected end of data":
+            found, expected = "the first part of a character", "its rest: the file is cut off; get it again"
+        raise FormatError(source, body.count(b"\n", 0, error.start) + 1, found, expected) from error
 
 
 def write_all(
@@ -394,7 +396,3 @@ def _reason(error: OSError | ValueError) -> str:
             return f"file names are {error.encoding} here, which has no '{character}': set PYTHONUTF8=1"
         return f"the text has a lone surrogate U+{ord(character):04X}, which UTF-8 cannot hold"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
-def _line(data: bytes, position: int) -> int:
-    return data.count(b"\n", 0, position) + 1

@@ -41,7 +41,10 @@ def test_golds_in_a_folder_or_in_one_file(caspr: Caller, project: Path, tmp_path
 def test_only_what_changes_is_rewritten(caspr: Caller, project: Path, tmp_path: Path) -> None:
     edit(review(project, "two"), {1: "=(7)", 3: "=(7)"})
     before = written(project / "documents")
-    assert caspr("redo", project, "--strict", "--json", tmp_path / "summary.json").code == 0
+    outcome = caspr("redo", project, "--strict", "--json", tmp_path / "summary.json")
+    assert outcome.code == 0
+    kept = f"old versions are kept beside them, the first as {review(project, 'two')}.1.bak"
+    assert outcome.err.endswith(f"1 review file rewritten, 2 as before; {kept}\n")
     after = written(project / "documents")
     assert after.pop("two.conll.1.bak") == before["two.conll"]
     assert {name for name in before if before[name] != after[name]} == {"two.conll"}

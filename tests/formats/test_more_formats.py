@@ -74,7 +74,7 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
         ("l.json", '{"text": "Anna is here"}', '{"a": "x", "b": "y"}', "with 2 texts"),
         ("x.sacr", "here}", "here", "is never closed"),
         ("x.sacr", "here}", "here}}", "closes nothing"),
-        ("x.sacr", "{A:", "{A ", "found '{A "),
+        ("x.sacr", "{A:", "{A}", r"x\.sacr:1: found '\{A}.*expected `\{chain text}`"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, old: str, new: str, message: str, tmp_path: Path) -> None:
@@ -236,6 +236,32 @@ class TestSacr:
         ]
         write([annotation], tmp_path / "y.sacr")
         assert (tmp_path / "y.sacr").read_text() == text
+
+    def test_mentions_without_properties_and_comments_in_their_places(self, tmp_path: Path) -> None:
+        """3,075 public files have no properties; speakers stand before their lines."""
+        text = (
+            "#title: Lucian\n\n#speaker: Hermes\n{M1 Anna } slept .\n"
+            "#speaker: Charon\n{M1:fun=subj;EN=p Sie} und {Ben:EN=p er} .\n#COLOR:M1=red\n"
+        )
+        [annotation] = read(put(tmp_path, "x.sacr", text))
+        assert annotation.document.tokens == ("Anna", "slept", ".", "Sie", "und", "er", ".")
+        assert [chain.mentions for chain in annotation.chains] == [(Span(1, 1), Span(4, 4))]
+        assert [(chain.id, chain.name, chain.type) for chain in annotation.all_chains] == [
+            ("M1", "", "subj"),
+            ("Ben", "Ben", "p"),
+        ]
+        write([annotation], tmp_path / "y.sacr")
+        assert (tmp_path / "y.sacr").read_text() == text
+        with pytest.raises(CasprError, match=r"x\.sacr:6: found '\{M1"):
+            read(put(tmp_path, "x.sacr", text.replace("{M1:fun", "{M1{:fun")))
+
+    def test_new_mentions_without_a_label_have_no_colon(self, tmp_path: Path) -> None:
+        """The converters of SACR's author refuse a colon without properties."""
+        [annotation] = read(put(tmp_path, "x.sacr", "#MeToo {1:EN=x sagte} {1 er}\n"))
+        assert annotation.document.tokens == ("#MeToo", "sagte", "er")
+        document = Document("d", ("a", "b"), sentence_ends=(2,))
+        write([Annotation.of("x", document, [Chain.of("1", [(1, 1), (2, 2)])])], tmp_path / "x.sacr")
+        assert (tmp_path / "x.sacr").read_text() == "{1 a} {1 b}\n"
 
     def test_a_text_that_begins_with_a_byte_order_mark_keeps_it(self, tmp_path: Path) -> None:
         """Seen in a file of CorefAnnotator."""

@@ -1,5 +1,6 @@
 """Files of formats that are not read are named, with the nearest format and what to do."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,8 @@ UNKNOWN: dict[str, tuple[str | bytes, str, str]] = {
     "litbank.ann": ("MENTION\tT1\t0\t2\nCOREF\tT1\tx-0\n", "LitBank's table of mentions", "brat"),
     "bio.conll": ("Anna NNP B-PER\nslept VBD O\n", "named entities in columns (BIO)", "conll"),
     "text.txt": ("Anna slept. She dreamt.\n", "a text without annotations", "brat"),
+    "schema.sacr": ("PROP:name=EN\n$$$\np PER\n", "a schema of SACR, which has no text", "sacr"),
+    "lost.sacr": ("<!DOCTYPE html><html>404</html>", "a web page", "brat"),
     "doc.spacy": (b"x\x9c\x8d\x90", "a file packed by zlib, such as a DocBin of spaCy", "jsonlines"),
     "rows.parquet": (b"PAR1\x15", "a Parquet file", "jsonlines"),
 }
@@ -64,6 +67,28 @@ def test_the_nearest_format_is_named(name: str, tmp_path: Path) -> None:
     assert message.startswith(f"{path}:1: found {called}")
     assert f"the nearest format is {near}, see docs/formats/{near}.md" in message
     assert near in FORMATS
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0f14\nsize 45427\n",
+            "found a pointer of Git LFS, not the file itself, expected the file that it stands for: "
+            "fetch it with `git lfs pull`",
+        ),
+        ("/annex/objects/SHA256E-s1--ab.tsv\n", "found a pointer of git-annex"),
+    ],
+)
+def test_pointers_to_files_that_were_not_fetched(content: str, expected: str, tmp_path: Path) -> None:
+    for name in ("ann/x.tsv", "ann/sub/x.xmi.gz", "bob/x.ann", "eve/x.xmi"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        with pytest.raises(FormatError, match=re.escape(f"{path}:1: {expected}")):
+            read_one(path)
+    with pytest.raises(FormatError, match=re.escape(expected)):
+        read_one(tmp_path)
 
 
 @pytest.mark.parametrize(

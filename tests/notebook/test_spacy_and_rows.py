@@ -2,6 +2,7 @@
 
 import os
 import random
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -111,6 +112,7 @@ class TestSpacy:
 
     def test_in(self) -> None:
         annotation = caspr.from_spacy(self.doc(), "model", name="song")
+        assert annotation.document.name == "song"
         assert "\n" not in "".join(annotation.document.tokens)
         text = annotation.document.text
         found = [[text(span) for span in chain.mentions] for chain in annotation.all_chains]
@@ -130,6 +132,15 @@ class TestSpacy:
             assert [(one.start, one.end) for one in second.spans[key]] == [
                 (one.start, one.end) for one in first.spans[key]
             ]
+
+    def test_names_and_types_come_back(self) -> None:
+        given = caspr.from_spacy(self.doc())
+        [one, *others] = given.all_chains
+        chains = [replace(one, name="Sir John", type="person"), *others]
+        doc = caspr.to_spacy(Annotation.of("a", given.document, chains), self.doc())
+        assert doc.spans["coref_clusters_2"].attrs == {}
+        again = caspr.from_spacy(doc)
+        assert [(chain.name, chain.type) for chain in again.all_chains] == [("Sir John", "person"), ("", "")]
 
     def test_other_words_and_empty_spans(self) -> None:
         doc = self.doc()

@@ -153,9 +153,9 @@ def _redo_project(
     deliver(outputs, contents, results, (*lost, *unproven), reporting)
     kept = rewrite(changed, outputs)
     if not reporting.quiet:
+        backups = f"; old versions are kept beside them, the first as {kept[0]}" if kept else ""
         same = len(found) - len(kept)
-        print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} as before"])
-        print_lines(f"  its old version is kept as {path}" for path in kept)
+        print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} as before{backups}"])
 
 
 def _golds(results: Sequence[Result], given: dict[str, Any]) -> list[Annotation]:

@@ -152,8 +152,13 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict
     from caspr.review.session.opening import is_review
     from caspr.text.checks import refuse_golds
 
-    if len(files) != 1 or not (is_project(files[0]) or is_review(files[0])):
-        raise InputError("--add: found annotators' files, expected a project or a review file to add to")
+    reviewed = [path for path in files if is_project(path) or is_review(path)]
+    if len(files) != 1 or not reviewed:
+        remedy = f"; write --add {added[0]}{''.join(f' --add {one}' for one in files if one not in reviewed)}"
+        raise InputError(
+            "--add: found annotators' files, expected a project or a review file to add to, and an --add for "
+            f"each annotator{remedy if len(reviewed) == 1 else ''}"
+        )
     annotations = read_all(added, **reading(given))
     for group in annotations if not given["allow_gold"] else ():
         refuse_golds(group, others=1)

@@ -179,15 +179,23 @@ class Explainer:
         return {span: chain.name for chain in self.result.chains for span in chain.mentions}
 
     def _quote(self, span: Span) -> str:
-        return f"“{shorten(self.result.document.text(span))}”"
+        return f"“{shorten(self.result.document.phrase(span))}”"
 
 
 def shorten(text: str, length: int = SHOWN) -> str:
-    """Cut the middle out of a long text.
+    """Cut the middle out of a long text, between words if it has several.
 
     >>> shorten("the man who sold the world to a girl in a red dress", 20)
-    'the man who …d dress'
+    'the man who … dress'
+    >>> shorten("Donaudampfschifffahrtsgesellschaft", 20)
+    'Donaudampfsc…lschaft'
     """
     if len(text) <= length:
         return text
-    return f"{text[: length * 3 // 5]}…{text[-(length * 2 // 5 - 1) :]}"
+    first, last = length * 3 // 5, len(text) - (length * 2 // 5 - 1)
+    head, tail = text[:first], text[last:]
+    if " " in text[: first + 1]:
+        head = f"{text[: first + 1].rpartition(' ')[0].rstrip()} "
+    if " " in text[last - 1 :]:
+        tail = f" {text[last - 1 :].partition(' ')[2].lstrip()}"
+    return f"{head}…{tail}"

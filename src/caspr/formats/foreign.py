@@ -13,6 +13,7 @@ from caspr.formats.nearest import Signs, near, nearest, rows
 
 _EXPORT = "annotations in a format of docs/formats.md: export them from the tool they were made in"
 _PYTHON = near("jsonlines", "a text file: write one from Python, see docs/python.md")
+_FETCH = "the file that it stands for: fetch it with {}, or download it from the web page of the repository"
 _TABS = "tabs or spaces between columns: save it as text with tabs, in UTF-8"
 _MAGIC: Mapping[bytes, tuple[str, str]] = {
     b"%PDF-": ("a PDF file", _EXPORT),
@@ -26,6 +27,11 @@ _MAGIC: Mapping[bytes, tuple[str, str]] = {
     b"\xac\xed\0\x05": ("a file that Java alone can read (.ser)", _EXPORT),
     b"\x89PNG": ("a picture", _EXPORT),
     b"\xff\xd8\xff": ("a picture", _EXPORT),
+    b"version https://git-lfs": (
+        "a pointer of Git LFS, not the file itself",
+        _FETCH.format("`git lfs pull`"),
+    ),
+    b"/annex/objects/": ("a pointer of git-annex, not the file itself", _FETCH.format("`git annex get`")),
     b"x\x9c": ("a file packed by zlib, such as a DocBin of spaCy", _PYTHON),
 }
 """How files of other programs begin."""

@@ -107,7 +107,16 @@ _KINDS = (
     Kind("a file of Glozz", r"<annotations>[\s\S]*<unit id=", near("brat", "a file .txt and a file .ann")),
     Kind("a file of ECB+ or CAT", r"<token t_id=", near("jsonlines", _WORDS)),
     Kind(
-        "a web page", r"(?i)\A\s*(?:<!doctype html|<html\b)", near("brat", "a plain text and its annotations")
+        "a schema of SACR, which has no text",
+        r"\APROP:name=",
+        near("sacr", "the files with the texts: move the schema away"),
+        always=True,
+    ),
+    Kind(
+        "a web page",
+        r"(?i)\A\s*(?:<!doctype html|<html\b)",
+        near("brat", "a plain text and its annotations; a download may have failed"),
+        always=True,
     ),
 )
 """Kinds of text, by what they have in them."""

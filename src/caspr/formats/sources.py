@@ -121,12 +121,12 @@ def _read_folder(
         if name is None or format not in (None, name):
             unread.append(path)
             continue
-        for annotation in choose(name).read(path, annotator, options):
-            one = with_format(annotation, name)
+        for one in read_one(path, annotator, format=format, options=options):
             if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
-                one = replace(one, document=replace(one.document, name=renamed))
-            found.append(one)
+                found.append(replace(one, document=replace(one.document, name=renamed)))
+            else:
+                found.append(one)
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
         raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")

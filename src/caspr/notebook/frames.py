@@ -120,7 +120,7 @@ def _mentions(result: Result) -> tuple[list[str], list[Row]]:
     head = ["start", "end", "text", *ENTITY, "marked_by", "disputed"]
     names = _columns((one.annotator for one in annotations), head)
     rows = []
-    for span in sorted({span for column in (*columns, home) for span in column}):
+    for span in sorted({*home, *(span for column in columns for span in column)}):
         given = {
             names[one.annotator]: "|".join(column.get(span, ())) or None
             for one, column in zip(annotations, columns, strict=True)

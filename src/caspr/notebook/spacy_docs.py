@@ -29,8 +29,9 @@ def from_spacy(
     for key in doc.spans:
         if key == prefix or key.startswith(f"{prefix}_"):
             spans = [_span(span, number, key) for span in doc.spans[key]]
-            said = {kind: str(doc.spans[key].attrs.get(kind, "")) for kind in ("name", "type")}
-            chains.append(replace(Chain.of(key.removeprefix(f"{prefix}_"), spans), **said))
+            called, type = (str(doc.spans[key].attrs.get(kind, "")) for kind in ("name", "type"))
+            chain = Chain.of(key.removeprefix(f"{prefix}_"), spans)
+            chains.append(replace(chain, name=called, type=type))
     return Annotation.of(
         annotator, _document(doc, words, number, name), [one for one in chains if one.mentions]
     )

@@ -155,20 +155,26 @@ def count_votes(
         linked.append(tuple(forced))
         marked.append(frozenset(span for chain in forced for span in chain.mentions))
         seen = (*seen, None) if seen else ()
-    chains: dict[Span, set[tuple[int, int]]] = defaultdict(set)
+    places: dict[Span, list[tuple[int, int]]] = defaultdict(list)
     for annotator, given in enumerate(linked):
         for index, chain in enumerate(given):
             if len(chain.mentions) > 1:
                 place = (annotator, index)
                 for mention in chain.mentions:
-                    chains[mention].add(place)
+                    places[mention].append(place)
     marks: dict[Span, int] = defaultdict(int)
     for annotator, spans in enumerate(marked):
         bit = 1 << annotator
         for span in spans:
             marks[span] |= bit
     votes = Votes(len(linked), {}, dict(marks), tuple(map(count_links, linked)), tuple(seen))
-    signatures = {
-        mention: Signature(frozenset(chains[mention]), votes.viewers(mention)) for mention in sorted(chains)
-    }
+    # Mentions of one kind share one object, so that comparing their signatures takes no time.
+    kinds: dict[object, Signature] = {}
+    signatures: dict[Span, Signature] = {}
+    for mention in sorted(places):
+        viewers = votes.viewers(mention)
+        kind = tuple(places[mention]), viewers
+        if kind not in kinds:
+            kinds[kind] = Signature(frozenset(kind[0]), viewers)
+        signatures[mention] = kinds[kind]
     return Votes(votes.annotators, signatures, votes.marks, votes.links, votes.seen)

@@ -93,14 +93,19 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
 
 def _crossing(spans: Iterable[Span]) -> int:
     """Count the spans that start inside another and end after it."""
-    count = 0
+    count, reach = 0, 0
     open_spans: list[Span] = []
     # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
     by_end = sorted(spans, key=itemgetter(1), reverse=True)
     for span in sorted(by_end, key=itemgetter(0)):
-        open_spans = [other for other in open_spans if other.end >= span.start]
-        count += any(other.start < span.start and other.end < span.end for other in open_spans)
+        start, end = span
+        if start > reach:
+            open_spans, reach = [span], end
+            continue
+        open_spans = [other for other in open_spans if other.end >= start]
+        count += any(other.start < start and other.end < end for other in open_spans)
         open_spans.append(span)
+        reach = max(reach, end)
     return count
 
 

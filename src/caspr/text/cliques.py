@@ -65,7 +65,9 @@ def partition_into_cliques(
     exact = True
     for part in parts.lists():
         greedy = _greedy(graph, part)
-        best = _best(graph, part, _lost(graph, part, greedy), ways)
+        lost = _lost(graph, part, greedy)
+        # Where nothing is lost, the part is one clique, as all weights are positive.
+        best = _best(graph, part, lost, ways) if lost else greedy
         exact = exact and best is not None
         cliques.extend(greedy if best is None else best)
     return CliquePartition(tuple(sorted(cliques)), exact)

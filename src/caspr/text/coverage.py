@@ -20,8 +20,8 @@ by looking at these annotations. One who saw 90 % of a text of 100 marks is foun
 """
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain as flatten
 
@@ -210,17 +210,22 @@ def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _missed(own: Iterable[Span], ordered: Iterable[Span]) -> Iterable[list[Span]]:
-    """Return the spans in each stretch between marks of an annotator, and before and after them."""
-    intervals = _joined(own)
-    stretches: dict[int, list[Span]] = defaultdict(list)
-    place = 0
+def _missed(own: Container[Span], ordered: Iterable[Span]) -> Iterator[list[Span]]:
+    """Yield the spans of others in each stretch between marks of an annotator, and before and after them.
+
+    Spans come in text order; one that shares tokens with a mark is in no stretch.
+    """
+    stretch: list[Span] = []
+    reach = 0
     for span in ordered:
-        while place < len(intervals) and intervals[place].end < span.start:
-            place += 1
-        if place == len(intervals) or span.end < intervals[place].start:
-            stretches[place].append(span)
-    return stretches.values()
+        if span in own:
+            if stretch:
+                yield [one for one in stretch if one.end < span.start]
+                stretch = []
+            reach = max(reach, span.end)
+        elif span.start > reach:
+            stretch.append(span)
+    yield stretch
 
 
 def _partial(annotation: Annotation, missed: Sequence[Span]) -> Finding:

@@ -10,10 +10,12 @@ offsets of each token in them. What an annotator says of a single mention beyond
 pieces where it has gaps, is a *mark*.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain as flatten
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.text.findings import Finding, times
@@ -168,6 +170,28 @@ class Document:
         'A girl'
         """
         return " ".join(self.tokens[span.start - 1 : span.end])
+
+    def phrase(self, span: Span) -> str:
+        """Return the words of a span as one reads them, with the blanks that the text has.
+
+        Where the file has tokens only, no blank comes before punctuation that closes and parts such as *'s*,
+        or after a bracket that opens and parts such as *l'*.
+
+        >>> Document("d", ("She", "sang", "(", "Ann", "'s", "song", ")", ",", "twice")).phrase(Span(2, 9))
+        "sang (Ann's song), twice"
+        """
+        first, last = span.start - 1, span.end
+        if self.characters is not None and len(self.offsets) == len(self.tokens):
+            return " ".join(self.characters[self.offsets[first][0] : self.offsets[last - 1][1]].split())
+        found = self.tokens[first]
+        for before, token in pairwise(self.tokens[first:last]):
+            found += token if _OPENING.fullmatch(before) or _CLOSING.fullmatch(token) else f" {token}"
+        return found
+
+
+_OPENING = re.compile(r"[(\[{]|[^\W\d_]{1,2}['’]")
+_CLOSING = re.compile(r"[.,;:!?…)\]}]|\.\.\.|['’][^\W\d_]{1,2}|n['’]t", re.IGNORECASE)
+"""Tokens that have no blank behind them, and before them, where one reads them."""
 
 
 @dataclass(frozen=True)

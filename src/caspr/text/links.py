@@ -36,9 +36,15 @@ def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
     [(Span(start=1, end=5), Span(start=1, end=2)), (Span(start=1, end=5), Span(start=2, end=2))]
     """
     active: list[Span] = []
+    reach = 0
     # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
     by_end = sorted(set(mentions), key=itemgetter(1), reverse=True)
     for span in sorted(by_end, key=itemgetter(0)):
-        active = [outer for outer in active if outer.end >= span.start]
-        yield from ((outer, span) for outer in active if outer.end >= span.end)
+        start, end = span
+        if start > reach:
+            active, reach = [span], end
+            continue
+        active = [outer for outer in active if outer.end >= start]
+        yield from ((outer, span) for outer in active if outer.end >= end)
         active.append(span)
+        reach = max(reach, end)

@@ -189,7 +189,12 @@ def _overlapping(
     A span that was moved and one that was removed need share one token only.
     """
     active: list[int] = []
+    reach = 0
     for number, span in enumerate(spans):
+        if span.start > reach:
+            active, reach = [number], span.end
+            continue
+        reach = max(reach, span.end)
         active = [other for other in active if spans[other].end >= span.start]
         for other in active:
             pair = spans[other], span

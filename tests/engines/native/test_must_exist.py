@@ -8,6 +8,7 @@ import pytest
 
 from caspr.engines import brute, choose
 from caspr.engines.native import solve
+from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.prove import prove_optimal
 from caspr.errors import ContradictionError
 from caspr.proof.certify import certify
@@ -73,3 +74,19 @@ def test_value_is_that_of_clingo(block: int) -> None:
         assert expected.bound <= solution.value <= expected.value, seed
         proven += expected.status is Status.OPTIMAL
     assert proven
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_the_same_decisions_give_the_same_chains_whatever_was_decided_before(seed: int) -> None:
+    instance = larger(seed)
+    statements = instance.decisions.statements
+    solver = IncrementalSolver(replace(instance, decisions=Decisions()))
+    solver.solve()
+    for order in (statements, statements[::-1]):
+        for number in range(1, len(statements) + 1):
+            decisions = Decisions.of([], [], order[:number])
+            clicked = solver.decide(decisions)
+            scratch = solve(replace(instance, decisions=decisions), Limits())
+            assert clicked.partitions == scratch.partitions
+            assert (clicked.value, clicked.bound) == (scratch.value, scratch.bound)
+            certify(solver.instance, clicked)

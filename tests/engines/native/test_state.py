@@ -23,6 +23,7 @@ from caspr.engines.native.translation.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
+from caspr.task.price.pricing import price
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Span
 from tests.engines.native.test_limits import noisy
@@ -368,3 +369,20 @@ def test_a_mention_to_be_kept_apart_is_not_taken_for_one_that_is_alike() -> None
         found = solve_with(instance, Limits(), memory=Memory(), apart=frozenset({pair}))
         assert (found.status, found.value) == (Status.OPTIMAL, 7)
         assert found.partitions == (((Span(1, 1), Span(other, other)),),)
+
+
+def test_a_chain_is_priced_again_only_where_its_groups_differ() -> None:
+    instance = noisy("va", mentions=20)
+    state = begun(instance)
+    solution = solve_with(instance, Limits(), memory=state.memory)
+    [partition] = solution.partitions
+    assert state.cost(partition) == state.cost(partition) == price(instance, partition).total
+    chain = max(partition, key=len)
+    together = Statement.of(StatementKind.TOGETHER, chain[:2])
+    decided = replace(instance, decisions=Decisions.of([], [], [together]))
+    other = SolveState(decided, Watch.of(Limits()), state.memory)
+    assert other.cost(partition) == price(decided, partition).total != state.cost(partition)
+    assert len(state.memory.prices) == len(partition) + 1
+    voting = SolveState(replace(decided, forced_votes=True), Watch.of(Limits()), state.memory)
+    assert voting.cost(partition) == price(voting.instance, partition).total
+    assert len(state.memory.prices) == len(partition) + 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from caspr.formats.corefud.writing import write
 from caspr.formats.sources import read_one
-from caspr.text.document import Annotation, Chain, Mark, Span
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from tests.formats.everywhere import chain_texts
 from tests.formats.sound import COREFUD, put
 
@@ -64,3 +64,17 @@ def test_names_and_declarations(tmp_path: Path) -> None:
     renamed = [replace(one, document=replace(one.document, name=name)) for name in ("d1.1", "d1.2")]
     again = read_one(put(tmp_path, "z.conllu", write(renamed)))
     assert [annotation.document.name for annotation in again] == ["d1.1", "d1.2"]
+
+
+def test_chains_whose_mentions_cross_keep_their_id(tmp_path: Path) -> None:
+    """Most mentions of the chain stand under the new id, which became the id of the chain."""
+    crossing = Chain.of("1", [(1, 3), (2, 4), (2, 5)])
+    annotation = Annotation.of("x", Document("d", tuple("abcde"), sentence_ends=(5,)), [crossing])
+    written = []
+    for _ in range(2):
+        text = write([annotation])
+        written.append(text)
+        [annotation] = read_one(put(tmp_path, "x.conllu", text))
+        assert annotation.chains == (crossing,)
+    assert written[0] == written[1]
+    assert "# caspr same-chain: 2 1\n" in written[0]

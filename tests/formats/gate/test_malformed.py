@@ -8,12 +8,6 @@ from tests.formats.sound import refused
 
 SHELF = [
     # name, what to replace, by what, what the message says
-    (
-        "x.gate",
-        "1;2</Value></Feature></Annotation>\n<Ann",
-        "1;9</Value></Feature></Annotation>\n<Ann",
-        r"x\.gate:5: found a match with '9'",
-    ),
     ("x.gate", 'EndNode="4"', 'EndNode="5"', r"x\.gate:5: found EndNode='5'"),
     ("x.gate", 'Id="2"', 'Id="1"', r"x\.gate:7: found annotation '1' for the second time"),
     ("x.gate", '<Node id="4"/>', '<Node id="0"/>', r"x\.gate:3: found node '0' for the second time"),

@@ -16,7 +16,9 @@ SHELF = [
     ("x.tsv", "1-4\t11-15", "here", r"x\.tsv:9"),
     ("x.tsv", "TSV 3.3", "TSV 2.0", r"x\.tsv:1: found '#FORMAT"),
     ("x.tsv", "#T_CH", "#T_SP", "no layer with chains or relations, only webanno"),
-    ("r.tsv", "1-3[2_1]", "1-3[7_1]", r"r\.tsv:6: found a relation to '7'"),
+    ("r.tsv", "1-3[2_1]", "1-3[7_1]", r"r\.tsv:6: found a relation to annotation 7 in row 1-3, expected"),
+    ("r.tsv", "p[1]\tcoref\t1-3[2_1]", "p[1]|q[3]\tcoref\t1-3[2_0]", r"the number of one of \[1\], \[3\]"),
+    ("x.tsv", "#FORMAT=", " # ", "found WebAnno TSV 2, an old version, expected version 3: import"),
     ("r.tsv", "1-3[2_1]", "nowhere", r"r\.tsv:6: found 'nowhere'"),
     ("r.tsv", "BT_webanno.custom.R", "BT_other", "relation layer webanno.custom.Coref on 'other'"),
 ]

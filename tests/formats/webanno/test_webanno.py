@@ -47,6 +47,16 @@ def test_layers(tmp_path: Path) -> None:
     assert not read_one(path, options=ReadOptions("webanno.custom.Other"))[0].mentions
 
 
+def test_relations_that_name_a_row_in_place_of_a_number(tmp_path: Path) -> None:
+    """Seen in AMALGUM, where the annotation of the row has a number."""
+    assert "[2_1]" in RELATIONS
+    for ends in ("[2_0]", "[0_1]", ""):
+        [annotation] = read_one(put(tmp_path, "r.tsv", RELATIONS.replace("[2_1]", ends)))
+        assert chain_texts(annotation) == [["Anna", "here"]]
+        assert [(one.code, one.count) for one in annotation.findings] == [("relations-without-number", 1)]
+        assert write([annotation]) == {"r.tsv": RELATIONS}
+
+
 def test_relations_are_chosen(tmp_path: Path) -> None:
     text = RELATIONS.replace("coref\t", "bridge\t")
     assert chain_texts(read_one(put(tmp_path, "r.tsv", text))[0]) == []

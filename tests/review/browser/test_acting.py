@@ -97,6 +97,26 @@ def test_an_entity_is_named_and_found_by_its_name(page: Page) -> None:
     expect(page.locator("#chains .chain-head")).to_contain_text("person")
 
 
+def test_merging_two_named_entities_asks_which_name_they_keep(page: Page) -> None:
+    for token, name in (("4-4", "Sir William"), ("6-6", "Lady Mary, who has a long name for two lines")):
+        mention(page, token).click()
+        press(page, "N")
+        page.get_by_role("dialog").get_by_label("Name", exact=True).fill(name)
+        press(page, "Enter")
+        expect(page.locator("#last-change")).to_contain_text(f"named {name}")
+    press(page, "Space")
+    mention(page, "4-4").click()
+    press(page, "Space")
+    page.set_viewport_size({"width": 500, "height": 800})
+    press(page, "m")
+    dialog = page.get_by_role("dialog", name="Which name do they keep?")
+    expect(dialog.get_by_role("button", name="Sir William")).to_be_focused()
+    assert violations(page) == []
+    assert dialog.evaluate("one => one.scrollWidth <= one.clientWidth"), "nothing is cut off"
+    press(page, "Enter")
+    expect(page.locator("#undo")).to_have_attribute("title", re.compile("merged, called as . .Sir William.$"))
+
+
 def test_the_text_is_searched(page: Page) -> None:
     press(page, "/")
     page.keyboard.type("2 3 4")

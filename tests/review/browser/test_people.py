@@ -82,6 +82,12 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         expect(ann.locator("#people")).to_contain_text("Bob is at work")
         note(ann, "Yes.")
         expect(ann.locator("#banner")).to_contain_text("Bob is working on this document")
+        question = ann.locator("#queue .card").get_attribute("data-question")
+        press(ann, "9")
+        expect(ann.locator("#banner")).to_contain_text("This was not done: no mention")
+        ann.get_by_role("button", name="Take over and do it").click()
+        expect(ann.locator(f'#queue [data-question="{question}"]')).to_have_count(0)
+        expect(bob.locator("#people")).to_contain_text("Ann is at work")
         for page in (ann, bob):
             page.context.close()
     late = folder / "carla"
@@ -92,7 +98,7 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         ann = opened(chromium, again)
         at(ann, 0)
         press(ann, "D")
-        expect(ann.locator("#decisions .made")).to_have_count(2)
+        expect(ann.locator("#decisions .made")).to_have_count(3)
         expect(ann.locator("#people")).to_contain_text("Bob is at work")
         expect(ann.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo: annotations: carla")
         ann.context.close()

@@ -57,7 +57,7 @@ def test_one_key_for_each_choice(page: Page) -> None:
     press(page, "2")
     expect(page.locator("#question")).not_to_contain_text("girl")
     expect_in_text(page, "6-6", there=True)
-    expect(page.locator("#queue .stakes")).to_contain_text("Your last decision changed the result.")
+    expect(page.locator("#queue .stakes")).to_contain_text("The last step changed the result.")
     press(page, "D")
     expect(page.locator("#decisions")).to_contain_text("same")
 

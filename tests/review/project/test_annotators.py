@@ -208,3 +208,18 @@ def test_a_project_gets_a_late_annotator(
     again.close()
     call = Caller(monkeypatch, capsys)
     assert "expected a project or a review file" in call.fails("review", late, "--add", late)
+
+
+def test_several_annotators_need_an_add_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caspr = Caller(monkeypatch, capsys)
+    project, late = made(tmp_path), tmp_path / "late"
+    late.mkdir()
+    for name in ("carla", "dora"):
+        (late / f"{name}.conll").write_text(document_text("one", name))
+    said = caspr.fails("review", project, "--add", late, "--no-browser")
+    assert f"2 annotations of 'one' by one annotator, 'late' ({late / 'carla.conll'}, " in said
+    assert said.endswith("give the file or folder of each annotator an --add of its own")
+    said = caspr.fails("review", project, "--add", late / "carla.conll", late / "dora.conll", "--no-browser")
+    assert said.endswith(f"write --add {late / 'carla.conll'} --add {late / 'dora.conll'}")

@@ -276,10 +276,10 @@ def test_links_come_before_mentions_and_cheap_ones_before_dear_ones() -> None:
     assert sorted(asked(history, "entity")) == sorted(valuable)
 
 
-def test_stakes_count_what_is_left_and_what_the_last_decisions_changed() -> None:
+def test_stakes_count_what_is_left_and_what_the_last_steps_changed() -> None:
     history = opened(DISPUTED)
     before = history.stakes(history.queue.open(history.snapshot))
-    assert (before["mentions"], before["decisions"], before["changed"]) == (1, 0, 0)
+    assert (before["mentions"], before["steps"], before["changed"]) == (1, 0, 0)
     act(history, {"do": "together", "mentions": ["1-1", "5-5"]})
     act(history, card(history, "q8-8")["choices"][1]["answer"])
     after = history.stakes(history.queue.open(history.snapshot))
@@ -289,7 +289,7 @@ def test_stakes_count_what_is_left_and_what_the_last_decisions_changed() -> None
         "close": 0,
         "clear": 0,
         "most": 0,
-        "decisions": 2,
+        "steps": 2,
         "changed": 1,
     }
 

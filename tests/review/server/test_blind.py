@@ -5,12 +5,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from caspr.review.project.annotators import add_annotations, by_key
 from caspr.review.project.workplace import SingleFile
+from caspr.review.server.blind import ADDED
 from caspr.review.server.guard import Address
 from caspr.review.server.routes import make_app
 from caspr.text.document import Annotation, Chain, Document
-from tests.review.server.test_routes import KEYS, Browser
-from tests.review.sessions import opened
+from tests.review.server.test_routes import KEYS, OURS, Browser
+from tests.review.sessions import opened, reopened
 
 NAMES = ("Zwetschge", "Quitte")
 
@@ -44,3 +46,24 @@ def test_no_response_names_an_annotator(tmp_path: Path, blind: bool) -> None:
         assert browser.get("/d/0/questions?annotator=Annotator%201").json()["found"] == 1
     else:
         assert len(named) >= 5
+
+
+def test_texts_of_the_program_do_not_name_whom_was_added(tmp_path: Path) -> None:
+    path = tmp_path / "review.conll"
+    document = Document("d", tuple("abcd"))
+    chains = [Chain.of("1", [(1, 1), (2, 2)]), Chain.of("2", [(3, 3), (4, 4)])]
+    session = opened(path, [Annotation.of(name, document, chains) for name in NAMES])
+    session.do(0, {"do": "exists", "mentions": ["1-1"]}, session.history(0).version, "Ann")
+    session.close()
+    given = [[Annotation.of(name, document, chains[1:])] for name in NAMES]
+    add_annotations(path, by_key(given), "Ann")
+    session = reopened(path)
+    browser = Browser(session, KEYS.token)
+    browser.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765), blind=True))
+    state = browser.get("/d/0/state").json()
+    assert [one["text"].partition(":")[0] for one in state["notes"]] == [f"No longer fits since {ADDED}"]
+    assert state["undo"] == ADDED
+    note = {"op": {"do": "note", "mention": None, "text": "Why?"}, "version": state["version"]}
+    update = browser.post("/d/0/do", json=note, headers=OURS)
+    assert [one["text"] for one in update.json()["notes"]][1:] == ["Why?"]
+    assert not any(name in text for name in NAMES for text in (str(state), update.text))

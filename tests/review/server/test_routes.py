@@ -190,8 +190,8 @@ def test_static_files_lead_nowhere_else(browser: Browser, path: str) -> None:
 def test_one_mention_is_explained(browser: Browser) -> None:
     answer = browser.get("/d/0/mention/5-5").json()
     assert answer["votes"] == [
-        {"annotator": "b", "chain": "1", "with": ["1-3"], "boundary": "5-5"},
-        {"annotator": "d", "chain": "1", "with": ["1-3"], "boundary": "5-5"},
+        {"annotator": "b", "chain": "1", "name": "", "with": ["1-3"], "boundary": "5-5"},
+        {"annotator": "d", "chain": "1", "name": "", "with": ["1-3"], "boundary": "5-5"},
     ]
     assert [(one["chain"], one["evidence"], one["now"]) for one in answer["alternatives"]] == [("2", 2, True)]
     assert answer["alternatives"][0]["price"] == 2

@@ -72,6 +72,20 @@ def test_names_are_in_the_words_of_decisions_and_undo(session: ReviewSession) ->
     assert session.state(0)["undo"] == f"chains {first} (she), {second} merged"
 
 
+def test_merged_entities_keep_the_name_that_is_chosen(session: ReviewSession) -> None:
+    first, second = home(session, "1-1"), home(session, "4-4")
+    do(session, do="name", chain=first, name="she", type="person")
+    do(session, do="name", chain=second, name="it")
+    for called, kept in ((first, ("she", "person")), (second, ("it", ""))):
+        do(session, do="merge", chains=[first, second], called=called)
+        assert names(session) == {"1-1": kept}
+        assert session.state(0)["undo"].endswith(f"merged, called as {called} ({kept[0]})")
+        do(session, do="undo")
+        assert names(session) == {"1-1": ("she", "person"), "4-4": ("it", "")}
+    with pytest.raises(OperationError, match="expected one that is there"):
+        do(session, do="merge", chains=[first, second], called="99")
+
+
 def test_a_name_stays_when_its_chain_changes_and_goes_with_merged_chains(session: ReviewSession) -> None:
     first, second = home(session, "1-1"), home(session, "4-4")
     do(session, do="accept", chain=second)

@@ -15,7 +15,7 @@ from caspr.cli.delivery.solving import Task, reviewed_tasks
 from caspr.errors import InputError
 from caspr.files import decode, read_bytes
 from caspr.formats import gold_files, review_file
-from caspr.formats.registry import by_suffix, output_format, render
+from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, output_format, render
 from caspr.formats.review_file.project import NAME, read_project
 from caspr.result import Result
 from caspr.text.document import Annotation
@@ -91,7 +91,7 @@ def rendered_golds(golds: Sequence[tuple[str, list[Annotation]]], path: Path, ta
     They are in one file, if the path is called like one, or else in a folder with a file for each.
     """
     every = [gold for _, some in golds for gold in some]
-    if by_suffix(path) is not None and not path.is_dir():
+    if path == STANDARD_OUTPUT or (by_suffix(path) is not None and not path.is_dir()):
         return render(every, path, format=target or output_format(every, path))
     return {
         path / file: content

@@ -32,7 +32,8 @@ from caspr.engines.native.translation.links import Links
 from caspr.engines.native.translation.translate import Part, Translator, forbidden_pairs
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
-from caspr.task.solution import Partition
+from caspr.task.price.pricing import price, price_chain
+from caspr.task.solution import Costs, Partition
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -59,6 +60,8 @@ class Memory:
     """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
     """Links between kinds, by the kinds."""
+    prices: dict[object, tuple[int, Costs]] = field(default_factory=dict)
+    """What chains cost, by their mentions and the groups that these are in."""
 
 
 @dataclass
@@ -122,6 +125,21 @@ class SolveState:
         if self.instance.forced_votes:
             return frozenset()
         return frozenset(group.mentions for group in self.instance.decisions.groups)
+
+    def cost(self, partition: Partition) -> int:
+        """Return what a partition costs; no chain is priced twice while the votes stay the same."""
+        known = self.memory.prices
+        if self.instance.forced_votes:
+            return price(self.instance, partition).total
+        groups = self.instance.free_groups
+
+        def priced(instance: Instance, chain: tuple[Span, ...]) -> tuple[int, Costs]:
+            key = chain, tuple([groups.get(mention) for mention in chain])
+            if key not in known:
+                known[key] = price_chain(instance, chain)
+            return known[key]
+
+        return price(self.instance, partition, priced).total
 
     def offer(self, partition: Partition, cost: int, *, tentative: bool = False) -> None:
         """Keep a partition that respects everything, if it is better; report it.

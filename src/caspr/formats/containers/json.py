@@ -5,6 +5,7 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.files import decode
+from caspr.formats.messages import CUT_OFF, JOINED
 
 _KINDS = {list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
 
@@ -16,8 +17,13 @@ def parse_value(text: str, source: str, expected: str, *, line: int = 1) -> Any:
     except RecursionError:
         raise FormatError(source, line, "JSON nested too deeply", expected) from None
     except json.JSONDecodeError as error:
-        found = f"malformed JSON ({error.msg}, column {error.colno})"
-        raise FormatError(source, line + error.lineno - 1, found, expected) from None
+        place = f"column {error.colno}"
+        found, hint = f"malformed JSON ({error.msg}, {place})", ""
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            found, hint = f"malformed JSON (it breaks off, {place})", CUT_OFF
+        elif error.msg == "Extra data":
+            found, hint = f"malformed JSON (more behind its end, {place})", JOINED
+        raise FormatError(source, line + error.lineno - 1, found, f"{expected}{hint}") from None
     except ValueError as error:
         raise FormatError(source, line, f"malformed JSON ({error})", expected) from None
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from caspr.errors import FormatError, OutputError
-from caspr.formats.messages import quoted
+from caspr.formats.messages import CUT_OFF, JOINED, quoted
 
 Edit = tuple[int, int, str]
 """A stretch of a file, start and end, and what comes in its place."""
@@ -103,6 +103,15 @@ class Markup:
         return int(value)
 
 
+_HINTS = {
+    "no element found": CUT_OFF,
+    "unclosed token": CUT_OFF,
+    "unclosed CDATA section": CUT_OFF,
+    "junk after document element": JOINED,
+}
+"""What probably happened to a file, by the error of the parser."""
+
+
 def parse(data: bytes, source: str) -> Markup:
     """Read a file, or raise `FormatError` at what is not well-formed or not allowed."""
     text, encoding = _decode(data, source)
@@ -112,8 +121,11 @@ def parse(data: bytes, source: str) -> Markup:
     try:
         root = builder.build()
     except expat.ExpatError as error:
+        if not text.strip():
+            raise FormatError(source, None, "an empty file", "XML: get or export the file again") from None
         problem = expat.ErrorString(error.code)
-        raise FormatError(source, error.lineno, f"broken XML ({problem})", "well-formed XML") from None
+        expected = f"well-formed XML{_HINTS.get(problem, '')}"
+        raise FormatError(source, error.lineno, f"broken XML ({problem})", expected) from None
     if builder.foreign:
         _refuse_hidden_entities(body, source)
     return Markup(source, body, encoding, root)

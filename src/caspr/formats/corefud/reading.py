@@ -112,24 +112,25 @@ def _annotation(
     rows = [(place, line.text.split("\t")) for place, line in enumerate(lines) if _is_row(line, source)]
     words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
     numbers = tuple(lines[place].number for place, _ in rows)
+    aliases = read_aliases(lines, source).get(None, {})
     try:
-        entities = match(enumerate((_entity(columns[9]) for _, columns in rows), 1), order)
+        found = match(enumerate((_entity(columns[9]) for _, columns in rows), 1), order)
     except CellError as error:
         raise FormatError(source, numbers[error.token - 1], error.found, error.expected) from None
+    entities = [replace(one, id=aliases.get(one.id, one.id)) for one in found]
     texts = tuple(line.text for line in lines)
     layout = CorefudLayout(name, texts, tuple(place for place, _ in rows), order, tuple(entities))
     ends = _ends(texts, layout.rows)
     parted = _PARTED.fullmatch(name)
     called = (parted[1], parted[2]) if parted else (name, None)
     document = Document(called[0], words, called[1], source, numbers, layout, sentence_ends=ends)
-    aliases = read_aliases(lines, source).get(None, {})
-    marked = [Marked(aliases.get(one.id, one.id), (), _label(one, order)) for one in entities]
+    marked = [Marked(one.id, (), _label(one, order)) for one in entities]
     zero = sum("." in columns[0] for _, columns in rows)
     odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []
     if rows and rows[-1][0] == len(lines) - 1:
         message = "the last sentence is not ended by a blank line: is the file cut off?"
         odd.append(warning("unended-sentence", message, where=f"{source}:{numbers[-1]}"))
-    facts = _facts([(aliases.get(one.id, one.id), one) for one in entities], order)
+    facts = _facts([(one.id, one) for one in entities], order)
     annotation = assemble(document, who, marked, [join(one.pieces) for one in entities], odd, facts=facts)
     said = read_entities(lines, source)
     return replace(

@@ -1,7 +1,8 @@
 """Chains of GATE's annotation sets, whether a document was saved as XML or as JSON.
 
-1. A mention is an annotation with a feature `matches`; mentions that list each other are a chain, and one
-   that lists itself alone is a chain of one.
+1. A mention is an annotation with a feature `matches`, or one that such annotations list; mentions that list
+   each other are a chain, and one that lists itself alone is a chain of one. A set that was copied lists
+   annotations of the old set, which it does not have: mentions that list the same ones are a chain.
 2. The document feature `MatchesAnnots` is a copy of the chains of all sets, which GATE's coreference editor
    shows. Where no annotation of a set has `matches`, its chains are read from there; where some have, they
    count, and a copy that says something else is warned about.
@@ -9,7 +10,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
@@ -106,14 +107,29 @@ def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
         if one.matches is not None and given.setdefault(one.id, one) is not one:
             found = f"annotation {quoted(one.id)} for the second time"
             raise FormatError(gate.source, one.line, found, "each Id once")
-    for one in given.values():
-        for other in one.matches or ():
-            if other not in given:
-                found, expected = f"a match with {quoted(other)}", "the Id of an annotation with matches"
-                raise FormatError(gate.source, one.line, found, expected)
-    heads = _components(given, [(one.id, *(one.matches or ())) for one in given.values()])
-    marked = [_marked(one, heads) for one in given.values()]
-    return marked, list(_contradiction(heads, copy, gate.source))
+    listed = {other for one in given.values() for other in one.matches or ()} - given.keys()
+    silent = {one.id: one for one in items if one.id in listed}
+    every = given | silent
+    missing = sorted(listed - silent.keys())
+    lists = [(one.id, *(one.matches or ())) for one in every.values()]
+    groups = _components([*every, *missing], lists)
+    heads = {id: groups[id] for id in every}
+    marked = [_marked(one, heads) for one in every.values()]
+    odd = _one_sided(silent, missing, gate.source)
+    return marked, [*odd, *_contradiction(heads, copy, gate.source)]
+
+
+def _one_sided(silent: Collection[str], missing: Sequence[str], source: str) -> Iterator[Finding]:
+    """Warn of annotations that others list, but that list nothing or are not there."""
+    if silent:
+        message = f"{times(len(silent), 'annotation')} that others list in `{FEATURE}`, without that feature"
+        yield warning("one-sided-matches", f"{message}: read as mentions", count=len(silent), where=source)
+    if missing:
+        message = (
+            f"`{FEATURE}` lists {times(len(missing), 'annotation')} that the set does not have, such as "
+        )
+        message += f"{missing[0]}; annotations that list the same one are in one chain"
+        yield warning("missing-matches", message, count=len(missing), where=source)
 
 
 def _copied(gate: Gate, items: Sequence[GateAnnotation], copy: Sequence[Sequence[str]]) -> list[Marked]:

@@ -4,8 +4,9 @@
 
     #COLOR:Anna=hsl(50, 100%, 80%)
 
-1. Behind the opening brace stand the chain, a colon, properties separated by commas, and a blank. Lines that
-   start with `#` and a keyword in capitals say something of the document, and are kept behind the text.
+1. Behind the opening brace stand the chain and a blank, or the chain, a colon, properties separated by commas
+   or semicolons, and a blank. Lines that start with `#` say something of the document or of the lines that
+   follow, such as `#speaker: Anna`: they are no text, and are kept in their places.
 2. The value of the first property is the label of a mention. A chain whose name is more than a number has
    that as the name of its entity.
 3. Braces are nested, so that mentions that cross others, and those without characters, cannot be written:

@@ -1,6 +1,8 @@
 """Read SACR: braces, properties and the lines about the document."""
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -14,11 +16,14 @@ from caspr.text.document import Annotation, Document
 
 GOLD_LINE = "#CASPR-GOLD: the result of an adjudication"
 """Stands in a file that is one."""
+_GOLD = "#CASPR-GOLD:"
 MENTION = "#CASPR-MENTION:"
 """Begins a line with a mention that braces cannot express."""
-_PROPERTY = r'[A-Za-z_][\w.-]*="(?:[^"\\]|\\.)*"'
-_OPENING = re.compile(rf"\{{([^\s:{{}}]+):((?:{_PROPERTY}(?:,\s*{_PROPERTY})*)?)(?: |(?=[^\s]))")
-_VALUE = re.compile(r'="((?:[^"\\]|\\.)*)"')
+_PROPERTY = r'[A-Za-z_][\w.-]*=(?:"(?:[^"\\]|\\.)*"|\w+)'
+_PROPERTIES = rf":(?:{_PROPERTY}(?:[,;]\s*{_PROPERTY})*)?|(?=\s)"
+_OPENING = re.compile(rf"\{{([^\s:{{}}]+)({_PROPERTIES}) ?")
+_VALUE = re.compile(r'=(?:"((?:[^"\\]|\\.)*)"|(\w+))')
+_EXPECTED = '`{chain text}` or `{chain:property="value" text}`; a brace of the text behind a backslash'
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b]")
 _META = re.compile(r"#[A-Z][A-Z-]*:.*")
 _HIDDEN = re.compile(rf"{MENTION} (\S+) ([0-9]{{1,12}}) ([0-9]{{1,12}}) ?(.*)")
@@ -28,10 +33,10 @@ _HIDDEN = re.compile(rf"{MENTION} (\S+) ([0-9]{{1,12}}) ([0-9]{{1,12}}) ?(.*)")
 class SacrLayout:
     """What a file says beyond its text and mentions."""
 
-    meta: tuple[str, ...]
-    """Lines about the document."""
+    comments: tuple[tuple[int, str], ...]
+    """Lines about the document, each with the number of lines of text before it."""
     properties: dict[str, str]
-    """The properties of each mention, by its key."""
+    """The properties of each mention with the colon before them, by its key."""
     marked: tuple[Marked, ...]
     """The mentions."""
 
@@ -39,13 +44,13 @@ class SacrLayout:
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
     """Read one annotator's file of one document."""
     whole = read_text(path)
-    lines = whole.replace("\r\n", "\n").removesuffix("\n").split("\n")
     _refuse_no_text(whole, str(path))
-    meta = tuple(line for line in lines if _META.fullmatch(line))
-    body = "\n".join(line for line in lines if not _META.fullmatch(line))
-    text, marked, properties = _parse(body, str(path))
-    marked += _hidden(meta, len(text), str(path))
-    kept = tuple(line for line in meta if not line.startswith((MENTION, "#CASPR-GOLD:")))
+    lines = whole.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    body = [number for number, line in enumerate(lines) if not _is_comment(line)]
+    comments = [(bisect_left(body, number), line) for number, line in enumerate(lines) if _is_comment(line)]
+    text, marked, properties = _parse(lines, body, str(path))
+    marked += _hidden([line for _, line in comments], len(text), str(path))
+    kept = tuple(one for one in comments if not one[1].startswith((MENTION, _GOLD)))
     layout = SacrLayout(kept, properties, tuple(marked))
     document = Document(path.stem, (), source=str(path), layout=layout)
     ends = [place for place, sign in enumerate(text) if sign == "\n"]
@@ -53,7 +58,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     names = {one.chain: one.chain for one in marked if not re.fullmatch(r"[A-Z]?[0-9]+", one.chain)}
     facts = EntityFacts(names, labels_are_types=True)
     annotation = annotate(document, who, Text(text, None, ends), marked, facts=facts)
-    return [replace(annotation, adjudicated=any(line.startswith("#CASPR-GOLD:") for line in meta))]
+    return [replace(annotation, adjudicated=any(line.startswith(_GOLD) for _, line in comments))]
 
 
 def _refuse_no_text(text: str, source: str) -> None:
@@ -65,21 +70,32 @@ def _refuse_no_text(text: str, source: str) -> None:
         raise FormatError(source, line, f"the control character U+{ord(odd[0]):04X}", "plain text")
 
 
-def _parse(body: str, source: str) -> tuple[str, list[Marked], dict[str, str]]:
-    """Take the braces out of a text."""
+def _is_comment(line: str) -> bool:
+    """Return whether a line says something of the document; one with braces is text that begins with `#`."""
+    return line.startswith("#") and (_META.fullmatch(line) is not None or "{" not in line)
+
+
+def _parse(
+    lines: Sequence[str], numbers: Sequence[int], source: str
+) -> tuple[str, list[Marked], dict[str, str]]:
+    """Take the braces out of a text, which stands in the lines of these numbers."""
+    body = "\n".join(lines[number] for number in numbers)
     parts: list[str] = []
     length = place = 0
-    opened: list[tuple[str, str, int, int, str]] = []
+    opened: list[tuple[re.Match[str], int, str]] = []
     keys = map(str, count(1))
     marked: list[Marked] = []
     properties: dict[str, str] = {}
+
+    def refused(place: int, found: str, expected: str) -> FormatError:
+        return FormatError(source, numbers[body.count("\n", 0, place)] + 1, found, expected)
+
     for sign in re.finditer(r"[{}\\]", body):
         if sign.start() < place:
             continue
         parts.append(body[place : sign.start()])
         length += sign.start() - place
         place = sign.end()
-        line = body.count("\n", 0, sign.start()) + 1
         if sign[0] == "\\":
             parts.append(body[place : place + 1])
             length += len(body[place : place + 1])
@@ -87,25 +103,28 @@ def _parse(body: str, source: str) -> tuple[str, list[Marked], dict[str, str]]:
         elif sign[0] == "{":
             found = _OPENING.match(body, sign.start())
             if found is None:
-                shown = quoted(body[sign.start() : sign.start() + 30])
-                raise FormatError(source, line, shown, '`{chain:property="value" text}`')
-            opened.append((found[1], found[2], length, line, next(keys)))
+                raise refused(sign.start(), quoted(body[sign.start() : sign.start() + 30]), _EXPECTED)
+            opened.append((found, length, next(keys)))
             place = found.end()
         elif not opened:
-            raise FormatError(source, line, "`}`, which closes nothing", "`{` before it")
+            raise refused(sign.start(), "`}`, which closes nothing", "`{` before it")
         else:
-            chain, given, start, _, key = opened.pop()
-            value = _VALUE.search(given)
-            marked.append(Marked(chain, ((start, length),), value[1] if value else "", key))
-            properties[key] = given
+            opening, start, key = opened.pop()
+            marked.append(Marked(opening[1], ((start, length),), _label(opening[2]), key))
+            properties[key] = opening[2]
     if opened:
-        raise FormatError(
-            source, opened[-1][3], f"`{{{opened[-1][0]}:`, which is never closed", "`}` after it"
-        )
+        opening = opened[-1][0]
+        raise refused(opening.start(), f"`{{{opening[1]}`, which is never closed", "`}` after it")
     return "".join([*parts, body[place:]]), marked, properties
 
 
-def _hidden(meta: tuple[str, ...], length: int, source: str) -> list[Marked]:
+def _label(properties: str) -> str:
+    """Return the value of the first property."""
+    value = _VALUE.search(properties)
+    return next(filter(None, value.groups()), "") if value else ""
+
+
+def _hidden(meta: Sequence[str], length: int, source: str) -> list[Marked]:
     """Read the mentions that braces cannot express."""
     found = []
     for line in meta:

@@ -79,17 +79,18 @@ def _written(annotation: Annotation) -> str:
     pieces: dict[int, list[str]] = {}
     for one in reversed(nested):
         start = one.pieces[0][0]
-        pieces.setdefault(start, []).insert(0, f"{{{one.chain}:{_properties(one, known)} ")
+        pieces.setdefault(start, []).insert(0, f"{{{one.chain}{_properties(one, known)} ")
     closings: dict[int, int] = {}
     for one in nested:
         closings[one.pieces[0][1]] = closings.get(one.pieces[0][1], 0) + 1
-    body = "".join(_signs(text, pieces, closings))
-    lines = [_hidden_line(one) for one in hidden]
-    gold = [GOLD_LINE] if annotation.adjudicated else []
-    meta = [*known.meta, *gold, *lines]
+    lines = "".join(_signs(text, pieces, closings)).split("\n")
+    for place, comment in reversed(known.comments):
+        lines.insert(place, comment)
+    lines += [GOLD_LINE] if annotation.adjudicated else []
+    lines += [_hidden_line(one) for one in hidden]
     # A reader takes the first byte order mark for that of the file: a text that begins with one gets two.
-    mark = "\ufeff" if body.startswith("\ufeff") else ""
-    return mark + "".join(f"{line}\n" for line in (body, *meta))
+    mark = "\ufeff" if lines[0].startswith("\ufeff") else ""
+    return mark + "".join(f"{line}\n" for line in lines)
 
 
 def _hidden_line(one: Marked) -> str:
@@ -111,4 +112,4 @@ def _properties(one: Marked, layout: SacrLayout) -> str:
     if one.key in layout.properties:
         return layout.properties[one.key]
     value = re.sub(r'["\\\n]', "_", one.label)
-    return f'EN="{value}"' if value else ""
+    return f':EN="{value}"' if value else ""

@@ -22,6 +22,7 @@ from caspr.formats.webanno.tsv import (
     unescape,
 )
 from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding
 
 _ARROW = re.compile(r"((?:[^\\]|\\.)*?)->([0-9]{1,9})-([0-9]{1,9})", re.DOTALL)
 
@@ -52,19 +53,21 @@ def parse_document(text: str, source: str, name: str, annotator: str, options: R
     """Read the text of a file."""
     table = parse(text, source)
     layer = _choose(table, options.layer)
+    odd: tuple[Finding, ...] = ()
     if layer.kind == "CH":
         marked, arrows = _chain_mentions(table, layer)
         layout = WebannoLayout(table, layer, tuple(marked), arrows, None)
     else:
         graph = relations.read_graph(table, layer, options.relations)
         layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
+        odd = tuple(relations.findings(graph, source))
     words = [row.extent for row in table.rows if not row.part]
     names = tuple(one.name for one in table.layers)
     document = Document(name, (), source=source, layout=layout, layers=names)
     # The labels of a chain layer are about single mentions; those of spans are about what they refer to.
     facts = EntityFacts(labels_are_types=layout.graph is not None)
     whole = Text(table.text, words, table.ends)
-    annotation = annotate(document, annotator, whole, layout.marked, facts=facts)
+    annotation = annotate(document, annotator, whole, layout.marked, odd, facts=facts)
     return replace(annotation, adjudicated=GOLD_LINE in table.lines)
 
 
@@ -90,12 +93,12 @@ def _choose(table: Table, wanted: str | None) -> TsvLayer:
     elif not chains and len(candidates) > 1:
         candidates = [layer for layer in candidates if "coref" in layer.name.lower()] or candidates
     if len(candidates) != 1:
-        names = ", ".join(layer.name for layer in candidates or table.layers) or "none"
+        names = ", ".join(layer.name for layer in candidates or table.layers)
         problem, expected = f"{len(candidates)} layers with chains", f"--layer to choose one of {names}"
         if not candidates and wanted is not None:
             problem = f"no layer {quoted(wanted)}"
         elif not candidates:
-            problem = f"no layer with chains or relations, only {names}"
+            problem = f"no layer with chains or relations{names and f', only {names}'}"
             expected = "a chain layer, or a span layer and its relations: are they in the export?"
         raise FormatError(table.source, 1, problem, expected)
     return candidates[0]

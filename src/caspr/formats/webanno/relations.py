@@ -4,7 +4,9 @@
     #T_RL=webanno.custom.Coref|type|BT_webanno.custom.Referent
 
 1. A cell `2-1[2_1]` stands on the row where one end of the relation begins, and leads to the annotation 2
-   that begins in row 2-1; the annotation here is 1. A 0, or no brackets, is the only annotation of its row.
+   that begins in row 2-1; the annotation here is 1. A 0, or no brackets, is the annotation of its row that
+   has no number. Where all have one, as in files of AMALGUM, the only annotation that begins in the row is
+   meant, with a warning; one of several is refused.
 2. Relations of the types that `--relation` names link mentions; else all but bridging and split antecedents.
 3. Written back, relations that still hold are kept, and all of other types. A mention that is in no chain any
    more is removed unless another relation needs it.
@@ -12,7 +14,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
@@ -23,6 +25,7 @@ from caspr.formats.text_layer.standoff import Marked
 from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
 from caspr.formats.webanno.tsv_writer import CellTexts
 from caspr.text.document import Chain
+from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
 
 _REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
@@ -57,6 +60,8 @@ class Edge:
     """Its features, as in the cells."""
     place: int = 1 << 60
     """Its place in the file; new ones come last."""
+    guessed: bool = False
+    """Whether the file names a row in place of the number of an annotation."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,10 @@ class Graph:
     """All other relations."""
 
 
+Nodes = tuple[Mapping[str, SpanNode], Mapping[str, list[SpanNode]]]
+"""Annotations by id, and by the row where they begin."""
+
+
 def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph:
     """Read a relation layer and the span layer it is about."""
     base = next((name.removeprefix("BT_") for name in links.features if name.startswith("BT_")), "")
@@ -91,6 +100,18 @@ def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph
         says = label.lower() in wanted if wanted else not _OTHER.search(label)
         (chosen if says else others).append(edge)
     return Graph(spans, links, nodes, tuple(chosen), tuple(others))
+
+
+def findings(graph: Graph, source: str) -> Iterator[Finding]:
+    """Warn of relations that name a row in place of the number of an annotation."""
+    guessed = sum(edge.guessed for edge in (*graph.edges, *graph.others))
+    if guessed:
+        verb = "names" if guessed == 1 else "name"
+        message = (
+            f"{times(guessed, 'relation')} that {verb} a row, not the number of an annotation: "
+            "taken as the only annotation that begins there"
+        )
+        yield warning("relations-without-number", message, count=guessed, where=source)
 
 
 def mentions(graph: Graph) -> Iterator[Marked]:
@@ -155,6 +176,10 @@ def _bare(text: str) -> str:
 def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterator[Edge]:
     last = layer.column + layer.width - 1
     numbers = count()
+    begun: dict[str, list[SpanNode]] = {}
+    for node in nodes.values():
+        begun.setdefault(node.row, []).append(node)
+    known = nodes, begun
     for row in table.rows:
         if row.cells[last] in ("_", ""):
             continue
@@ -163,18 +188,31 @@ def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterato
             reference = _REFERENCE.fullmatch(piece)
             if reference is None:
                 raise FormatError(table.source, row.place + 1, quoted(piece), "a relation such as `2-1[2_1]`")
-            there = _resolve(table, row, nodes, reference[2], reference[1])
-            here = _resolve(table, row, nodes, reference[3], row.id)
+            ends = (reference[3], row.id), (reference[2], reference[1])
+            here, there = (_resolve(table, row, known, number, where) for number, where in ends)
             given = tuple(column[place] if place < len(column) else "*" for column in labels)
-            yield Edge(here, there, given, next(numbers))
+            guessed = any(
+                (number or "0") == "0" and node.number
+                for (number, _), node in zip(ends, (here, there), strict=True)
+            )
+            yield Edge(here.id, there.id, given, next(numbers), guessed)
 
 
-def _resolve(table: Table, row: Row, nodes: dict[str, SpanNode], number: str | None, place: str) -> str:
-    id = number if number and number != "0" else f"row-{place}"
-    if id not in nodes:
-        found = f"a relation to {quoted(id)}"
-        raise FormatError(table.source, row.place + 1, found, "an annotation of its span layer")
-    return id
+def _resolve(table: Table, row: Row, nodes: Nodes, number: str | None, place: str) -> SpanNode:
+    """Return an end of a relation, which is given by its number or else by the row where it begins."""
+    numbered, begun = nodes
+    if number and number != "0":
+        fits = [numbered[number]] if number in numbered else []
+    else:
+        given = begun.get(place, [])
+        fits = [node for node in given if not node.number] or given
+    if len(fits) == 1:
+        return fits[0]
+    found = f"a relation to annotation {number or 0} in row {place}"
+    expected = "an annotation of its span layer"
+    if fits:
+        expected = f"the number of one of {', '.join(f'[{node.number}]' for node in fits)}"
+    raise FormatError(table.source, row.place + 1, found, f"{expected}: correct the relation, export again")
 
 
 def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:

@@ -118,6 +118,9 @@ class _Raw:
 def parse(text: str, source: str) -> Table:
     """Read a file, or raise `FormatError`."""
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    if lines[0].startswith(" # "):
+        expected = "version 3: import the file in INCEpTION or WebAnno 3, and export it as WebAnno TSV 3.3"
+        raise FormatError(source, 1, "WebAnno TSV 2, an old version", expected)
     if not lines[0].startswith("#FORMAT=WebAnno TSV 3"):
         raise FormatError(source, 1, quoted(lines[0]), "`#FORMAT=WebAnno TSV 3.3`, or another 3.x")
     layers = tuple(_layers(lines))

@@ -171,9 +171,13 @@ class _Change:
 def _merged(old: Sequence[Annotation], given: Sequence[Annotation]) -> list[Annotation] | None:
     """Put new annotations in place of those of the same annotators, or behind; `None` if nothing changes."""
     names = [one.annotator for one in given]
-    if len(set(names)) < len(names):
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        files = [one.document.source for one in given if one.annotator == twice and one.document.source]
+        where = f" ({', '.join(files)})" if files else ""
         raise InputError(
-            f"found two annotations of '{given[0].document.title}' by one annotator, expected one"
+            f"--add: found {names.count(twice)} annotations of '{given[0].document.title}' by one annotator, "
+            f"'{twice}'{where}, expected one: a folder is the work of one annotator; give the file or folder "
+            "of each annotator an --add of its own"
         )
     known = {one.annotator: one for one in old}
     fresh = {one.annotator: one for one in given if not _is_same(known.get(one.annotator), one)}

@@ -130,14 +130,14 @@ def _price(known: ChoicePrice | None, snapshot: Snapshot) -> dict[str, Any]:
 def worded(placing: Placing, question: Question, span: Span, choices: Sequence[Choice]) -> str:
     """Return a question in plain words."""
     document = placing.solver.document
-    quoted = f"“{shorten(document.text(span))}”"
+    quoted = f"“{shorten(document.phrase(span))}”"
     if question.kind is QuestionKind.BOUNDARY:
         widest = Span(min(one.start for one in question.spans), max(one.end for one in question.spans))
-        return f"Where does the mention in “{shorten(document.text(widest))}” begin and end?"
+        return f"Where does the mention in “{shorten(document.phrase(widest))}” begin and end?"
     if question.kind is QuestionKind.MENTION and not choices:
         return f"Is {quoted} a mention?"
     if len(choices) == 1:
-        return f"Is {quoted} the same as “{shorten(document.text(choices[0].anchor))}”?"
+        return f"Is {quoted} the same as “{shorten(document.phrase(choices[0].anchor))}”?"
     return f"Which entity is {quoted}?"
 
 

@@ -13,7 +13,7 @@ from caspr.task.settings import Settings
 from caspr.text.document import Span
 
 LAST = 20
-"""How many of the last decisions are looked at."""
+"""How many of the last steps are looked at."""
 
 
 def price_classes(priced: Sequence[tuple[Span, int]], settings: Settings) -> dict[str, int]:
@@ -34,10 +34,10 @@ def price_classes(priced: Sequence[tuple[Span, int]], settings: Settings) -> dic
 
 
 def last_changes(steps: Sequence[Snapshot]) -> dict[str, int]:
-    """Count the last decisions among some snapshots in a row, and those that changed the result."""
+    """Count the last steps that decided something, and those among them that changed the result."""
     recent = steps[-LAST - 1 :]
     pairs = [(before, after) for before, after in pairwise(recent) if before.entries != after.entries]
-    return {"decisions": len(pairs), "changed": sum(_differ(*pair) for pair in pairs)}
+    return {"steps": len(pairs), "changed": sum(_differ(*pair) for pair in pairs)}
 
 
 def _differ(before: Snapshot, after: Snapshot) -> bool:

@@ -1,13 +1,21 @@
 """Blind review: what the server sends has no names of annotators in it.
 
 Annotators are called by the order of their columns, the same in every document: `Annotator 1`, `Annotator 2`.
-Files that name them are not sent: the review file and the report. Names in texts that people wrote stay.
+Files that name them are not sent: the review file and the report. Texts that the program wrote say that
+annotators were added or corrected, not who; names in texts that people wrote stay.
 """
 
+import re
 from typing import Any
 
 from caspr.review.session.operations import OperationError
 from caspr.review.session.record import Line
+
+ADDED = "annotators were added or corrected"
+"""What is said in place of who was added or corrected."""
+_WAS = r".*? was (?:added|corrected)"
+_BY_US = re.compile(rf"(?<=^No longer fits since ){_WAS}(?:, {_WAS})*(?=: )|^annotations: .*", re.DOTALL)
+"""What the program writes of who was added or corrected: in notes, and as the name of a step."""
 
 
 def pseudonyms(names: list[str]) -> dict[str, str]:
@@ -21,7 +29,23 @@ def pseudonyms(names: list[str]) -> dict[str, str]:
 
 def blind_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return the state of a document without names."""
-    return {**state, "annotators": list(pseudonyms(state["annotators"]).values())}
+    return {**blind_texts(state), "annotators": list(pseudonyms(state["annotators"]).values())}
+
+
+def blind_texts(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a state or an update without the names of annotators in texts that the program wrote.
+
+    >>> note = {"id": "n1", "text": "No longer fits since Ann was added, Bob was corrected: “it” absent"}
+    >>> blind_texts({"undo": "annotations: Ann", "redo": None, "notes": [note]})["notes"][0]["text"]
+    'No longer fits since annotators were added or corrected: “it” absent'
+    """
+    steps = {key: _hidden(view[key]) for key in ("undo", "redo") if view.get(key)}
+    notes = [{**note, "text": _hidden(note["text"])} for note in view.get("notes", ())]
+    return {**view, **steps, **({"notes": notes} if notes else {})}
+
+
+def _hidden(text: str) -> str:
+    return _BY_US.sub(ADDED, text, count=1)
 
 
 def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str, Any]:
@@ -58,10 +82,7 @@ def named(pseudonym: str, names: list[str]) -> str:
 
 def blind_steps(steps: list[Line]) -> list[Line]:
     """Return steps of a history without the names of annotators that were added."""
-    return [
-        {**step, "label": "annotators added or corrected"} if step["do"] == "annotators" else step
-        for step in steps
-    ]
+    return [{**step, "label": ADDED} if step["do"] == "annotators" else step for step in steps]
 
 
 def refuse_named(what: str) -> None:

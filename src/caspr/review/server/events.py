@@ -19,8 +19,12 @@ LONGEST_QUEUE = 200
 class Hub:
     """Forwards events from the threads of sessions to the open streams, by the number of the document."""
 
-    def __init__(self, work: Workplace) -> None:
+    def __init__(
+        self, work: Workplace, shown: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    ) -> None:
+        """Forward the events of a workplace, each as `shown` returns it."""
         self.work = work
+        self.shown = shown or (lambda data: data)
         work.watch(lambda number: bool(self.streams.get(number)))
         self.streams: dict[int, set[asyncio.Queue[str]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -48,7 +52,7 @@ class Hub:
     def publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
         """Receive an event in any thread and send it to the pages that show a document."""
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
-            self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
+            self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, self.shown(data)))
 
     def _enqueue(self, number: int, text: str) -> None:
         for queue in self.streams.get(number, ()):

@@ -19,7 +19,14 @@ from caspr.formats.registry import FORMATS
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
 from caspr.review.questions.orders import Filter
-from caspr.review.server.blind import blind_card, blind_explanation, blind_state, named, refuse_named
+from caspr.review.server.blind import (
+    blind_card,
+    blind_explanation,
+    blind_state,
+    blind_texts,
+    named,
+    refuse_named,
+)
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.overview import Overview, Team
@@ -48,7 +55,7 @@ def make_app(
 
     In a `blind` one, nothing that is sent names annotators.
     """
-    hub = Hub(work)
+    hub = Hub(work, shown=blind_texts if blind else None)
     pages = Pages(work, hub, team, blind=blind)
     overview = Overview(work, hub, team, blind=blind)
     static = Path(str(resources.files("caspr.review") / "static"))
@@ -130,7 +137,8 @@ class Pages:
             self.hub.publish(number, "lease", lease.view())
             return update
 
-        return JSONResponse(await run_in_threadpool(act))
+        update = await run_in_threadpool(act)
+        return JSONResponse(blind_texts(update) if self.blind else update)
 
     async def cancel(self, request: Request) -> Response:
         """Stop the search and keep the best result so far."""

@@ -249,7 +249,7 @@ def in_words(label: str, document: Document, titles: Mapping[str, str] | None = 
 
     def worded(found: re.Match[str]) -> str:
         span = Span(int(found[1]), int(found[2]))
-        return f"“{document.text(span)}”" if 1 <= span.start <= span.end <= last else found[0]
+        return f"“{document.phrase(span)}”" if 1 <= span.start <= span.end <= last else found[0]
 
     called = titles or {}
     named = re.sub(

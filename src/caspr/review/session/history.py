@@ -202,7 +202,7 @@ class History:
         return {**difference, **self.status(), "full": False}
 
     def stakes(self, questions: Sequence[Question]) -> dict[str, int]:
-        """Return what some questions can still change, and what the last decisions changed."""
+        """Return what some questions can still change, and what the last steps changed."""
         recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
         return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
 

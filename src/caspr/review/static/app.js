@@ -87,14 +87,18 @@ export class App {
    * @param {Operation} op
    */
   async act(op) {
+    // What is merged or taken back has no name afterwards.
+    const words = describeOperation(this.store, op);
     try {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
       this.status.costBefore = costBefore(update, before);
-      this.lastChange.begin(this.#labelOf(op, before), update, before);
+      const isUndo = op.do === "undo" || op.do === "redo";
+      this.lastChange.begin(this.#labelOf(op, words, before), update, before, { isUndo });
       this.lastChange.searching = update.working;
       this.status.show();
       this.say(this.lastChange.summary, { quiet: true });
+      if (!isUndo && op.do !== "name" && !("called" in op)) this.#sayLostNames(before);
       return update;
     } catch (error) {
       showRefusal(this, op, error instanceof Refusal ? error : new Refusal("failed", String(error)));
@@ -103,14 +107,27 @@ export class App {
   }
 
   /**
-   * @param {Operation} op
+   * Say which names no entity has any more, for example because two that have names became one.
    * @param {State} before
    */
-  #labelOf(op, before) {
+  #sayLostNames(before) {
+    const names = (/** @type {State} */ { chains }) => Object.values(chains).map(({ name }) => name);
+    const now = new Set(names(this.store.state));
+    const lost = [...new Set(names(before))].filter((name) => name && !now.has(name));
+    if (!lost.length) return;
+    const listed = lost.map((name) => `“${name}”`).join(", ");
+    this.say(`No entity is called ${listed} any more; u takes the step back.`);
+  }
+
+  /**
+   * @param {Operation} op
+   * @param {string} words
+   * @param {State} before
+   */
+  #labelOf(op, words, before) {
     if (op.do === "undo") return `Undone: ${before.undo}`;
     if (op.do === "redo") return `Redone: ${before.redo}`;
-    const text = describeOperation(this.store, op);
-    return text[0].toUpperCase() + text.slice(1);
+    return words[0].toUpperCase() + words.slice(1);
   }
 
   /**

@@ -48,7 +48,7 @@ def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_heuristics")
-@pytest.mark.parametrize("batch", range(8))
+@pytest.mark.parametrize("batch", range(4))
 def test_the_proof_does_not_rest_on_heuristics(batch: int) -> None:
     for seed in range(60 * batch, 60 * batch + 60):
         problem = uneven_problem(seed)
@@ -58,7 +58,7 @@ def test_the_proof_does_not_rest_on_heuristics(batch: int) -> None:
 
 
 @pytest.mark.usefixtures("without_heuristics")
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", range(2))
 def test_a_floor_hides_nothing_above_it(batch: int) -> None:
     for seed in range(60 * batch, 60 * batch + 60):
         problem = uneven_problem(seed)

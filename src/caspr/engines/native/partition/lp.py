@@ -341,15 +341,15 @@ def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
     return solution
 
 
-def model_of(gains: Ints, rows: Rows, upper: Floats | None = None) -> highspy.HighsLp:
-    """Write a relaxation for HiGHS; the right sides are 1 unless they are given."""
+def model_of(gains: Ints, rows: Rows, upper: Floats) -> highspy.HighsLp:
+    """Write a relaxation with some right sides for HiGHS."""
     model = highspy.HighsLp()
     columns, count = len(gains), len(rows.starts) - 1
     model.num_col_, model.num_row_ = columns, count
     model.col_cost_ = -gains.astype(np.float64)
     model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
     model.row_lower_ = np.full(count, -highspy.kHighsInf)
-    model.row_upper_ = np.ones(count) if upper is None else upper
+    model.row_upper_ = upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = rows.starts
     model.a_matrix_.index_ = rows.columns

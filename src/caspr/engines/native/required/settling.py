@@ -35,7 +35,6 @@ from caspr.engines.native.required.regions import Region, region
 from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.nesting import NEVER, Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.translation.translate import Bundles
-from caspr.task.price.pricing import price
 from caspr.text.document import Span
 
 NOBODY: frozenset[Span] = frozenset()
@@ -133,7 +132,7 @@ def _offending(state: SolveState, branch: Branch, relaxed: Relaxed, reach: Regio
     if offence is None and not offences(state, branch, relaxed.partition):
         # A link that is used at a penalty, or with a first partner, may turn out not to be needed.
         exact = not branch.used and not lone_mentions(state, branch.bundles)
-        cost = relaxed.cost if exact else price(state.instance, relaxed.partition).total
+        cost = relaxed.cost if exact else state.cost(relaxed.partition)
         state.offer(relaxed.partition, cost)
     return offence
 

@@ -34,7 +34,6 @@ from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
 from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
-from caspr.task.price.pricing import price
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
@@ -133,13 +132,15 @@ def _put_together(
         inside + sum(_number(value) for value in values)
         for values in ([found.value for found in outcomes], [found.bound for found in outcomes])
     )
-    total = instance.all_omitted
+    total, idle = instance.all_omitted, instance.has_idle_pairs
+    # Where no link may be invented, all pairs of a chain are used, but those within a bundle.
+    complete = instance.coefficients.invent is None
     kept: list[list[Span]] = []
     for held, found in zip(chains, outcomes, strict=True):
         if broken:
             held, more = _cut(state, held, lambda chain: _without_nesting(state, chain, bundles))
             gained += more
-        if broken or instance.has_idle_pairs or not found.proven:
+        if broken or idle or not (found.proven or complete):
             held, more = _connected(state, held, bundles, lone)
             gained += more
         kept += held
@@ -205,7 +206,7 @@ def _offering(
         chained = {mention for chain in relaxed.partition for mention in chain}
         if state.instance.required <= chained:
             # Links that were used for first partners may not be needed.
-            cost = price(state.instance, relaxed.partition).total if state.instance.required else relaxed.cost
+            cost = state.cost(relaxed.partition) if state.instance.required else relaxed.cost
             state.offer(relaxed.partition, cost, tentative=True)
 
     return found

@@ -75,17 +75,19 @@ def _fresh(context: OperationContext) -> str:
 
 
 def merge(context: OperationContext, operation: Operation) -> Change:
-    """Make one chain of several."""
+    """Make one chain of several; `called` is the one whose name is kept, if the user was asked."""
     given = operation.get("chains")
     if not isinstance(given, list) or len(set(map(str, given))) < 2 or len(given) > MOST:
         raise OperationError("found fewer than two chains, expected two or more")
     chains = [context.chain(id) for id in dict.fromkeys(map(str, given))]
     kept = next((chain.id for chain in chains if context.is_named(chain.id)), chains[0].id)
     merged = {chain.id for chain in chains}
-    entries = _with_one_name(context, chains, kept)
+    entries = _with_one_name(context, chains, kept, operation.get("called"))
     renamed = [_renamed(entry, merged, kept) for entry in entries]
     mentions = [mention for chain in chains for mention in chain.mentions]
     label = f"chains {', '.join(context.titles[chain.id] for chain in chains)} merged"
+    if operation.get("called") is not None:
+        label += f", called as {context.titles[context.chain(operation['called']).id]}"
     context = replace(context, snapshot=replace(context.snapshot, entries=tuple(renamed)))
     return context.add(Statement.of(StatementKind.ENFORCED, mentions, kept), label=label)
 
@@ -100,15 +102,19 @@ def _renamed(entry: DecisionEntry, ids: Collection[str], id: str) -> DecisionEnt
     return replace(entry, decision=replace(decision, chain=id))
 
 
-def _with_one_name(context: OperationContext, merged: Sequence[Chain], kept: str) -> list[DecisionEntry]:
-    """Return the decisions with one name for merged chains: that of the kept one, or the oldest."""
+def _with_one_name(
+    context: OperationContext, merged: Sequence[Chain], kept: str, called: object
+) -> list[DecisionEntry]:
+    """Return the decisions with one name for merged chains: of the `called`, the kept or the oldest one."""
     named = [(context.name_of(chain), chain.id) for chain in merged]
     entries = {entry.id: (entry, id) for entry, id in named if entry is not None}
+    home = next(chain.mentions for chain in merged if chain.id == kept)
+    if called is not None:
+        return _called(context, entries, context.chain(called), home)
     if not entries:
         return list(context.snapshot.entries)
     oldest = next(entry for entry in context.snapshot.entries if entry.id in entries)
     chosen = next((entry for entry, id in entries.values() if id == kept), oldest)
-    home = next(chain.mentions for chain in merged if chain.id == kept)
     return [
         replace(entry, decision=replace(entry.decision, mentions=home))
         if entry is chosen and isinstance(entry.decision, EntityName)
@@ -116,6 +122,16 @@ def _with_one_name(context: OperationContext, merged: Sequence[Chain], kept: str
         for entry in context.snapshot.entries
         if entry.id not in entries or entry is chosen
     ]
+
+
+def _called(
+    context: OperationContext, named: Collection[str], chain: Chain, home: tuple[Span, ...]
+) -> list[DecisionEntry]:
+    """Return the decisions with the name and type of one chain, given or voted, in place of some names."""
+    shown = next(one for one in context.solver.named_chains(context.snapshot) if one.id == chain.id)
+    name = EntityName(home, shown.name, shown.type or None)
+    rest = [entry for entry in context.snapshot.entries if entry.id not in named]
+    return [*rest, DecisionEntry(context.ids.decision(), name, context.made)]
 
 
 def name(context: OperationContext, operation: Operation) -> Change:

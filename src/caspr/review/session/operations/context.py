@@ -138,7 +138,7 @@ class OperationContext:
 
     def quote(self, mention: Span) -> str:
         """Return the words of a mention, for a message."""
-        return f"“{self.solver.document.text(mention)}”"
+        return f"“{self.solver.document.phrase(mention)}”"
 
     def words(self, decision: Decision) -> str:
         """Say a decision in words of the text."""

@@ -48,7 +48,7 @@ def refusal(
 
 def worded(document: Document, fault: Fault) -> str:
     """Say what is wrong in words of the text."""
-    words = [f"“{document.text(span)}”" for span in fault.mentions]
+    words = [f"“{document.phrase(span)}”" for span in fault.mentions]
     listed = " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
     match fault.kind:
         case FaultKind.NESTED:
@@ -133,4 +133,7 @@ def _spelled(*mentions: Span) -> list[str]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
+    if len(text) <= LONGEST:
+        return text
+    head = text[: LONGEST - 1]
+    return f"{head.rpartition(' ')[0] or head} …"

@@ -1,7 +1,7 @@
 /** What the adjudicator can do to the document, each as one operation on what is selected or current. */
 import { inTextOrder, spanOf } from "../state/spans.js";
 import { askChain } from "../ui/choose_chain.js";
-import { askName } from "../ui/ask_name.js";
+import { askKeptName, askName } from "../ui/ask_name.js";
 import { askText } from "../ui/dialog.js";
 import { chainTitle, lineLabel } from "../ui/words.js";
 /** @import { App } from "../app.js" */
@@ -52,7 +52,7 @@ export class Actions {
     const mentions = this.#targets();
     if (!mentions) return;
     const [chain, ...more] = this.#chainsOf(mentions);
-    if (chain === undefined || more.length) this.app.say("Go to a mention of the one entity to name.");
+    if (chain === undefined || more.length) this.app.say("Go to a mention of the entity to name.");
     else askName(this.app, chain);
   }
 
@@ -103,16 +103,27 @@ export class Actions {
     const mentions = this.#targets();
     if (!mentions) return;
     const chains = this.#chainsOf(mentions);
-    if (chains.length > 1) this.#send({ do: "merge", chains });
+    if (chains.length > 1) this.#merge(chains);
     else if (!chains.length) this.app.say("This mention is in no chain; nothing can be merged with it.");
     else {
       /** @param {ChainId | null} chain */
-      const take = (chain) => chain !== null && this.#send({ do: "merge", chains: [chains[0], chain] });
+      const take = (chain) => chain !== null && this.#merge([chains[0], chain]);
       askChain(this.app.store, `Merge chain ${chainTitle(chains[0])} with`, take, {
         except: chains,
         first: this.app.nearbyChains(mentions[0]),
       });
     }
+  }
+
+  /**
+   * Merge chains; if they are called differently, ask which name is kept.
+   * @param {ChainId[]} chains
+   */
+  #merge(chains) {
+    const names = new Map(chains.map((chain) => [this.app.store.chain(chain)?.name ?? "", chain]));
+    names.delete("");
+    if (names.size < 2) this.#send({ do: "merge", chains });
+    else askKeptName([...names], (called) => this.#send({ do: "merge", chains, called }));
   }
 
   /** Make the chosen tokens a mention, and ask for its chain. */

@@ -16,6 +16,7 @@ export class LastChange {
   /** @type {Record<ChainId, Chain>} */
   #chainsBefore = {};
   #label = "";
+  #where = "";
   #costBefore = 0;
   #showsAll = false;
 
@@ -31,12 +32,14 @@ export class LastChange {
   }
 
   /**
-   * Show a new step: what was done, the update it led to, and the state before it.
+   * Show a new step: what was done, the update it led to, and the state before it. What an undo changes is not
+   * elsewhere, because it is about no mention.
    * @param {string} label
    * @param {Update} update
    * @param {State} before
    */
-  begin(label, update, before) {
+  begin(label, update, before, { isUndo = false } = {}) {
+    this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
     this.#chainsBefore = before.chains;
     this.#label = label;
@@ -78,7 +81,7 @@ export class LastChange {
         ? `The cost stays ${value}`
         : `The cost goes from ${this.#costBefore} to ${value}`;
     const count = this.#changes.size;
-    return `${this.#label}. ${cost}; ${count ? `${counted(count, "mention")} changed elsewhere` : "nothing changed elsewhere"}.`;
+    return `${this.#label}. ${cost}; ${count ? counted(count, "mention") : "nothing"} changed${this.#where}.`;
   }
 
   /** Hide the step. */
@@ -99,8 +102,8 @@ export class LastChange {
       this.render();
     };
     const summary = changes.length
-      ? `${counted(changes.length, "mention")} changed elsewhere:`
-      : "Nothing changed elsewhere.";
+      ? `${counted(changes.length, "mention")} changed${this.#where}:`
+      : `Nothing changed${this.#where}.`;
     fill(
       this.root,
       make(

@@ -103,7 +103,7 @@ export function stakesText(app, { stakes }) {
     "section",
     { class: "stakes", "aria-label": "When to stop" },
     make("p", {}, remaining(stakes, Object.keys(mentions).length)),
-    stakes.decisions ? make("p", {}, recent(stakes)) : null,
+    stakes.steps ? make("p", {}, recent(stakes)) : null,
     make(
       "div",
       { class: "buttons" },
@@ -134,11 +134,11 @@ function remaining({ mentions, ties, close, clear, most }, all) {
 }
 
 /** @param {Stakes} stakes */
-function recent({ decisions, changed }) {
-  if (decisions === 1) {
-    return changed ? "Your last decision changed the result." : "Your last decision changed nothing.";
+function recent({ steps, changed }) {
+  if (steps === 1) {
+    return changed ? "The last step changed the result." : "The last step changed nothing.";
   }
-  return `Of your last ${decisions} decisions, ${changed || "none"} changed the result.`;
+  return `Of the last ${steps} steps, ${changed || "none"} changed the result.`;
 }
 
 /**

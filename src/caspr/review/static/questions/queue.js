@@ -115,10 +115,7 @@ export class QuestionQueue {
     else if (this.#card) this.app.say(`This question has no choice ${number}.`);
   }
 
-  /**
-   * Mark a choice as one of several, by its number on the card.
-   * @param {number} number
-   */
+  /** @param {number} number that of the choice on the card to mark as one of several */
   mark(number) {
     const choice = this.#answerable()?.choices[number - 1];
     if (choice) this.#toggle(choice);

@@ -1,5 +1,5 @@
 /** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
-import { cardWithoutNames, explanationWithoutNames, withoutNames } from "./blind.js";
+import { cardWithoutNames, explanationWithoutNames, textsWithoutNames, withoutNames } from "./blind.js";
 /** @import { Explanation, Lease, MentionId, Operation, Remedy, SearchProgress, State, Update } from "./types.js" */
 /** @import { Store } from "./store.js" */
 
@@ -185,7 +185,7 @@ export class Api {
    * @param {Update} update
    */
   async #apply(update) {
-    if (!this.store.merge(update)) await this.refresh();
+    if (!this.store.merge(textsWithoutNames(update))) await this.refresh();
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Names of annotators, shown or hidden: a reader can hide them, and a blind server never sends them. */
-/** @import { Explanation, QuestionCard, State } from "./types.js" */
+/** @import { Explanation, QuestionCard, State, Update } from "./types.js" */
 
 const STORAGE_KEY = "caspr-blind";
 
@@ -24,6 +24,26 @@ export function hideNames(hidden) {
 /** @type {(number: number) => string} */
 const pseudonym = (number) => `Annotator ${number + 1}`;
 
+// What the program writes of who was added or corrected; `server/blind.py` has the same.
+const BY_US =
+  /(?<=^No longer fits since ).*? was (?:added|corrected)(?:, .*? was (?:added|corrected))*(?=: )|^annotations: .*/s;
+
+/** @type {<T extends string | null>(text: T) => T} */
+const hidden = (text) =>
+  /** @type {typeof text} */ (text?.replace(BY_US, "annotators were added or corrected") ?? null);
+
+/**
+ * Return a state or an update without names in texts that the program wrote, if they are hidden.
+ * @template {State | Update} T
+ * @param {T} view
+ * @returns {T}
+ */
+export function textsWithoutNames(view) {
+  if (!namesAreHidden() || !("notes" in view)) return view;
+  const notes = view.notes.map((note) => ({ ...note, text: hidden(note.text) }));
+  return { ...view, undo: hidden(view.undo), redo: hidden(view.redo), notes };
+}
+
 /**
  * Return a state without names, if they are hidden.
  * @param {State} state
@@ -31,7 +51,8 @@ const pseudonym = (number) => `Annotator ${number + 1}`;
  */
 export function withoutNames(state) {
   if (!namesAreHidden()) return state;
-  return { ...state, annotators: state.annotators.map((_name, number) => pseudonym(number)) };
+  const annotators = state.annotators.map((_name, number) => pseudonym(number));
+  return { ...textsWithoutNames(state), annotators };
 }
 
 /**
@@ -43,10 +64,10 @@ export function withoutNames(state) {
 export function cardWithoutNames(card, names) {
   if (!namesAreHidden()) return card;
   /** @type {(some: string[]) => string[]} */
-  const hidden = (some) => some.map((name) => pseudonym(names.indexOf(name)));
+  const renamed = (some) => some.map((name) => pseudonym(names.indexOf(name)));
   const { alone, absent, unseen } = card;
-  const choices = card.choices.map((choice) => ({ ...choice, says: hidden(choice.says) }));
-  return { ...card, choices, alone: hidden(alone), absent: hidden(absent), unseen: hidden(unseen) };
+  const choices = card.choices.map((choice) => ({ ...choice, says: renamed(choice.says) }));
+  return { ...card, choices, alone: renamed(alone), absent: renamed(absent), unseen: renamed(unseen) };
 }
 
 /**

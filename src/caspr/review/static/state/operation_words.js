@@ -49,6 +49,9 @@ export function describeOperation(store, op) {
     return op.ops.map((/** @type {Operation} */ one) => describeOperation(store, one)).join("; ");
   }
   const label = labelOf(op);
+  if (op.do === "move") {
+    return `${label}: “${store.words(op.mention, 30)}” → “${store.words(`${op.start}-${op.end}`, 30)}”`;
+  }
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
   const more = ids.length > MOST_QUOTED ? " …" : "";
@@ -76,5 +79,5 @@ function mentionsOf(op) {
   if (op.do === "place") return [op.mention, ...(op.with.length ? op.with : op.apart)];
   if ("tokens" in op) return op.tokens.map((token) => `${token}-${token}`);
   if (op.do === "note") return op.mention === null ? [] : [op.mention];
-  return op.do === "new" || op.do === "move" ? [`${op.start}-${op.end}`] : [];
+  return op.do === "new" ? [`${op.start}-${op.end}`] : [];
 }

@@ -229,7 +229,7 @@ export interface QuestionCard {
   version: number;
 }
 
-/** What is still at stake, and what the last decisions changed. */
+/** What is still at stake, and what the last steps changed. */
 export interface Stakes {
   /** How many mentions the open questions are about. */
   mentions: number;
@@ -239,8 +239,8 @@ export interface Stakes {
   clear: number;
   /** The highest price of deciding one otherwise. */
   most: number;
-  /** How many of the last decisions were looked at, and how many of them changed the result. */
-  decisions: number;
+  /** How many of the last steps that decided something were looked at, and how many of them changed the result. */
+  steps: number;
   changed: number;
 }
 
@@ -295,7 +295,7 @@ export type Operation =
   | { do: "prefer"; mentions: MentionId[]; over: MentionId[]; with?: MentionId[] }
   | { do: "empty"; tokens: number[] }
   | { do: "accept"; chain: ChainId }
-  | { do: "merge"; chains: ChainId[] }
+  | { do: "merge"; chains: ChainId[]; called?: ChainId }
   | { do: "new"; start: number; end: number; chain: ChainId | null }
   | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }

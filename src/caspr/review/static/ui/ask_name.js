@@ -1,7 +1,8 @@
-/** A dialog for the name and the type of an entity. */
+/** Dialogs for the name and the type of an entity. */
 import { gist } from "./chain_label.js";
 import { openDialog } from "./dialog.js";
-import { make } from "./dom.js";
+import { button, make } from "./dom.js";
+import { chainTitle } from "./words.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId } from "../state/types.js" */
 
@@ -35,7 +36,7 @@ export function askName(app, chain) {
   form.addEventListener("submit", () => {
     taken = true;
   });
-  openDialog(`Name of entity ${chain}`, form, {
+  openDialog(`Name of entity ${chainTitle(chain)}`, form, {
     kind: "small",
     closed: () => {
       const changed = name.value.trim() !== known.name || type.value.trim() !== known.type;
@@ -44,4 +45,27 @@ export function askName(app, chain) {
   });
   name.focus();
   name.select();
+}
+
+/**
+ * Ask which of several names merged entities keep, and call `done` with the chain that has it.
+ * @param {[name: string, chain: ChainId][]} names
+ * @param {(chain: ChainId) => unknown} done
+ */
+export function askKeptName(names, done) {
+  /** @type {ChainId | null} */
+  let taken = null;
+  const choices = names.map(([name, chain]) =>
+    button(name, () => {
+      taken = chain;
+      dialog.close();
+    }),
+  );
+  const dialog = openDialog("Which name do they keep?", make("div", { class: "buttons" }, ...choices), {
+    kind: "small",
+    closed: () => {
+      if (taken !== null) done(taken);
+    },
+  });
+  choices[0].focus();
 }

@@ -6,8 +6,8 @@ import { lookup } from "./lookup.js";
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const INVISIBLE = /^[\s\p{Cf}\p{Zs}]*$/u;
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
-const CLOSING = /^(?:[.,;:!?…)\]}]|\.\.\.)$/;
-const OPENING = /^[([{]$/;
+const CLOSING = /^(?:[.,;:!?…)\]}]|\.\.\.|['’]\p{L}{1,2}|n['’]t)$/iu;
+const OPENING = /^(?:[([{]|\p{L}{1,2}['’])$/u;
 
 /**
  * Return a token with pictures of its control characters, or a mark where nothing of it can be seen.
@@ -43,9 +43,19 @@ export function phrase(tokens, start, end, most = Infinity) {
   for (let t = start; t <= end; t += 1) {
     const word = visible(tokens[t - 1] ?? "");
     text += t === start ? word : spaceBefore(tokens[t - 2], tokens[t - 1]) + word;
-    if (text.length > most) return `${text.slice(0, most)}…`;
+    if (text.length > most) return cut(text, most);
   }
   return text;
+}
+
+/**
+ * Cut a text off, between words unless the first is too long.
+ * @param {string} text
+ * @param {number} most
+ */
+function cut(text, most) {
+  const end = text.lastIndexOf(" ", most);
+  return end > 0 ? `${text.slice(0, end)} …` : `${text.slice(0, most)}…`;
 }
 
 /**

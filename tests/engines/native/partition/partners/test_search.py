@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.partners.outcome import UNMET
+from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS
+from caspr.engines.native.partition.partners.relaxation import Nearby, relax_demanding
+from caspr.engines.native.partition.partners.rounding import between
 from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
 from caspr.engines.native.partition.partners.start import Start
 from caspr.engines.native.partition.watch import Watch
@@ -67,3 +71,59 @@ def test_an_expired_watch_leaves_a_bound_and_what_heuristics_found() -> None:
             assert outcome.bound >= best
         if outcome.value != UNMET:
             assert worth(whole, np.asarray(outcome.labels).tolist()) == outcome.value
+
+
+def test_a_rough_search_claims_nothing_that_is_wrong() -> None:
+    found = 0
+    for seed in range(200):
+        whole = random_demanding(seed)
+        best = best_value(whole)
+        outcome = search_demanding(whole, Watch(), Start(rough=True, tiny=0))
+        if best is not None:
+            assert outcome.bound >= best, seed
+        if outcome.value != UNMET:
+            assert worth(whole, outcome.labels.tolist()) == outcome.value, seed
+            found += outcome.value == best
+    assert found > 100
+
+
+def test_a_known_ceiling_changes_no_optimum() -> None:
+    for seed in range(150):
+        whole = random_demanding(seed)
+        best = best_value(whole)
+        for more in (0, whole.step, 5 * whole.step) if best is not None else ():
+            outcome = search_demanding(whole, Watch(), Start(ceiling=best + more, tiny=0))
+            assert outcome.proven and outcome.value == best, (seed, more)
+
+
+def test_what_lies_between_a_clustering_and_a_point_holds_the_clustering() -> None:
+    for seed in range(100):
+        whole = random_demanding(seed)
+        labels = quick_demanding(whole, Watch()).labels
+        x = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], size=(whole.size, whole.size))
+        found = between(whole, labels, np.maximum(x, x.T))
+        if found is not None and whole.value(labels) is not None:
+            small, groups, constant = found
+            inside = np.zeros(small.size, dtype=np.intp)
+            inside[groups] = labels
+            assert (inside[groups] == labels).all()
+            reached = small.value(inside)
+            assert reached is not None and reached + constant == whole.value(labels), seed
+
+
+def test_a_point_nearby_is_expressed_in_contracted_nodes() -> None:
+    many = (one for one in map(random_demanding, range(99)) if one.size > 4 and len(one.demands) > 1)
+    whole = next(one for one in many if not one.hopeless)
+    point = relax_demanding(whole, NO_CUTS, NO_PARTNER_CUTS, watch=Watch())
+    assert point is not None
+    groups = np.array([0, 0, *range(1, whole.size - 1)])
+    small, _ = whole.contract(groups)
+    near = Nearby.of(whole, point).contract(groups)
+    assert near.x.shape == (small.size, small.size)
+    assert near.x[1, 2] == point.x[2, 3]
+    for demand, chosen in zip(whole.demands, point.first, strict=True):
+        assert sum(near.first[demand.name].values()) == pytest.approx(chosen.sum())
+        for partner, much in zip(demand.partners, chosen.tolist(), strict=True):
+            assert near.first[demand.name][int(groups[partner])] >= much
+    again = relax_demanding(small, NO_CUTS, NO_PARTNER_CUTS, watch=Watch(), near=near)
+    assert again is not None and (small.demands == () or again.first)

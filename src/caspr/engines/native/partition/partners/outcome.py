@@ -10,8 +10,9 @@ import numpy as np
 
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.outcome import NO_FLOOR, SearchOutcome
+from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
-from caspr.engines.native.partition.problem import Labels, firsts
+from caspr.engines.native.partition.problem import Labels, firsts, renumber
 
 UNMET = NO_FLOOR
 """The value of a clustering that does not meet the demands: less than that of any other."""
@@ -44,6 +45,12 @@ class PartnerOutcome(SearchOutcome):
             self.cuts.named(names),
             self.partner_cuts.named(names),
         )
+
+    def within(self, nodes: Labels, small: Demanding) -> "PartnerOutcome | None":
+        """Return the same clustering of a smaller problem, whose nodes these are; `None` if it is none."""
+        labels = renumber(self.labels[nodes])
+        value = small.value(labels)
+        return None if value is None else PartnerOutcome(labels, value, max(small.problem.ceiling, value))
 
 
 def unmet(size: int, floor: int) -> PartnerOutcome:

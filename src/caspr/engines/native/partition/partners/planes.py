@@ -6,7 +6,8 @@ Claim: at every moment, no clustering that meets the demands gains more than max
 relaxation bounds them all (`relaxation`). Fixing by reduced gains excludes only clusterings that gain no
 more than z; that holds for pairs, and for partners that are not the first one of a demand in any clustering
 that gains more, which the demand may then forget (`demand`). A pair is decided both ways, so the larger of
-both bounds holds.
+both bounds holds. A smaller problem begins with the bound of the larger one: its clusterings are among those
+that this bound is about.
 
 No reduction of `reductions` is applied while there are demands: they move nodes to other clusters, which a
 partner that is needed may not do. Fixing takes their place, and once no demand is left, they apply again.
@@ -35,11 +36,12 @@ from caspr.engines.native.partition.partners.partner_stars import (
     violated_partner_stars,
 )
 from caspr.engines.native.partition.partners.relaxation import (
+    Nearby,
     PartnerPoint,
     relax_demanding,
     undecided_partners,
 )
-from caspr.engines.native.partition.partners.rounding import round_point
+from caspr.engines.native.partition.partners.rounding import between, round_point
 from caspr.engines.native.partition.partners.start import DemandingSearch, Start
 from caspr.engines.native.partition.problem import Bools, Labels, joined
 from caspr.engines.native.partition.watch import Watch
@@ -49,23 +51,24 @@ UNCLEAR = 0.02
 """A pair is not worth branching on if it is nearer than this to being decided."""
 
 
-NEAR = 0.01
-"""A gap below this share of the bound is worth looking harder for a clustering."""
-KICKS = 3
-"""How often one is shaken then."""
+NEAR = 0.05
+"""A gap below this share of the bound is worth looking for a better clustering."""
+ROUGH_ROUNDS = 6
+"""How many relaxations a rough search solves."""
 
 
 class DemandPlanes(Gap[PartnerOutcome]):
     """One run of the loop on one problem with demands."""
 
     def __init__(self, whole: Demanding, watch: Watch, start: Start, search: DemandingSearch) -> None:
-        nothing = PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling, start.floor)
+        bound = whole.problem.ceiling if start.ceiling is None else min(whole.problem.ceiling, start.ceiling)
+        nothing = PartnerOutcome(np.arange(whole.size), UNMET, bound, start.floor)
         super().__init__(nothing, whole.step, start.on_bound)
         self.whole, self.watch, self.start, self.search = whole, watch, start, search
         self.original = whole
         self.cuts, self.partner_cuts = NO_CUTS, NO_PARTNER_CUTS
-        self.near: PartnerPoint | None = None
-        self.stalled = False
+        self.near = start.near
+        self.rounds, self.stalled = 0, False
 
     def run(self, labels: Labels) -> PartnerOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
@@ -90,6 +93,8 @@ class DemandPlanes(Gap[PartnerOutcome]):
             if narrowed.hopeless or narrowed.problem.breaks(groups):
                 self.lower(self.threshold)
                 break
+            if self.start.rough and (not new or self.rounds == ROUGH_ROUNDS):
+                break
             if self.stalled or not new or groups.max() + 1 <= (1 - SHRINKAGE) * self.whole.size:
                 self._descend(narrowed, groups, point)
                 break
@@ -108,12 +113,34 @@ class DemandPlanes(Gap[PartnerOutcome]):
             near=self.near,
         )
         if point is not None:
-            self.near = point
+            self.near = Nearby.of(self.whole, point)
             self.lower(point.bound(self.step))
-            near = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
-            self._offer(round_point(self.whole, point, self.watch, kicks=KICKS if near else 0))
-            self.stalled = gap - (self.best.bound - self.threshold) <= PROGRESS * gap
+            if self._is_worth_rounding(gap):
+                self._offer(round_point(self.whole, point, self.watch))
+                self._look_between(point)
+            # The first relaxation below another one may only reach what was known before.
+            self.stalled = self._is_slow(gap) and (self.rounds > 0 or self.start.ceiling is None)
+            self.rounds += 1
         return point
+
+    def _is_slow(self, before: int) -> bool:
+        """Return whether the gap is hardly smaller than before."""
+        return before - (self.best.bound - self.threshold) <= PROGRESS * before
+
+    def _is_worth_rounding(self, before: int) -> bool:
+        """Return whether the point is near to clusterings: the gap is small, or as small as it gets."""
+        small = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
+        return small or self.best.value == UNMET or self._is_slow(before)
+
+    def _look_between(self, point: PartnerPoint) -> None:
+        """Search among the clusterings that agree with the best one where that agrees with the point."""
+        if self.closed or self.start.rough or self.best.value == UNMET:
+            return
+        found = between(self.original, self.best.labels, point.x)
+        if found is not None:
+            small, groups, constant = found
+            start = Start(floor=self.best.value - constant, rough=True, tiny=self.start.tiny)
+            self._offer(self.search(small, self.watch, start).labels[groups])
 
     def _separated(self, point: PartnerPoint) -> bool:
         """Add cuts that the point violates and drop slack ones; return whether any is new."""
@@ -165,7 +192,10 @@ class DemandPlanes(Gap[PartnerOutcome]):
             on_bound=on_bound,
         )
         inside = replace(
-            known.within(groups, small, constant), on_found=lambda labels, _: self._offer(labels[groups])
+            known.within(groups, small, constant),
+            ceiling=self.best.bound - constant,
+            near=None if self.near is None else self.near.contract(groups),
+            on_found=lambda labels, _: self._offer(labels[groups]),
         )
         outcome = self.search(small, self.watch, inside)
         self._offer(outcome.labels[groups])

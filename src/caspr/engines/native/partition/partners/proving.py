@@ -27,7 +27,7 @@ from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, violated_partner_stars
 from caspr.engines.native.partition.partners.planes import undecided_pair
-from caspr.engines.native.partition.partners.relaxation import PartnerPoint, relax_demanding
+from caspr.engines.native.partition.partners.relaxation import Nearby, PartnerPoint, relax_demanding
 from caspr.engines.native.partition.problem import Labels, Problem, joined
 from caspr.engines.native.partition.separation.pentagons import violated_pentagons
 from caspr.engines.native.partition.separation.two_partitions import violated_two_partitions
@@ -63,7 +63,7 @@ def prove_demanding(
         bounds.append(point.bound(whole.step))
         if bounds[-1] <= value:
             return _partner_leaf(whole, names, point)
-        near = point
+        near = Nearby.of(whole, point)
         new, more = new_cuts(problem, point.x, watch), violated_partner_stars(whole, point.x, point.first)
         if _is_stuck(bounds) or not (len(new) or len(more)):
             return _branched(whole, names, value, watch, undecided_pair(whole, point))

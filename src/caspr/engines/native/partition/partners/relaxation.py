@@ -43,9 +43,9 @@ from caspr.engines.native.partition.lp import (
     rows_of,
     run,
 )
-from caspr.engines.native.partition.partners.demand import Demanding, Link
+from caspr.engines.native.partition.partners.demand import Demand, Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
-from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum, firsts
 from caspr.engines.native.partition.watch import Watch
 
 ROOM = 53
@@ -70,6 +70,40 @@ class PartnerPoint(Point):
     """The partners with a row y <= x; then those with a row y <= z."""
     chosen: tuple[Ints, ...]
     """The reduced gain of each partner as the first, for every demand."""
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Where a relaxation starts: the point of another one, of nearly the same problem."""
+
+    x: Floats
+    """How much each pair is together."""
+    first: dict[int, dict[int, float]]
+    """How much each partner is the first, by the name of the demand."""
+
+    @classmethod
+    def of(cls, whole: Demanding, point: PartnerPoint) -> "Nearby":
+        """Keep a point of the relaxation of a problem."""
+        first = {
+            demand.name: dict(zip(demand.partners, chosen.tolist(), strict=True))
+            for demand, chosen in zip(whole.demands, point.first, strict=True)
+        }
+        return cls(point.x, first)
+
+    def contract(self, groups: Labels) -> "Nearby":
+        """Express the point in the nodes of a contracted problem, each group by its first node."""
+        chosen, names = firsts(groups), groups.tolist()
+        first: dict[int, dict[int, float]] = {}
+        for name, partners in self.first.items():
+            renamed = first.setdefault(name, {})
+            for partner, much in partners.items():
+                renamed[names[partner]] = renamed.get(names[partner], 0.0) + much
+        return Nearby(self.x[np.ix_(chosen, chosen)], first)
+
+    def values(self, demand: Demand) -> list[float]:
+        """Return how much each partner of a demand is the first."""
+        known = self.first.get(demand.name, {})
+        return [known.get(partner, 0.0) for partner in demand.partners]
 
 
 @dataclass(frozen=True)
@@ -106,7 +140,7 @@ def relax_demanding(
     *,
     watch: Watch,
     tolerance: float = FINE,
-    near: PartnerPoint | None = None,
+    near: Nearby | None = None,
 ) -> PartnerPoint | None:
     """Solve the relaxation up to a relative error; `None` if there was no time for it.
 
@@ -118,7 +152,7 @@ def relax_demanding(
     if near is not None:
         weights = np.zeros(len(lines.upper))
         weights[: len(cuts) + len(partner_cuts)] = np.concatenate([cuts.weights, partner_cuts.weights])
-        start = _values_near(columns, near), weights
+        start = _values_near(whole, columns, near), weights
     model = model_of(columns.gains, lines.rows, lines.upper)
     solved = run(model, start, watch=watch, tolerance=tolerance)
     if solved is None:
@@ -126,13 +160,11 @@ def relax_demanding(
     return safe_bound(whole, columns, lines, partner_cuts, np.clip(solved[0], 0.0, 1.0), solved[1])
 
 
-def _values_near(columns: _Columns, near: PartnerPoint) -> Floats:
+def _values_near(whole: Demanding, columns: _Columns, near: Nearby) -> Floats:
     program, values = columns.program, np.zeros(len(columns.gains))
     values[: len(program.first)] = near.x[program.first, program.second]
-    first = np.concatenate([np.empty(0), *near.first])
-    # After fixing there may be fewer partners than there were.
-    if len(first) == columns.starts[-1] - columns.starts[0]:
-        values[columns.starts[0] : columns.starts[-1]] = first
+    first = [value for demand in whole.demands for value in near.values(demand)]
+    values[columns.starts[0] : columns.starts[-1]] = first
     return values
 
 

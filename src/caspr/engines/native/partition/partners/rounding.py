@@ -3,25 +3,32 @@
 To meet all demands, each home is *glued* to one partner, and what is glued is contracted: so the heuristics
 for ordinary problems apply, and no step of theirs leaves a demand unmet. Then nodes move on their own again,
 where no home loses its last partner by it.
+
+A clustering and the point of a relaxation mostly agree. Searching only what lies *between* them, with all
+pairs decided in which they do, is a small problem that holds the clustering and what the point suggests
+(relaxation induced neighbourhood search; Danna, Rothberg and Le Pape 2005).
 """
 
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
+from caspr.engines.native.partition.cuts import Floats
 from caspr.engines.native.partition.heuristics import Placement
 from caspr.engines.native.partition.partners.demand import Demand, Demanding, Demands
 from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.partners.relaxation import PartnerPoint
-from caspr.engines.native.partition.problem import Ints, Labels, Problem, renumber
+from caspr.engines.native.partition.problem import Ints, Labels, Problem, joined, renumber
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 
-KICKS = 5
+KICKS = 2
 """How often a clustering is shaken."""
+AGREED = 0.3
+"""A point agrees with a clustering on a pair if it is no farther than this from it."""
 FAR = -(1 << 61)
 """Less than any change of value."""
 
 
-def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: int = 0) -> Labels | None:
+def round_point(whole: Demanding, point: PartnerPoint, watch: Watch) -> Labels | None:
     """Glue every home to the partner that the point prefers, and cluster what is left as it says."""
     wanted = [
         [demand.partners[place] for place in np.argsort(-first, kind="stable").tolist()]
@@ -36,7 +43,19 @@ def round_point(whole: Demanding, point: PartnerPoint, watch: Watch, *, kicks: i
     small, _ = Problem(pull, whole.problem.forbidden).contract(glued)
     problem, _ = whole.problem.contract(glued)
     labels = heuristics.polish(problem, heuristics.greedy(small, watch=watch), watch)[glued]
-    return improve(whole, labels, watch, kicks=kicks)
+    return improve(whole, labels, watch, kicks=0)
+
+
+def between(whole: Demanding, labels: Labels, x: Floats) -> tuple[Demanding, Labels, int] | None:
+    """Decide the pairs in which a clustering and a point agree; return what is left, if anything is.
+
+    That is a contracted problem, the node of every node there, and the constant gained inside. The clustering
+    is one of its own, and so are many that the point is near to; only few pairs are undecided.
+    """
+    same = labels[:, None] == labels[None, :]
+    groups = joined(whole.size, *np.nonzero(same & (x > 1 - AGREED)))
+    small, constant = whole.separate(~same & (x < AGREED)).contract(groups)
+    return (small, groups, constant) if small.size > 1 else None
 
 
 def _glue(whole: Demanding, wanted: list[list[int]]) -> Labels | None:

@@ -20,9 +20,12 @@ from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcom
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS
 from caspr.engines.native.partition.partners.rounding import meet
 from caspr.engines.native.partition.partners.start import NOTHING, Start
-from caspr.engines.native.partition.problem import Labels, components, joined, renumber
+from caspr.engines.native.partition.problem import Labels, components, firsts, joined, renumber
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
+
+SMALL = 40
+"""A rough search searches problems without demands of up to so many nodes."""
 
 
 def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
@@ -37,6 +40,9 @@ def quick_demanding(whole: Demanding, watch: Watch) -> PartnerOutcome:
 
 def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> PartnerOutcome:
     """Find an optimum that meets all demands if it exceeds the floor, or the best that the limits allow."""
+    if not whole.demands and start.rough and whole.size > SMALL:
+        labels = heuristics.start(whole.problem, watch, kicks=0)
+        return PartnerOutcome(labels, whole.problem.value(labels) or 0, whole.problem.ceiling, start.floor)
     if not whole.demands:
         found = search(
             whole.problem,
@@ -56,12 +62,16 @@ def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> 
         return _by_components(whole, labels, watch, start)
     if whole.size <= start.tiny or whole.size == 1:
         return _exhausted(whole, start.floor)
-    first = start.known or quick_demanding(whole, watch)
+    first = start.known or (_nothing(whole) if start.bounded else quick_demanding(whole, watch))
     if watch.expired():
         return PartnerOutcome(first.labels, first.value, first.bound, start.floor)
     from caspr.engines.native.partition.partners.planes import DemandPlanes
 
     return DemandPlanes(whole, watch, start, search_demanding).run(first.labels)
+
+
+def _nothing(whole: Demanding) -> PartnerOutcome:
+    return PartnerOutcome(np.arange(whole.size), UNMET, whole.problem.ceiling)
 
 
 def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
@@ -71,8 +81,13 @@ def _contracted(whole: Demanding, watch: Watch, start: Start) -> PartnerOutcome:
     if whole.problem.breaks(groups):
         return unmet(whole.size, start.floor)
     small, constant = whole.contract(groups)
-    inside = start.within(groups, small, constant)
-    inside = replace(inside, on_found=lambda labels, value: start.on_found(labels[groups], value + constant))
+    # A clustering that meets the demands has forced partners together.
+    known = None if start.known is None else start.known.within(firsts(groups), small)
+    inside = replace(
+        start.within(groups, small, constant),
+        known=known,
+        on_found=lambda labels, value: start.on_found(labels[groups], value + constant),
+    )
     inner = search_demanding(small, watch, inside)
     return inner.lift(groups, constant, start.floor)
 
@@ -89,7 +104,8 @@ def _by_components(whole: Demanding, component: Labels, watch: Watch, start: Sta
         others = ceiling - piece.problem.ceiling
         place = np.full(whole.size, -1, dtype=np.intp)
         place[group] = np.arange(len(group))
-        outcome = search_demanding(piece, watch, start.within(place, piece, others))
+        known = None if start.known is None else start.known.within(group, piece)
+        outcome = search_demanding(piece, watch, replace(start.within(place, piece, others), known=known))
         if outcome.bound == UNMET:
             return unmet(whole.size, start.floor)
         # Cluster i gets the name of the i-th node here, so names of different components never meet.
