@@ -265,10 +265,10 @@ def start_up(plan: Plan) -> Iterator[Row]:
     rounds = 3 if plan.quick else 15
     for work, reach, ours, theirs in (
         (
-            "start-up: `caspr --help` against `import typer`",
+            "start-up: `caspr --help` against `import click, rich`",
             2,
             ["-m", "caspr", "--help"],
-            ["-c", "import typer"],
+            ["-c", "import click, rich"],
         ),
         (
             "start-up: the six-token example end to end against `import numpy, highspy`",
