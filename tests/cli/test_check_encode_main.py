@@ -130,3 +130,23 @@ def test_the_shell_can_complete_commands_and_options() -> None:
 
     assert completed("caspr", "adj") == ["plain,adjudicate"]
     assert "plain,--memory-limit" in completed("caspr", "redo", "--me")
+
+
+def test_older_versions_and_files_of_desktops_are_nobodys_work(caspr: Caller, tmp_path: Path) -> None:
+    for source in map(Path, SONG):
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    for name in ("anna.conll~", "anna.conll.bak", "#anna.conll#", "anna.conll.orig"):
+        (tmp_path / name).write_bytes(Path(SONG[0]).read_bytes())
+    (tmp_path / "Thumbs.db").write_bytes(b"")
+    whole = caspr("check", tmp_path).out
+    assert "4 files not read: #anna.conll#, anna.conll.bak, anna.conll.orig, anna.conll~" in whole
+    assert "1 document, 0 warnings" in whole
+    named = caspr("check", *sorted(tmp_path.iterdir())).out
+    assert "5 files that are nobody's work left out" in named
+    for printed in (whole, named):
+        assert sum(" chains of " in line for line in printed.splitlines()) == 3
+    alone = tmp_path / "one"
+    alone.mkdir()
+    for path in tmp_path.glob("anna*"):
+        path.rename(alone / path.name)
+    assert caspr("score", SONG[0], alone).code == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.caller import PAPER, SONG, Caller, column
+from tests.cli.caller import EXAMPLES, PAPER, SONG, Caller, column
 
 
 @pytest.fixture
@@ -216,3 +216,17 @@ def test_changed_words_and_annotators_are_reported(caspr: Caller, tmp_path: Path
     assert "the cells of 'ben' were changed" in line
     review.write_text(re.sub(r'"sums": \{.*?\}, ', "", whole).replace("\n1\tJohn\t", "\n1\tJon\t"))
     assert "warning" not in caspr("redo", review).err, "older files have no checksums"
+
+
+def test_an_enforced_id_that_becomes_another_chain_is_reported(caspr: Caller, tmp_path: Path) -> None:
+    review = tmp_path / "review.conll"
+    assert caspr("adjudicate", EXAMPLES / "scene", "--layout", "review", "-o", review, "-q").code == 0
+    whole = review.read_text()
+    edit(review, {239: "=(7", 240: "=7)"})
+    found = caspr("redo", review).err
+    assert "7 is enforced for one mention only ('The boy' at " in found
+    assert "that the file showed as 7 ('Emil' at " in found
+    assert "warning" not in caspr("redo", review).err, "the file shows the new chain as 7 now"
+    review.write_text(whole)
+    edit(review, {53: "=(7)", 239: "=(7", 240: "=7)"})
+    assert "warning" not in caspr("redo", review).err

@@ -99,4 +99,22 @@ def test_refusals(caspr: Caller, tmp_path: Path) -> None:
     assert "No space left" in caspr.fails("score", SONG[0], SONG[1], "--json", "/dev/full")
     assert caspr("score", SONG[0]).code == 2
     other = make(tmp_path / "other", "(1)", "(1)")
-    assert "no document that both sides have" in caspr.fails("score", SONG[0], other)
+    assert "the key has song, the response d; " in caspr.fails("score", SONG[0], other)
+
+
+def test_one_document_on_each_side_needs_no_name(caspr: Caller, tmp_path: Path) -> None:
+    converted = tmp_path / "another-name.tsv"
+    assert caspr("convert", SONG[0], converted, "-q").code == 0
+    outcome = caspr("score", SONG[0], converted)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "CoNLL                            1.000" in outcome.out
+
+
+def test_a_folder_of_several_annotators_is_no_side(caspr: Caller, tmp_path: Path) -> None:
+    folder = Path(SONG[0]).parent
+    for sides in ((SONG[0], folder), (folder, SONG[0])):
+        message = caspr.fails("score", *sides)
+        assert "document 'song': found it twice, in" in message
+        assert "anna.conll and" in message
+    assert "one by one" in caspr.fails("convert", folder, tmp_path / "x.conllu")
+    assert not (tmp_path / "x.conllu").exists()

@@ -36,6 +36,8 @@ CALLS = (
     ("redo", "clash.conll", "--nested", "never"),
     ("redo", "locked.conll"),
     ("adjudicate", "scene", "-o", ANNA),
+    ("adjudicate", "scene", "--layout", "review", "-o", "decided.conll"),
+    ("convert", ANNA, "notes.ann"),
     ("convert", ANNA, "out.foo"),
     ("agreement", "scene", "--plot", "figure.gif"),
     ("adjudicate", "scene", "-o", "gold.conll", "--time-limit", "0"),
@@ -67,6 +69,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caspr: Caller) -> Pa
         "half.conll": enforced(review, {239: "=(7"}),
         "clash.conll": enforced(review, {61: "=(7|(7)", 62: "=7)"}),
         "locked.conll": review,
+        "decided.conll": enforced(review, {1: "=-"}),
+        "notes.txt": "mine",
     }
     for name, text in texts.items():
         Path(name).write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs
+from caspr.cli.delivery.replacing import Content
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import Task, annotators_of, solve
 from caspr.cli.terminal.options import (
@@ -70,7 +71,7 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     format = target or output_format(documents[0], output)
     written = review_file.COLUMNS if layout == "review" else format
     kind = OutputKind.EITHER if takes_a_folder(written) else OutputKind.FILE
-    gold = Output("-o", output, kind)
+    gold = Output("-o", output, kind, content=Content.RESULT)
     outputs = Outputs(
         (gold, *reporting.outputs(annotators_of(tasks))),
         tuple(read_files(files)),

@@ -8,6 +8,7 @@ import click
 
 from caspr.cli.delivery.messages import print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
+from caspr.cli.delivery.replacing import Content
 from caspr.cli.delivery.templates import fill
 from caspr.cli.terminal.options import FILES, format_options, reading
 from caspr.errors import InputError
@@ -21,6 +22,7 @@ from caspr.formats.registry import (
     render,
 )
 from caspr.formats.sources import read_files
+from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
 from caspr.text.findings import times
 
@@ -60,7 +62,7 @@ def command(
     documents. What the other format cannot say is counted.
     """
     inputs = read_files([source, *([template] if template else [])])
-    outputs = Outputs((Output("OUT", output, OutputKind.EITHER),), tuple(inputs))
+    outputs = Outputs((Output("OUT", output, OutputKind.EITHER, content=Content.CONVERTED),), tuple(inputs))
     outputs.refuse()
     annotations = _one_annotator(read_all([source], **reading(given)), annotator)
     if template is not None:
@@ -77,11 +79,11 @@ def command(
     files = render(plain, output, format=format)
     findings = [finding for annotation in annotations for finding in annotation.findings]
     findings += losses(annotations, format)
-    if not quiet:
-        print_lines([*findings, _counts(annotations, format)])
+    print_lines([] if quiet else findings)
     if strict:
         refuse_warnings(findings)
     outputs.write({"OUT": files})
+    print_lines([] if quiet else [_counts(annotations, format)])
 
 
 def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> list[Annotation]:
@@ -90,6 +92,8 @@ def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> li
     if len(chosen) != 1:
         problem = f"{len(chosen)} annotators" if chosen else f"no annotator '{wanted}'"
         raise InputError(f"--annotator: found {problem}, expected to choose one of {', '.join(names)}")
+    if len({one.document.source for one in chosen[0]}) > 1:
+        refuse_document_twice(chosen[0], "convert the files of several annotators one by one")
     return chosen[0]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from caspr.cli.delivery.messages import print_lines
-from caspr.cli.delivery.outputs import Files, OutputKind, Outputs, locked, requested
+from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, locked, requested
 from caspr.cli.delivery.projects import (
     is_project,
     read_reviews,
@@ -19,6 +19,7 @@ from caspr.cli.delivery.projects import (
     rewritten,
     tasks_of,
 )
+from caspr.cli.delivery.replacing import Content
 from caspr.cli.delivery.results import Reporting, deliver
 from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
 from caspr.cli.delivery.templates import fill
@@ -102,8 +103,10 @@ def _redo(
     inputs = read_files([file, *([template] if template else [])])
     outputs = Outputs(
         (
-            *requested("-o" if output else "the review file", output or file),
-            *requested("--gold", gold, OutputKind.EITHER),
+            Output(
+                "-o" if output else "the review file", output or file, content=Content.RESULT, decided=True
+            ),
+            *requested("--gold", gold, OutputKind.EITHER, Content.RESULT),
             *reporting.outputs(annotators_of(tasks)),
         ),
         tuple(inputs),
@@ -130,7 +133,7 @@ def _redo_project(
     tasks = tasks_of(found, given, reported=reporting.report is not None)
     outputs = Outputs(
         (
-            *requested("--gold", gold, OutputKind.EITHER),
+            *requested("--gold", gold, OutputKind.EITHER, Content.RESULT),
             *reporting.outputs(annotators_of(tasks)),
         ),
         tuple(read_files([folder, *([template] if template else [])])),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
 from caspr.formats import read
-from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
 from caspr.formats.sources import read_files
 from caspr.measures.intervals import score_intervals
 from caspr.measures.scores import Scores, score
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.scores import HEAD, Bounds, score_drawing, score_lines, score_rows, score_tables
 from caspr.report.paper.tables import Cell
+from caspr.text.document import Annotation
 
 
 @click.command("score", cls=JsonCommand, context_settings={"max_content_width": 110})
@@ -47,7 +49,9 @@ def command(
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files([key, response])))
     outputs.refuse()
-    scores = score(read(key), read(response), singletons=paper.singletons, overlap=match == "overlap")
+    scores = score(
+        *_sides(read(key), read(response)), singletons=paper.singletons, overlap=match == "overlap"
+    )
     print_lines(scores.findings)
     if strict:
         refuse_warnings(scores.findings, printed=True)
@@ -65,6 +69,14 @@ def command(
     if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
         for line in _lines(scores, paper.style, bounds, per_document):
             click.echo(line)
+
+
+def _sides(key: list[Annotation], response: list[Annotation]) -> tuple[list[Annotation], list[Annotation]]:
+    """Give the only document of the response the name of the key's, if one of them has that of its file."""
+    if len(key) == len(response) == 1 and any(is_named_after_file(one.document) for one in (*key, *response)):
+        one, other = key[0].document, response[0]
+        response = [replace(other, document=replace(other.document, name=one.name, part=one.part))]
+    return key, response
 
 
 def _values(scores: Scores, bounds: Bounds, per_document: bool) -> dict[str, Any]:

@@ -19,6 +19,11 @@ from caspr.files import portable_name
 from caspr.formats.messages import quoted
 from caspr.text.document import Annotation, Document
 
+_BACKUPS = ("~", ".bak", ".swp", ".swo", ".orig", ".tmp")
+"""How names of older versions end, in lower case."""
+_DESKTOP = ("thumbs.db", "desktop.ini")
+"""Files of desktops, in lower case."""
+
 
 def annotator_names(paths: Sequence[Path]) -> list[str]:
     """Name annotators by file name, or by as much of the path as distinguishes them.
@@ -43,6 +48,21 @@ def bare_name(path: PurePath) -> str:
     ('Cato-JA', 'wsj.0001')
     """
     return PurePath(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
+def is_backup(path: PurePath) -> bool:
+    """Return whether a file is an older version that an editor or a program keeps, by its name.
+
+    >>> [is_backup(Path(name)) for name in ("eva.conll~", "eva.conll.1.bak", "#eva.conll#", "eva.conll")]
+    [True, True, True, False]
+    """
+    name = path.name.lower()
+    return name.endswith(_BACKUPS) or (len(name) > 1 and name.startswith("#") and name.endswith("#"))
+
+
+def is_of_a_desktop(path: PurePath) -> bool:
+    """Return whether a file belongs to a desktop, which puts such files beside documents."""
+    return path.name.lower() in _DESKTOP
 
 
 def refuse_twice(path: Path, others: Iterable[Path]) -> None:

@@ -88,7 +88,7 @@ def detect(path: Path) -> str:
         return recognise(path) or by_suffix(path) or next(iter(FORMATS))
     first = next(iter(FORMATS))
     head = read_bytes(path, _HEAD)
-    found = _by_content(path, head)
+    found = by_content(path, head)
     if not is_gzip(head):
         refuse_foreign(path, head, _signs(path, found))
     return found or by_suffix(path) or first
@@ -113,7 +113,7 @@ def recognise(path: Path) -> str | None:
         return folder_format(path) or by_suffix(path)
     if path.exists() and not path.is_file():
         return by_suffix(path)
-    return _by_content(path, read_bytes(path, _HEAD)) or _by_clear_suffix(path)
+    return by_content(path, read_bytes(path, _HEAD)) or _by_clear_suffix(path)
 
 
 def _by_clear_suffix(path: Path) -> str | None:
@@ -123,10 +123,9 @@ def _by_clear_suffix(path: Path) -> str | None:
     return None if vague else named
 
 
-def _by_content(path: Path, data: bytes) -> str | None:
+def by_content(path: Path, data: bytes) -> str | None:
     """Return the name of the format that recognises the beginning of a file."""
-    if is_gzip(data):
-        data = beginning(data, _HEAD)
+    data = beginning(data, _HEAD) if is_gzip(data) else data[:_HEAD]
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
     return next((name for name, format in FORMATS.items() if format.detect(path, head)), None)

@@ -16,7 +16,14 @@ from pathlib import Path
 
 from caspr.errors import FormatError, InputError
 from caspr.files import read_bytes
-from caspr.formats.naming import annotator_names, bare_name, refuse_inside_another, refuse_twice
+from caspr.formats.naming import (
+    annotator_names,
+    bare_name,
+    is_backup,
+    is_of_a_desktop,
+    refuse_inside_another,
+    refuse_twice,
+)
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import (
     FORMATS,
@@ -58,7 +65,7 @@ def read_all(
         refuse_twice(path, paths[:number])
         refuse_inside_another(path, paths)
     # Patterns such as `annotation/text/*` match what is nobody's work, too.
-    chosen = [path for path in paths if len(paths) == 1 or not is_no_annotator(path)]
+    chosen = [path for path in paths if len(paths) == 1 or not _is_aside(path)]
     names = annotator_names(chosen)
     given = [
         read_one(path, name, format=format, options=options) for path, name in zip(chosen, names, strict=True)
@@ -66,6 +73,11 @@ def read_all(
     if len(chosen) < len(paths) and given and given[0]:
         given[0] = _with_left_out(given[0], [path for path in paths if path not in chosen])
     return by_annotator(given, names)
+
+
+def _is_aside(path: Path) -> bool:
+    """Return whether a file is nobody's work: of an archive, of a desktop, or an older version."""
+    return is_backup(path) or is_of_a_desktop(path) or is_no_annotator(path)
 
 
 def read_files(paths: Iterable[Path]) -> list[Path]:
@@ -117,7 +129,9 @@ def _read_folder(
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        name = recognise(path)
+        if is_of_a_desktop(path):
+            continue
+        name = None if is_backup(path) else recognise(path)
         if name is None or format not in (None, name):
             unread.append(path)
             continue
@@ -149,7 +163,7 @@ def _with_unread(
     odd = [
         path
         for path in unread
-        if path.with_suffix("") not in names and not projects.intersection(path.parents)
+        if (is_backup(path) or path.with_suffix("") not in names) and not projects.intersection(path.parents)
     ]
     return with_findings(found, unread_findings(folder, odd, chosen=chosen))
 
@@ -162,8 +176,8 @@ def with_findings(found: Sequence[Annotation], findings: Iterable[Finding]) -> l
 def unread_findings(folder: Path, unread: Sequence[Path], *, chosen: bool = False) -> Iterator[Finding]:
     """Warn of files of a folder that are not read: each may be an annotator's work, whose votes are missing.
 
-    Files about annotations, such as a README, or a table for `--weights`, are only noted, and so are all if
-    the user chose which to read.
+    Files about annotations, such as a README, or a table for `--weights`, and older versions that an editor
+    keeps are only noted, and so are all if the user chose which to read.
     """
     known = [path for path in unread if chosen or _is_about_annotations(path)]
     odd = [path for path in unread if path not in known]
@@ -184,6 +198,8 @@ def _listed(folder: Path, unread: Sequence[Path]) -> str:
 
 def _is_about_annotations(path: Path) -> bool:
     name = path.name.lower()
+    if is_backup(path):
+        return True
     if name.endswith(".csv"):
         return read_bytes(path, 16).removeprefix(b"\xef\xbb\xbf").lower().startswith(b"annotator")
     return any(fnmatchcase(name, pattern) for pattern in _DOCUMENTATION)

@@ -13,6 +13,9 @@ from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
 
+_MANY = 20
+"""In how many mentions two annotators do not agree by chance."""
+
 
 def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
@@ -39,6 +42,23 @@ def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
             f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "
             f"'{gold.title}' beside the files of annotators, expected annotators only: leave it out, or use "
             "--allow-gold if it is to vote like an annotator"
+        )
+
+
+def refuse_document_twice(annotations: Iterable[Annotation], remedy: str) -> None:
+    """Refuse two annotations of one document where each should be there once, naming the files."""
+    seen: dict[object, Annotation] = {}
+    for annotation in annotations:
+        document = annotation.document
+        other = seen.setdefault(document.key, annotation)
+        if other is annotation:
+            continue
+        places = [other.document.source, document.source]
+        if len(set(places)) < 2:
+            places = [f"{one.document.source} (annotator '{one.annotator}')" for one in (other, annotation)]
+        raise InputError(
+            f"document '{document.title}': found it twice, in {places[0]} and {places[1]}, expected it once: "
+            f"{remedy}"
         )
 
 
@@ -131,13 +151,35 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
             )
 
 
+def _is_named_as_a_copy(name: str, longer: str) -> bool:
+    """Return whether a file name is another one with more behind it, or *Copy of* before it.
+
+    >>> _is_named_as_a_copy("eva", "eva (copy)"), _is_named_as_a_copy("eva", "evan")
+    (True, False)
+    """
+    rest = longer.removeprefix("Copy of ").removeprefix(name)
+    return rest != longer and not rest[:1].isalnum()
+
+
 def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
-    """Note pairs of identical annotations, which often are one file given twice."""
+    """Report pairs of identical annotations, which often are one file given twice.
+
+    In a short text annotators may well agree in everything: what is only noted is not called a copy.
+    """
     contents = sorted(
         (sorted(chain.mentions for chain in annotation.all_chains), annotation.annotator)
         for annotation in annotations
         if annotation.mentions
     )
     for (one, first), (two, second) in pairwise(contents):
-        if one == two:
+        if one != two:
+            continue
+        mentions = sum(map(len, one))
+        if mentions >= _MANY or _is_named_as_a_copy(*sorted((first, second), key=len)):
+            message = (
+                f"{first} and {second} are identical in all of {times(mentions, 'mention')}: if one file is "
+                "a copy of the other, take it away, or its votes count twice"
+            )
+            yield warning("copied-annotations", message, where=second)
+        else:
             yield note("identical-annotations", f"{first} and {second} are identical", where=second)

@@ -23,7 +23,7 @@ from caspr.engines.native.translation.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.price.pricing import price
+from caspr.task.price.pricing import price, price_chain
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Span
 from tests.engines.native.test_limits import noisy
@@ -386,3 +386,22 @@ def test_a_chain_is_priced_again_only_where_its_groups_differ() -> None:
     voting = SolveState(replace(decided, forced_votes=True), Watch.of(Limits()), state.memory)
     assert voting.cost(partition) == price(voting.instance, partition).total
     assert len(state.memory.prices) == len(partition) + 1
+
+
+def test_no_chain_is_priced_twice_while_the_votes_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def counted(instance: Instance, chain: tuple[Span, ...]) -> Any:
+        asked.append(chain)
+        return price_chain(instance, chain)
+
+    monkeypatch.setattr(module, "price_chain", counted)
+    state = begun()
+    chain = Span(1, 1), Span(2, 2)
+    cost = state.cost((chain,))
+    assert cost == price(state.instance, (chain,)).total
+    together = Statement.of(StatementKind.TOGETHER, chain)
+    decided = replace(state.instance, decisions=Decisions.of(statements=[together]))
+    later = begun(decided, memory=state.memory)
+    assert later.cost((chain,)) == price(decided, (chain,)).total != cost
+    assert (state.cost((chain,)), asked) == (cost, [chain, chain])

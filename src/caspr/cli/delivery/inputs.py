@@ -11,6 +11,7 @@ from typing import Any
 
 from caspr.errors import InputError
 from caspr.formats import read_all
+from caspr.formats.naming import is_backup, is_of_a_desktop
 from caspr.formats.registry import STANDARD_OUTPUT, folder_format, is_named_after_file, recognise
 from caspr.formats.sources import read_one, unread_findings, with_findings
 from caspr.text.document import Annotation
@@ -74,7 +75,8 @@ def _left_out(folder: Path, found: Sequence[Path]) -> list[Finding]:
 
     below = (folder / path for path in sorted(walk(folder)))
     unread = [path for path in below if not any(one in (path, *path.parents) for one in found)]
-    reviews = [path for path in unread if is_review(path)]
+    unread += (path for path in sorted(folder.iterdir()) if path.is_file() and is_backup(path))
+    reviews = [path for path in unread if is_review(path) and not is_backup(path)]
     findings = list(unread_findings(folder, [path for path in unread if path not in reviews]))
     if reviews:
         names = ", ".join(path.relative_to(folder).as_posix() for path in reviews)
@@ -92,7 +94,8 @@ def _files(folder: Path) -> list[Path]:
     from caspr.review.session.opening import is_review
 
     shown = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
-    return [path for path in shown if recognise(path) is not None and not is_review(path)]
+    work = (path for path in shown if not is_backup(path) and not is_of_a_desktop(path))
+    return [path for path in work if recognise(path) is not None and not is_review(path)]
 
 
 def _folders(folder: Path) -> list[Path]:

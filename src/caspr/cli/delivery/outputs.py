@@ -10,6 +10,9 @@ Two outputs are the same if they lead to one file, whatever they are called: by 
 because standard output was redirected to it. An output that is also an input is refused in the same way,
 except for the one file that `redo` rewrites in place, of which a backup is kept.
 
+What is there already is replaced only if CaspR wrote it and it holds no decisions: `replacing` says how that
+is known.
+
 Which files a format makes of an output, and how many, is known only when they are rendered. `Outputs.write`
 therefore looks again at each file it is given, before the first one is written.
 """
@@ -17,13 +20,14 @@ therefore looks again at each file it is given, before the first one is written.
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
+from caspr.cli.delivery.replacing import Content, refuse_before, refuse_replacing
 from caspr.errors import InputError, OutputError
 from caspr.files import back_up, identity, is_stream, refuse_overwriting, refuse_unwritable, write_all
 from caspr.formats.registry import STANDARD_OUTPUT, made_below
@@ -61,13 +65,20 @@ class Output:
     """The files to be written into a folder, as far as they are known beforehand."""
     parents: bool = False
     """Whether missing folders above a folder are made, too."""
+    content: Content = Content.OTHER
+    """What it holds, which says what it may replace."""
+    decided: bool = False
+    """Whether it may hold the decisions of a review file that it replaces."""
 
 
 def requested(
-    option: str, path: Path | None, kind: OutputKind = OutputKind.FILE, files: Iterable[Path] = ()
+    option: str,
+    path: Path | None,
+    kind: OutputKind = OutputKind.FILE,
+    content: Content = Content.OTHER,
 ) -> tuple[Output, ...]:
     """Return the output of an option, or none if the option was not given."""
-    return () if path is None else (Output(option, path, kind, tuple(files)),)
+    return () if path is None else (Output(option, path, kind, content=content),)
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,9 @@ class Outputs:
                     self._refuse_overwriting(path)
         for output in self.outputs:
             _refuse_unwritable(output)
+            for path in (output.path, *output.files):
+                if path != self.rewritten:
+                    refuse_before(path, output.content, decided=output.decided)
 
     def write(self, contents: Mapping[str, Files]) -> Path | None:
         """Write files by the option that asked for them: all of them, then standard output, or none.
@@ -150,6 +164,10 @@ class Outputs:
                     _refuse_twins(path, options[place], option)
                 options[place] = option
                 self._refuse_overwriting(path)
+        content = {output.option: output.content for output in self.outputs}
+        for option, files in contents.items():
+            kept = {path: text for path, text in files.items() if path != self.rewritten}
+            refuse_replacing(kept, content.get(option, Content.OTHER))
 
     def _refuse_overwriting(self, path: Path) -> None:
         given = self._input_of.get(_identity(path))

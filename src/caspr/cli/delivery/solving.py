@@ -1,6 +1,6 @@
 """Solve the documents of a command one by one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, without_search
 from caspr.task.settings.stored import read_settings
 from caspr.task.solution import Stop
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding
 
 
@@ -34,6 +34,8 @@ class Task:
     """How to adjudicate it."""
     decisions: Decisions = field(default_factory=Decisions)
     """What the adjudicator decided."""
+    shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    """What a review file showed under ids that are enforced."""
 
 
 def annotators_of(tasks: Sequence[Task]) -> list[str]:
@@ -46,7 +48,12 @@ def reviewed_tasks(
 ) -> list[Task]:
     """Return a task for each document of a review file: its own settings, changed by the given options."""
     return [
-        Task(one.annotations, changed(_stored_settings(file, one), given, reported=reported), one.decisions)
+        Task(
+            one.annotations,
+            changed(_stored_settings(file, one), given, reported=reported),
+            one.decisions,
+            one.shown,
+        )
         for one in reviews
     ]
 
@@ -85,6 +92,7 @@ def solve(
                 raise
         interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
         lost = [finding for gold in result.golds for finding in losses(gold)]
+        lost += review_file.strayed_ids(result, task.decisions, task.shown)
         results.append(replace(result, findings=(*result.findings, *lost)))
     return results
 

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from caspr.errors import InputError
 from caspr.formats.format import Format
+from caspr.formats.naming import is_backup, is_of_a_desktop
 from caspr.formats.registry import FORMATS
-
-_ASIDE = ("thumbs.db", "desktop.ini", "*~", "*.bak", "#*#")
-"""What desktops and editors put beside documents, in lower case."""
 
 
 def walk(folder: Path, pattern: str = "*") -> Iterator[str]:
@@ -84,7 +82,8 @@ def is_part(path: Path, parts: Sequence[str] = ()) -> bool:
     name = path.name.lower()
     return (
         path.suffix in parts
-        or any(fnmatchcase(name, pattern) for pattern in _ASIDE)
+        or is_of_a_desktop(path)
+        or is_backup(path)
         or any(name in format.settings_files or _accompanies(path, format) for format in FORMATS.values())
     )
 

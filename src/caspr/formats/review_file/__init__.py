@@ -22,7 +22,7 @@
 
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.formats.review_file.reading import parse, parse_apart, read
-from caspr.formats.review_file.review import Review, review_of
+from caspr.formats.review_file.review import Review, review_of, strayed_ids
 from caspr.formats.review_file.writing import Prepared, fill, prepare, write
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "prepare",
     "read",
     "review_of",
+    "strayed_ids",
     "write",
 ]
 

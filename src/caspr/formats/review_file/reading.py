@@ -21,8 +21,9 @@ from caspr.formats.review_file.names import is_name, read_names, result_homes
 from caspr.formats.review_file.review import HEADER, OLDEST, Review
 from caspr.formats.review_file.statements import read_authors, read_statements
 from caspr.formats.review_file.sums import changed
+from caspr.task.decisions import Decisions
 from caspr.task.settings.stored import VERSION, upgrade
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Span
 from caspr.text.findings import times
 
 
@@ -95,7 +96,20 @@ def _review(block: Block, source: str) -> Review:
     signed = {name: made for name, made in names.items() if made is not None}
     authors = replace(read_authors(block.before, source, len(rows)), names=signed)
     gold = Annotation("gold", document, ())
-    return Review(gold, tuple(annotations), decisions, header.settings, notes, authors)
+    return Review(
+        gold, tuple(annotations), decisions, header.settings, notes, authors, _shown(enforced, results, own)
+    )
+
+
+def _shown(
+    enforced: Decisions, results: Sequence[str], aliases: Mapping[str, str]
+) -> dict[str, tuple[Span, ...]]:
+    """Return the mentions that are shown, and not enforced, under the ids of enforced cells."""
+    homes = result_homes(results, aliases) if enforced.chains else {}
+    return {
+        one.id: tuple(span for span in homes.get(one.id, ()) if span not in enforced.permitted)
+        for one in enforced.chains
+    }
 
 
 def _read_header(block: Block, source: str) -> _Header:

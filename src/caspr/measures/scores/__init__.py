@@ -14,6 +14,7 @@ from caspr.measures.scores import b3, blanc, ceaf, lea, mentions, muc
 from caspr.measures.scores.alignment import align
 from caspr.measures.scores.counts import Counts, decimal
 from caspr.measures.singletons import singletons_count
+from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
 from caspr.upward import above
@@ -102,12 +103,13 @@ def score(
     in the reference scorer, or never if `singletons` says so. With `overlap`, spans that are not equal can
     match too.
     """
-    right = {annotation.document.key: annotation for annotation in key}
-    given = {annotation.document.key: annotation for annotation in response}
+    right, given = _by_key(key), _by_key(response)
     if not right.keys() & given.keys():
+        names = [", ".join(one.document.title for one in side.values())[:100] for side in (right, given)]
         raise InputError(
-            "found no document that both sides have, expected the same document names: "
-            + "; ".join(annotation.document.title for annotation in (*right.values(), *given.values()))[:200]
+            "found no document that both sides have, expected the same document names: the key has "
+            f"{names[0]}, the response {names[1]}; a document that is not named in its file has the name of "
+            "the file"
         )
     alone = singletons_count((right.values(), given.values()), singletons)
     documents = []
@@ -118,6 +120,15 @@ def score(
         documents.append((annotation.document.title, Scores(counts, singletons=alone)))
     findings = (*_missing(right, given), *_different_words(right, given))
     return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings, alone)
+
+
+def _by_key(annotations: Iterable[Annotation]) -> dict[tuple[str, str | None], Annotation]:
+    """Return the documents of one side; refuse a folder of several annotators, of whom one would count."""
+    given = list(annotations)
+    refuse_document_twice(
+        given, "give one annotator's file or folder at a time; `caspr agreement` compares several annotators"
+    )
+    return {annotation.document.key: annotation for annotation in given}
 
 
 def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:

@@ -22,7 +22,7 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch
 
 KICKS = 2
 """How often a clustering is shaken."""
-AGREED = 0.3
+AGREED = 0.4
 """A point agrees with a clustering on a pair if it is no farther than this from it."""
 FAR = -(1 << 61)
 """Less than any change of value."""
