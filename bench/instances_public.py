@@ -141,6 +141,35 @@ def report(run: Run) -> None:
     print(f"{line}, {run.seconds:.1f} s", file=sys.stderr, flush=True)
 
 
+def solve_all(folder: Path, only: Sequence[str], nodes: int, seconds: float) -> dict[str, list[Run]]:
+    """Search all instances below a folder, each within a limit; return the runs by family."""
+    families: dict[str, list[Run]] = {}
+    for instance in instances(folder, only, nodes):
+        run = solve(instance, seconds)
+        report(run)
+        families.setdefault(instance.family, []).append(run)
+    return families
+
+
+REACH = {"ABR": "26 of 26", "MCF": "32 of 34", "exact": "64 of 65", "Modularity": "adjnoun proven"}
+"""How many of each folder are to be proven within 60 s each."""
+
+
+def rows(folder: Path, *, quick: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield a row of `bench.performance` for each folder of instances."""
+    seconds, nodes = (2.0, 50) if quick else (60.0, 300)
+    for family, runs in solve_all(folder, (), nodes, seconds).items():
+        known = sum(run.instance.optimum is not None for run in runs)
+        agree = known - sum(run.wrong for run in runs)
+        left = ", ".join(run.instance.name for run in runs if not run.proven) or "none"
+        proven = sum(run.proven for run in runs)
+        yield (
+            f"public instances {family}, up to {nodes} nodes, {seconds:.0f} s of the processor each",
+            REACH.get(family, "all proven"),
+            f"{proven} of {len(runs)} proven, {agree} of {known} known optima agree; open: {left}",
+        )
+
+
 def main() -> None:
     """Solve and print the table in Markdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.instances_public")
@@ -150,11 +179,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=300, help="leave larger instances out")
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    families: dict[str, list[Run]] = {}
-    for instance in instances(given.folder, given.only, given.nodes):
-        run = solve(instance, given.seconds)
-        report(run)
-        families.setdefault(instance.family, []).append(run)
+    families = solve_all(given.folder, given.only, given.nodes, given.seconds)
     print(describe_machine(), "", f"Limit {given.seconds:.0f} s each.", "", sep="\n")
     print(
         "| folder | instances | proven | known optima | median | slowest | open |",

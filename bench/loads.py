@@ -28,6 +28,7 @@ from caspr.engines.native.partition.watch import Watch
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.solution import Stop
 from caspr.text.document import Annotation, Chain, Document, Span
 
 ENTITIES = 8
@@ -36,6 +37,10 @@ NOISE = 0.4
 """How often a mention of a dense document goes to a random chain."""
 PATIENCE = 1.0
 """Seconds by which a limit may be exceeded."""
+MEMORY, LENIENCE = 400, 200
+"""A memory limit in megabytes, and by how many it may be exceeded."""
+SHORT = novel(tokens=20_000, mentions=2_000, longest=300)
+"""A short novel."""
 
 
 def dense(mentions: int, annotators: int) -> Generated:
@@ -85,14 +90,41 @@ def _generated(document: Document, annotations: Sequence[Sequence[Sequence[Span]
 
 def overruns(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure, float]]:
     """Yield what a run was, what it took and the limit it had."""
+    for name, files, limit in _saved(folder, quick=quick):
+        for objective in ("u", "ua"):
+            yield f"{name} {objective.upper()}", measure(files, "native", objective, seconds=limit), limit
+
+
+def _saved(folder: Path, *, quick: bool) -> Iterator[tuple[str, list[Path], float]]:
+    """Write the large and the dense documents; yield names, files and time limits."""
     sizes = ((200, 8),) if quick else ((800, 8), (1600, 8))
     loads = [(f"dense {n:,} x {k}", dense(n, k), 2.0) for n, k in sizes]
     most = 500 if quick else 5000
     loads += [(f"{make.__name__} {most:,} x 12", make(most, 12), 5.0) for make in (dense, halves)]
     for name, generated, limit in loads:
-        files = save(generated, folder / name.replace(" ", "-"))
+        yield name, save(generated, folder / name.replace(" ", "-")), limit
+
+
+def memory_row(folder: Path, *, quick: bool) -> tuple[str, str, str]:
+    """Run large and dense documents with a memory limit; return the row of `bench.performance`."""
+    seconds, shape = (5.0, SHORT) if quick else (30.0, novel())
+    text = save(make_document(shape, random.Random(1)), folder / "novel-memory")
+    runs: dict[str, Measure] = {}
+    for name, files, _ in (*_saved(folder, quick=quick), ("novel", text, 0.0)):
         for objective in ("u", "ua"):
-            yield f"{name} {objective.upper()}", measure(files, "native", objective, seconds=limit), limit
+            what = f"{name} {objective.upper()}"
+            runs[what] = run = measure(files, "native", objective, seconds=seconds, megabytes=MEMORY)
+            print(f"{what}: {run.megabytes:.0f} MB, {run.stop or run.status}", file=sys.stderr, flush=True)
+    largest = max(runs, key=lambda what: runs[what].megabytes)
+    stopped = [run.stop for run in runs.values() if not run.proven]
+    names = ", ".join(dict.fromkeys(what.rpartition(" ")[0] for what in runs))
+    return (
+        f"memory limit {MEMORY} MB: {names}, U and UA",
+        f"within {LENIENCE} MB of it",
+        f"at most {runs[largest].megabytes:.0f} MB ({largest}); "
+        f"{len(runs) - len(stopped)} of {len(runs)} proven, {stopped.count(Stop.MEMORY)} ended by it, "
+        f"{stopped.count(Stop.TIME)} by {seconds:.0f} s",
+    )
 
 
 @dataclass
@@ -140,8 +172,7 @@ def looks_at_the_clock(instance: Instance, seconds: float) -> Looks:
 
 def novels(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure]]:
     """Yield what a novel takes under each objective."""
-    shape = novel(tokens=20_000, mentions=2_000, longest=300) if quick else novel()
-    files = save(make_document(shape, random.Random(1)), folder / "novel-objectives")
+    files = save(make_document(SHORT if quick else novel(), random.Random(1)), folder / "novel-objectives")
     for objective in ("v", "va", "u", "ua"):
         yield objective.upper(), measure(files, "native", objective, seconds=60, megabytes=1000)
 

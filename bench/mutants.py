@@ -88,6 +88,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "engines/native/partition/lp.py": (
         f"{NATIVE}/partition/test_lp_checks.py",
         f"{NATIVE}/partition/test_two_partitions.py",
+        f"{NATIVE}/partition/test_pentagons.py",
         f"{NATIVE}/partition/test_lp.py",
     ),
 }

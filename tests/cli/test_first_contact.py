@@ -50,7 +50,7 @@ def test_a_folder_of_folders(caspr: Caller, tmp_path: Path, command: str, by: st
 def test_redo_says_that_a_folder_is_no_review_file(caspr: Caller, song: Path) -> None:
     outcome = caspr("redo", song)
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"{song}: found a folder without caspr-project.json" in outcome.err
+    assert f"{song}: found a folder without caspr-project.json, expected a review file" in outcome.err
 
 
 def test_a_certificate_is_verified_with_a_folder(caspr: Caller, song: Path, tmp_path: Path) -> None:

@@ -135,7 +135,9 @@ def _tree(random: Random, nodes: int, depth: int) -> dict[str, Any]:
     split = random.randint(0, nodes)
     shuffled = random.sample(range(nodes), nodes)
     partition = [random.randint(0, 6), shuffled[:split], shuffled[split:]]
-    return {**leaf(*stars, shift=shift), "two_partitions": [partition] * random.randint(0, 1)}
+    others = {"two_partitions": [partition] * random.randint(0, 1)}
+    pentagons = [[random.randint(0, 6), *random.sample(range(max(nodes, 5)), 5)]] * random.randint(0, 2)
+    return {**leaf(*stars, shift=shift), **others, "pentagons": pentagons}
 
 
 SQUARE = {(0, 2): 2, (0, 3): 2, (1, 2): 2, (1, 3): 2, (0, 1): -2, (2, 3): -2}
@@ -175,6 +177,47 @@ def test_what_is_no_two_partition_is_refused(row: list[Any], message: str) -> No
 def test_a_two_partition_of_another_shape_is_malformed(row: list[Any]) -> None:
     with pytest.raises((TypeError, ValueError)):
         bound_tree(SQUARE, {**leaf(), "two_partitions": [row]})
+
+
+RING = {pair: 2 if (pair[1] - pair[0]) in (1, 4) else -9 for pair in combinations(range(5), 2)}
+"""Five nodes that gain along the sides of a ring and lose along its diagonals."""
+
+
+def test_a_pentagon_takes_from_sides_and_gives_to_diagonals() -> None:
+    def bound(*rows: list[Any], gains: dict[tuple[int, int], int] = RING) -> int | None:
+        return bound_tree(gains, {"shift": 0, "stars": [], "pentagons": list(rows)})
+
+    assert bound(gains={(0, 1): 1, (0, 2): 1}) == 2
+    assert bound() == 10
+    assert bound([2, 0, 1, 2, 3, 4]) == 4 == best(RING, 5)
+    assert bound([2, 3, 2, 1, 0, 4]) == 4
+    assert bound([1, 0, 1, 2, 3, 4], [1, 2, 3, 4, 0, 1]) == 4
+    assert bound([1, 0, 1, 2, 3, 4]) == 2 + 5
+    assert bound([3, 0, 1, 2, 3, 4]) == 6
+    assert bound([12, 0, 1, 2, 3, 4]) == 24 + 5 * 3
+    assert bound([1, 0, 1, 2, 3, 7]) == 2 + 3 * 1 + 2 * 2
+    assert bound([2, 0, 2, 4, 1, 3]) == 4 + 5 * 4  # the diagonals are its sides
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([-1, 0, 1, 2, 3, 4], "negative"),
+        ([1, 0, 1, 2, 3, 3], "not a pentagon"),
+        ([1, 0, 1, 2, 3], "not a pentagon"),
+        ([1, 0, 1, 2, 3, 4, 5], "not a pentagon"),
+        ([1], "not a pentagon"),
+    ],
+)
+def test_what_is_no_pentagon_is_refused(row: list[Any], message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        bound_tree(RING, {**leaf(), "pentagons": [row]})
+
+
+@pytest.mark.parametrize("row", [[], [1.0, 0, 1, 2, 3, 4], [1, 0, 1, 2, 3, True], 5])
+def test_a_pentagon_of_another_shape_is_malformed(row: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        bound_tree(RING, {**leaf(), "pentagons": [row]})
 
 
 @pytest.mark.parametrize("large", [2**31, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64 + 3, 10**40 + 7])

@@ -15,8 +15,14 @@ A two-partition with disjoint sets S and T says
 
     sum of x_st over S x T  -  sum of x over pairs of S  -  sum of x over pairs of T  <=  min(|S|, |T|).
 
-A cluster with s nodes of S and t of T adds (s + t - (s-t)^2) / 2 <= min(s, t) to the left side. Multipliers
-y >= 0, in units of 2^-shift, give by weak duality, with b the right sides,
+A cluster with s nodes of S and t of T adds (s + t - (s-t)^2) / 2 <= min(s, t) to the left side. A pentagon,
+five nodes around a ring, says
+
+    sum of x over its sides  -  sum of x over its diagonals  <=  2.
+
+Two neighbouring sides and the diagonal between their ends are a star: the five of these add up to twice the
+sides minus once the diagonals <= 5, so twice the left side is at most 5, and the left side a whole number.
+Multipliers y >= 0, in units of 2^-shift, give by weak duality, with b the right sides,
 
     gain  <=  sum of b y  +  sum over pairs of max(0, r),   r = gain of the pair - what is taken from it
 
@@ -98,7 +104,7 @@ def _bound_leaf(gains: Gains, leaf: Proof, needs: Needs) -> int | None:
             _add(reduced, centre, one, -multiplier)
         for one, other in combinations(leaves, 2):
             _add(reduced, one, other, multiplier)
-    total += _subtract_two_partitions(reduced, leaf)
+    total += _subtract_two_partitions(reduced, leaf) + _subtract_pentagons(reduced, leaf)
     more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
     if more is None:
         return None
@@ -120,6 +126,19 @@ def _subtract_two_partitions(reduced: Gains, leaf: Proof) -> int:
             _add(reduced, first, second, -multiplier)
         for first, second in (*combinations(one, 2), *combinations(other, 2)):
             _add(reduced, first, second, multiplier)
+    return total
+
+
+def _subtract_pentagons(reduced: Gains, leaf: Proof) -> int:
+    """Subtract what pentagons take from gains; return the sum of multipliers times right sides."""
+    total = 0
+    for multiplier, *ring in (map(read_integer, row) for row in leaf.get("pentagons", ())):
+        require(multiplier >= 0, "a multiplier is negative")
+        require(len({*ring}) == len(ring) == 5, "an inequality is not a pentagon")
+        total += 2 * multiplier
+        for place in range(5):
+            _add(reduced, ring[place - 1], ring[place], -multiplier)
+            _add(reduced, ring[place - 2], ring[place], multiplier)
     return total
 
 

@@ -8,10 +8,9 @@ from caspr.engines.native.partition.cuts import (
     Cuts,
     cuts_of,
     lifted,
-    violated_stars,
-    violated_triangles,
 )
 from caspr.engines.native.partition.problem import Problem
+from caspr.engines.native.partition.separation.stars import violated_stars, violated_triangles
 from tests.engines.native.partition.random_problems import clusterings, random_problem
 
 FREE = Problem(np.zeros((6, 6), dtype=np.int64), np.zeros((6, 6), dtype=bool))

@@ -10,7 +10,7 @@ from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.proving import prove_demanding
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.search import search
-from caspr.engines.native.partition.two_partitions import violated_two_partitions
+from caspr.engines.native.partition.separation.two_partitions import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
 from caspr.proof.verify.tree import bound_tree
 from tests.engines.native.partition.random_problems import clusterings, optima, random_problem
@@ -37,14 +37,14 @@ def bipartite(seed: int, size: int = 8) -> Problem:
 @pytest.mark.parametrize("sides", SIDES)
 def test_every_clustering_satisfies_a_two_partition(sides: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     lefts = [left_side(sides, np.equal.outer(one, one).astype(float)) for one in clusterings(6)]
-    assert max(lefts) == len(sides[0]) == Cuts.of_two_partitions([sides]).rights[0]
+    assert max(lefts) == len(sides[0]) == Cuts.beyond_stars([sides]).rights[0]
 
 
 @pytest.mark.parametrize("seed", range(15))
 def test_any_multipliers_give_a_bound(seed: int) -> None:
     problem = random_problem(seed, 6)
     random = np.random.default_rng(seed)
-    cuts = first_cuts(problem) | Cuts.of_two_partitions(SIDES)
+    cuts = first_cuts(problem) | Cuts.beyond_stars(SIDES)
     program = full_program(problem, cuts)
     values = random.random(len(program.gains))
     point = safe_bound(problem, program, values, random.exponential(1.0, len(cuts)) - 0.2)
@@ -57,7 +57,7 @@ def test_any_multipliers_give_a_bound(seed: int) -> None:
 def test_a_right_side_counts_as_often_as_its_multiplier() -> None:
     problem = bipartite(0, 6)
     problem = Problem(np.abs(problem.gains), FREE)
-    cuts = Cuts.of_two_partitions([((0, 1, 2), (3, 4, 5))])
+    cuts = Cuts.beyond_stars([((0, 1, 2), (3, 4, 5))])
     point = safe_bound(problem, full_program(problem, cuts), np.zeros(15), np.ones(1))
     assert point.bound(1) == 3 + 6  # the nine gains are used up; six pairs inside the sides gain 1 instead
 
@@ -78,7 +78,7 @@ def test_what_is_found_is_violated_and_new() -> None:
 
 
 def test_renaming_keeps_weights_and_drops_what_loses_its_form() -> None:
-    cuts = Cuts.of_two_partitions(SIDES).weighing(np.array([1.0, 2.0, 3.0, 4.0]))
+    cuts = Cuts.beyond_stars(SIDES).weighing(np.array([1.0, 2.0, 3.0, 4.0]))
     problem = Problem(np.zeros((6, 6), dtype=np.int64), FREE)
     renamed = cuts.rename(np.array([0, 0, 1, 2, 3, 4]), problem)
     assert not renamed.two_partitions

@@ -18,7 +18,7 @@ as much of the gap as the formulation over whole clusters does.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
+from itertools import accumulate, compress
 from typing import Any
 
 import numpy as np
@@ -32,39 +32,47 @@ Array = NDArray[Any]
 Star = tuple[int, ...]
 """A centre, then three or more leaves in order."""
 TwoPartition = tuple[tuple[int, ...], tuple[int, ...]]
-"""Two disjoint sets of two or more nodes, each in order, the smaller first (`two_partitions`)."""
+"""Two disjoint sets of two or more nodes, each in order, the smaller first (`separation.two_partitions`)."""
+Pentagon = tuple[int, ...]
+"""Five nodes around a ring (`separation.pentagons`): the smallest first, then the smaller neighbour of it."""
 
 EPSILON = 0.02
 """Violations below this are left alone: what a first-order method finds is only near the optimum."""
-STARTS = 4000
-"""From how many first leaves stars are grown in one round, over all centres."""
-FEWEST, MOST = 8, 32
-"""From how many at one centre."""
 AT_ONCE = 1 << 21
 """How many entries of a matrix are looked at between two looks at the clock."""
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """A set of star inequalities, and of two-partition inequalities."""
+    """A set of star inequalities, and of two-partition and pentagon inequalities."""
 
     triangles: Labels
     """Those with two leaves, one row each: centre, leaf, leaf."""
     stars: tuple[Star, ...]
     """Those with more leaves."""
     weights: Floats
-    """The multiplier each had in the last relaxation, in the order triangles, stars, two-partitions."""
+    """The multiplier each had in the last relaxation, in the order of the fields."""
     two_partitions: tuple[TwoPartition, ...] = ()
     """Those with several nodes on both sides."""
+    pentagons: tuple[Pentagon, ...] = ()
+    """Those on the sides and diagonals of a ring."""
 
     @classmethod
-    def of_two_partitions(cls, two_partitions: Iterable[TwoPartition]) -> "Cuts":
+    def beyond_stars(
+        cls, two_partitions: Iterable[TwoPartition] = (), pentagons: Iterable[Pentagon] = ()
+    ) -> "Cuts":
         """Make a set without stars."""
-        chosen = tuple(two_partitions)
-        return cls(np.empty((0, 3), dtype=np.intp), (), np.zeros(len(chosen)), chosen)
+        chosen, rings = tuple(two_partitions), tuple(pentagons)
+        nothing = np.empty((0, 3), dtype=np.intp)
+        return cls(nothing, (), np.zeros(len(chosen) + len(rings)), chosen, rings)
 
     def __len__(self) -> int:
-        return len(self.triangles) + len(self.stars) + len(self.two_partitions)
+        return len(self.triangles) + len(self.stars) + self.others
+
+    @property
+    def others(self) -> int:
+        """How many there are that are not stars."""
+        return len(self.two_partitions) + len(self.pentagons)
 
     def __or__(self, other: "Cuts") -> "Cuts":
         """Unite two sets, keeping the order of first appearance."""
@@ -74,36 +82,39 @@ class Cuts:
             (*self.stars, *other.stars),
             np.concatenate([weights for both in kinds for weights in both]),
             (*self.two_partitions, *other.two_partitions),
+            (*self.pentagons, *other.pentagons),
         )
 
     def _by_kind(self, numbers: Array) -> Sequence[Array]:
-        """Cut an array with a number for each cut into those of triangles, stars and two-partitions."""
-        begin, end = len(self.triangles), len(self.triangles) + len(self.stars)
-        return numbers[:begin], numbers[begin:end], numbers[end:]
+        """Cut an array with a number for each cut into those of each kind."""
+        sizes = len(self.triangles), len(self.stars), len(self.two_partitions)
+        return np.split(numbers, list(accumulate(sizes)))
 
     @property
     def rights(self) -> Labels:
         """The right side of every inequality."""
         smaller = np.array([len(one) for one, _ in self.two_partitions], dtype=np.intp)
-        return np.append(np.ones(len(self.triangles) + len(self.stars), dtype=np.intp), smaller)
+        stars = np.ones(len(self.triangles) + len(self.stars), dtype=np.intp)
+        return np.concatenate([stars, smaller, np.full(len(self.pentagons), 2)])
 
     def only_stars(self) -> "Cuts":
-        """Leave out the two-partitions."""
+        """Leave out everything else."""
         stars = len(self.triangles) + len(self.stars)
-        return replace(self, weights=self.weights[:stars], two_partitions=())
+        return replace(self, weights=self.weights[:stars], two_partitions=(), pentagons=())
 
     def weighing(self, weights: Floats) -> "Cuts":
         """Return the same cuts with other multipliers."""
         return replace(self, weights=weights)
 
     def keep(self, mask: Bools) -> "Cuts":
-        """Keep some of the rows: triangles first, then stars, then two-partitions."""
-        triangles, stars, two_partitions = self._by_kind(mask)
+        """Keep some of the rows, which come in the order of the fields."""
+        triangles, stars, two_partitions, pentagons = self._by_kind(mask)
         return Cuts(
             self.triangles[triangles],
             tuple(compress(self.stars, stars.tolist())),
             self.weights[mask],
             tuple(compress(self.two_partitions, two_partitions.tolist())),
+            tuple(compress(self.pentagons, pentagons.tolist())),
         )
 
     def rename(self, labels: Labels, problem: Problem) -> "Cuts":
@@ -117,18 +128,23 @@ class Cuts:
                     stars[place - len(self.triangles)] = tuple(row) if good else _cleaned(row, problem)
         own = self.only_stars()
         renamed = cuts_of(stars, labels[own.triangles], problem, own.weights)
-        return renamed | self._renamed_two_partitions(labels) if self.two_partitions else renamed
+        return renamed | self._renamed_others(labels) if self.others else renamed
 
-    def _renamed_two_partitions(self, labels: Labels) -> "Cuts":
-        """Rename two-partitions; those of which two nodes get one name no longer have their form."""
+    def _renamed_others(self, labels: Labels) -> "Cuts":
+        """Rename what is not a star; where two nodes get one name, it no longer has its form."""
         names = labels.tolist()
+        *_, heavy, light = self._by_kind(self.weights)
         kept: dict[TwoPartition, float] = {}
-        weights = self._by_kind(self.weights)[2].tolist()
-        for sides, weight in zip(self.two_partitions, weights, strict=True):
+        for sides, weight in zip(self.two_partitions, heavy.tolist(), strict=True):
             one, other = sorted((tuple(sorted(names[node] for node in side)) for side in sides), key=_order)
             if len({*one, *other}) == len(one) + len(other):
                 kept.setdefault((one, other), weight)
-        return Cuts.of_two_partitions(kept).weighing(np.array(list(kept.values())))
+        rings: dict[Pentagon, float] = {}
+        for ring, weight in zip(self.pentagons, light.tolist(), strict=True):
+            renamed = [names[node] for node in ring]
+            if len({*renamed}) == len(renamed):
+                rings.setdefault(ring_from(renamed), weight)
+        return Cuts.beyond_stars(kept, rings).weighing(np.array([*kept.values(), *rings.values()]))
 
     def within(self, places: Labels, problem: Problem) -> "Cuts":
         """Express the cuts in the nodes of another problem, dropping those with a node that has no place."""
@@ -138,7 +154,8 @@ class Cuts:
         """Find the cuts all of whose nodes have a place."""
         home = (places >= 0).tolist()
         triangles = (places[self.triangles] >= 0).all(axis=1)
-        others = [*self.stars, *((*one, *other) for one, other in self.two_partitions)]
+        both = ((*one, *other) for one, other in self.two_partitions)
+        others = [*self.stars, *both, *self.pentagons]
         return np.append(triangles, np.array([all(home[n] for n in nodes) for nodes in others], dtype=bool))
 
     def through(self, places: Labels) -> "Cuts":
@@ -177,6 +194,17 @@ NO_CUTS = Cuts(np.empty((0, 3), dtype=np.intp), (), np.empty(0))
 """No cuts."""
 
 
+def ring_from(nodes: Sequence[int]) -> Pentagon:
+    """Begin a ring at its smallest node and go on with the smaller neighbour of that.
+
+    >>> ring_from([5, 1, 4, 2, 3])
+    (1, 4, 2, 3, 5)
+    """
+    begin = nodes.index(min(nodes))
+    ring = [*nodes[begin:], *nodes[:begin]]
+    return tuple(ring if ring[1] < ring[-1] else [ring[0], *ring[:0:-1]])
+
+
 def _order(nodes: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     return len(nodes), nodes
 
@@ -186,6 +214,7 @@ def united(
     stars: Sequence[Star],
     weights: Floats,
     two_partitions: Sequence[TwoPartition] = (),
+    pentagons: Sequence[Pentagon] = (),
 ) -> Cuts:
     """Make a set of cuts, each once, in the order of first appearance."""
     base, split = int(triangles.max(initial=0)) + 1, len(triangles)
@@ -199,8 +228,11 @@ def united(
     others: dict[TwoPartition, int] = {}
     for place, both in enumerate(two_partitions, start=split + len(stars)):
         others.setdefault(both, place)
-    kept = np.array([*places.values(), *others.values()], dtype=np.intp)
-    return Cuts(triangles[first], tuple(places), weights[np.append(first, kept)], tuple(others))
+    rings: dict[Pentagon, int] = {}
+    for place, ring in enumerate(pentagons, start=split + len(stars) + len(two_partitions)):
+        rings.setdefault(ring, place)
+    kept = np.array([*places.values(), *others.values(), *rings.values()], dtype=np.intp)
+    return Cuts(triangles[first], tuple(places), weights[np.append(first, kept)], tuple(others), tuple(rings))
 
 
 def cuts_of(
@@ -279,113 +311,3 @@ def _lift(stars: Labels, problem: Problem) -> Iterator[Star]:
         rows = rows[free[rows].any(axis=1)]
     for (centre, *leaves), more in zip(stars.tolist(), added, strict=True):
         yield (centre, *sorted(leaves + more)) if more else (centre, *leaves)
-
-
-def violated_triangles(
-    problem: Problem, x: Floats, watch: Watch | None = None, *, limit: int, crowd: int
-) -> Cuts:
-    """Find, for each third side, the triangle that is violated most; return the worst of them.
-
-    No pair is a short side of more than about `crowd` of these: more of them would say the same again. When a
-    limit is reached, those found so far are returned.
-    """
-    watch = watch or Watch()
-    n = problem.size
-    worst = np.zeros((n, n))
-    centre_of = np.full((n, n), -1, dtype=np.intp)
-    stakes = np.maximum(problem.gains, 0) + 1.0
-    for centre in range(n):
-        if watch.expired():
-            break
-        reach = x[centre].copy()
-        reach[centre] = 0.0
-        near = np.flatnonzero(reach > EPSILON)
-        # A violated triangle has a short side above one half.
-        far = np.flatnonzero(reach > 0.5)
-        if len(near) > 1 and len(far):
-            excess = (reach[far, None] - 1.0) + reach[near] - x[np.ix_(far, near)]
-            one, other = np.nonzero(excess > EPSILON)
-            first, second = far[one], near[other]
-            score = excess[one, other] * np.minimum(stakes[centre, first], stakes[centre, second])
-            better = score > worst[first, second]
-            first, second = first[better], second[better]
-            worst[first, second], centre_of[first, second] = score[better], centre
-    flipped = worst < worst.T
-    worst, centre_of = np.where(flipped, worst.T, worst), np.where(flipped, centre_of.T, centre_of)
-    first, second = np.nonzero(np.triu(centre_of >= 0, 1))
-    order = np.argsort(-worst[first, second], kind="stable")
-    first, second = first[order], second[order]
-    centres = centre_of[first, second]
-    fresh = _ranks(centres * n + first) < crowd
-    fresh &= _ranks(centres * n + second) < crowd
-    rows = np.column_stack([centres, first, second])[fresh][:limit]
-    return Cuts(rows, (), np.zeros(len(rows)))
-
-
-def _ranks(keys: Labels) -> Labels:
-    """Number the occurrences of each key in order: 0 for its first, 1 for its second.
-
-    >>> _ranks(np.array([5, 7, 5, 5, 7])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(keys) else order
-    ranks = np.empty(len(keys), dtype=np.intp)
-    ranks[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
-    return ranks
-
-
-def violated_stars(
-    problem: Problem, x: Floats, watch: Watch | None = None, *, thorough: bool = False
-) -> Cuts:
-    """Grow stars greedily: from several first leaves, add the leaf that raises the left side most.
-
-    A thorough search has more first leaves, and takes the deepest star on the way instead of the last one.
-    """
-    watch = watch or Watch()
-    starts = min(max(STARTS // max(1, problem.size), FEWEST), MOST) if thorough else FEWEST
-    found: list[Star] = []
-    for centre in range(problem.size):
-        if watch.expired():
-            break
-        near = np.flatnonzero((x[centre] > EPSILON) & (x[centre] < 1 - EPSILON))
-        if len(near) > 2:
-            reach = x[centre, near]
-            grown = _grow(reach, x[np.ix_(near, near)], starts, deepest=thorough)
-            found += ((centre, *near[leaves].tolist()) for leaves in grown)
-    return cuts_of(dict.fromkeys(found), NO_CUTS.triangles, problem)
-
-
-def _grow(reach: Floats, inner: Floats, starts: int, *, deepest: bool) -> Bools:
-    """Grow one star from each of the leaves nearest to one half, all at the same time; return their leaves.
-
-    A star is violated most when it is as large as it gets, but a smaller one is often *deeper*: the point is
-    farther away from where it holds with equality, by its violation divided by the length of the row.
-    """
-    first = np.argsort(np.abs(reach - 0.5), kind="stable")[:starts]
-    lines, sizes = np.arange(len(first)), np.ones(len(first))
-    chosen = np.zeros((len(first), len(reach)), dtype=bool)
-    chosen[lines, first] = True
-    left, depth, deep = reach[first].copy(), np.zeros(len(first)), chosen.copy()
-    rise = reach[None, :] - inner[first]
-    rise[chosen] = -1.0
-    while True:
-        best = rise.argmax(axis=1)
-        amount = rise[lines, best]
-        growing = amount > 1e-6
-        if not growing.any():
-            break
-        rows, leaves = lines[growing], best[growing]
-        left[rows] += amount[growing]
-        chosen[rows, leaves] = True
-        rise[rows] -= inner[leaves]
-        rise[chosen] = -1.0
-        if deepest:
-            sizes[rows] += 1
-            reached = (left - 1 - EPSILON) / np.sqrt(sizes * (sizes + 1) / 2)
-            deeper = reached > depth
-            depth[deeper], deep[deeper] = reached[deeper], chosen[deeper]
-    found: Bools = deep[depth > 0] if deepest else chosen[left > 1 + EPSILON]
-    large: Bools = found[found.sum(axis=1) > 1]
-    return large

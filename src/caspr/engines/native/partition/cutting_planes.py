@@ -22,8 +22,6 @@ from caspr.engines.native.partition.cuts import (
     Cuts,
     Floats,
     lifted,
-    violated_stars,
-    violated_triangles,
 )
 from caspr.engines.native.partition.lp import ITERATIONS, Point, decided, relax
 from caspr.engines.native.partition.outcome import (
@@ -36,7 +34,9 @@ from caspr.engines.native.partition.outcome import (
     shifted,
 )
 from caspr.engines.native.partition.problem import Bools, Labels, Problem, firsts, joined
-from caspr.engines.native.partition.two_partitions import violated_two_partitions
+from caspr.engines.native.partition.separation.pentagons import violated_pentagons
+from caspr.engines.native.partition.separation.stars import violated_stars, violated_triangles
+from caspr.engines.native.partition.separation.two_partitions import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
 
@@ -59,7 +59,11 @@ TOLERANCE = 0.2
 ROUGH = 2e-2
 """The relative error that is always small enough."""
 CROWDED = 0.5
-"""Where a larger share of pairs is forbidden (U, V), lifted stars are as good as two-partitions."""
+"""Where a larger share of pairs is forbidden (U, V), thorough rounds add pentagons instead of two-partitions.
+
+There two-partitions are no better than lifted stars, and a small set of cuts with a rough relaxation serves
+branches best.
+"""
 FEW = 4
 """Two-partitions are looked for once a round finds at most so many violated triangles for each node."""
 SPARE_ROUNDS, GRACE = 100, 4
@@ -102,7 +106,8 @@ class CuttingPlanes(Gap[SearchOutcome]):
         super().__init__(nothing, problem.step, on_bound)
         self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
         self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
-        self.first = floor < 0
+        self.turn, self.first = 0, floor < 0
+        self.crowded = is_crowded(problem)
         self.shaken = not self.first
         self.cuts = NO_CUTS
         self.near: Floats = (problem.gains > 0).astype(np.float64)
@@ -118,8 +123,10 @@ class CuttingPlanes(Gap[SearchOutcome]):
 
     def _cut(self, labels: Labels, cuts: Cuts) -> None:
         self._offer(labels)
-        self.thorough = bool(cuts.two_partitions)
-        self.cuts = cuts = cuts | first_cuts(self.problem, self.watch)
+        self.thorough = cuts.others > 0
+        if not (self.crowded and len(cuts)):
+            cuts = cuts | first_cuts(self.problem, self.watch)
+        self.cuts = cuts
         while not self.closed and not self.watch.expired():
             point = self._relaxed(cuts)
             if point is None or self.closed:
@@ -144,10 +151,13 @@ class CuttingPlanes(Gap[SearchOutcome]):
             break
 
     def _violated(self, point: Point) -> Cuts:
-        """Return cuts that a point violates; two-partitions only where that is all that is left to try."""
-        new = new_cuts(self.problem, point.x, self.watch, thorough=self.thorough)
+        """Return cuts that a point violates; others than stars only where that is all that is left to try."""
+        new = new_cuts(self.problem, point.x, self.watch, thorough=self.thorough and not self.crowded)
         if not self.thorough:
             return new
+        if self.crowded:
+            self.turn += 1
+            return new | violated_pentagons(self.problem, point.x, self.watch, turn=self.turn)
         if len(new.triangles) <= FEW * self.problem.size:
             return new | violated_two_partitions(self.problem, point.x, point.cuts, point.slack, self.watch)
         if self.first and self.moved and self.spare_rounds:
@@ -162,8 +172,8 @@ class CuttingPlanes(Gap[SearchOutcome]):
             self._offer(heuristics.kick(self.problem, self.best.labels, self.watch, kicks=KICKS, seed=2))
             if self.best.value > before:
                 return True
-        if self.first and not self.thorough and self.problem.forbidden.mean() < CROWDED:
-            self.thorough, self.slow = True, -GRACE
+        if self.first and not self.thorough:
+            self.thorough, self.slow = True, 0 if self.crowded else -GRACE
             return True
         return False
 
@@ -175,7 +185,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
             watch=self.watch,
             tolerance=self._tolerance,
             near=self.near,
-            slices=SLICES if self.thorough else ITERATIONS,
+            slices=self._slices,
         )
         if point is not None:
             self.near = point.x
@@ -198,10 +208,18 @@ class CuttingPlanes(Gap[SearchOutcome]):
         return THOROUGH_PROGRESS if self.first and self.thorough else PROGRESS
 
     @property
+    def _slices(self) -> int:
+        """How long a relaxation may take."""
+        if self.crowded and not self.first:
+            return 1
+        return SLICES if self.thorough else ITERATIONS
+
+    @property
     def _tolerance(self) -> float:
         """The relative error that does not matter yet."""
         gap = self.best.bound - self.threshold
-        share = THOROUGH_TOLERANCE if self.thorough else TOLERANCE
+        exact = self.thorough and (self.first or not self.crowded)
+        share = THOROUGH_TOLERANCE if exact else TOLERANCE
         return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _offer(self, labels: Labels) -> None:
@@ -212,7 +230,12 @@ class CuttingPlanes(Gap[SearchOutcome]):
                 self.on_found(labels, value)
 
     def _kept(self, point: Point) -> Cuts:
-        """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle."""
+        """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle.
+
+        Among pentagons, rounds must close some of the gap to go on: all that the bound does not need may go.
+        """
+        if self.crowded and self.thorough:
+            return point.cuts.keep(point.multipliers > 0)
         if self.stalled:
             return point.cuts
         return point.cuts.keep((point.slack < 0.1) | (point.multipliers > 0))
@@ -260,11 +283,20 @@ class CuttingPlanes(Gap[SearchOutcome]):
         return bound
 
 
+def is_crowded(problem: Problem) -> bool:
+    """Return whether most pairs are forbidden."""
+    return bool(problem.forbidden.mean() > CROWDED)
+
+
 def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
-    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain."""
+    """Choose the pair to branch on: far from decided itself, and so is much of what its nodes gain.
+
+    Where most pairs are forbidden, pairs that are rather together come first: kept apart, they take more.
+    """
     unclear = np.minimum(x, 1 - x)
     around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)
-    stake = unclear * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
+    chance = x * x * (1 - x) if is_crowded(problem) else unclear
+    stake = chance * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
     stake[problem.forbidden] = -1.0
     np.fill_diagonal(stake, -1.0)
     first, second = divmod(int(stake.argmax()), problem.size)

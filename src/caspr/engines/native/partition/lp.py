@@ -1,6 +1,6 @@
 """The linear relaxation, and a bound from it that no rounding error can spoil.
 
-    maximise  sum of w_uv x_uv   subject to   A x <= b (stars and two-partitions),  0 <= x <= 1.
+    maximise  sum of w_uv x_uv   subject to   A x <= b (`cuts`),  0 <= x <= 1.
 
 HiGHS solves it by a first-order method (PDLP): a rough answer suffices, and each round starts from the
 answer of the last. Interior point takes 10 to 50 times as long here, and simplex, very degenerate, longer
@@ -16,15 +16,16 @@ Fixing: with bound B, a clustering that departs from the sign of r at one pair h
 B - |r_uv|. If that is less than a value already reached, the pair is decided.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, product
 from threading import Thread
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from caspr.engines.native.partition.cuts import Cuts, Floats
+from caspr.engines.native.partition.cuts import Cuts, Floats, Pentagon, TwoPartition
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, exact_sum
 from caspr.engines.native.partition.watch import Watch
 
@@ -167,7 +168,7 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
 def program_of(problem: Problem, cuts: Cuts, also: Bools | None = None) -> Program:
     """Write the relaxation down: columns for pairs of positive gain or in some cut, rows for cuts.
 
-    Pairs in `also` get a column, too. Two-partitions are left to `full_program`.
+    Pairs in `also` get a column, too. What is not a star is left to `full_program`.
     """
     needed = problem.gains > 0
     if also is not None:
@@ -188,46 +189,62 @@ def mark_pairs(marked: Bools, cuts: Cuts) -> None:
 
 
 def full_program(problem: Problem, cuts: Cuts) -> Program:
-    """Write the relaxation down with the rows of two-partitions behind those of stars."""
-    program = program_of(problem, cuts, _inside_two_partitions(problem, cuts))
-    return replace(program, rows=_with_two_partitions(program, problem.size))
+    """Write the relaxation down with the rows of what is not a star behind those of stars."""
+    program = program_of(problem, cuts, _inside_others(problem, cuts))
+    return replace(program, rows=_with_others(program, problem.size))
 
 
-def _inside_two_partitions(problem: Problem, cuts: Cuts) -> Bools | None:
-    """Mark the pairs in two-partitions, if there are any."""
-    # mutant: equivalent (never), because nothing is marked below, only more slowly
-    if not cuts.two_partitions:
+def _inside_others(problem: Problem, cuts: Cuts) -> Bools | None:
+    """Mark the pairs in two-partitions and pentagons, if there are any."""
+    if not cuts.others:
         return None
     inside = np.zeros_like(problem.forbidden)
     for one, other in cuts.two_partitions:
         inside[np.ix_((*one, *other), (*one, *other))] = True
+    for first, second in _around(cuts.pentagons):
+        inside[first, second] = inside[second, first] = True
+    np.fill_diagonal(inside, False)
     return inside
 
 
-def _with_two_partitions(program: Program, size: int) -> Rows:
-    """Return the rows of a program with those of its two-partitions behind them."""
+def _with_others(program: Program, size: int) -> Rows:
+    """Return the rows of a program with those behind them that are not stars."""
     cuts, rows = program.cuts, program.rows
-    # mutant: equivalent (never), because nothing is added below, only more slowly
-    if not cuts.two_partitions:
+    if not cuts.others:
         return rows
     numbers = np.full((size, size), -1, dtype=np.intp)
     numbers[program.first, program.second] = numbers[program.second, program.first] = np.arange(
         len(program.first)
     )
-    stars = len(cuts) - len(cuts.two_partitions)
-    starts, columns, signs = [rows.starts[: stars + 1]], [rows.columns], [rows.signs]
-    end = int(rows.starts[stars])
-    for sides in cuts.two_partitions:
-        one, other = map(np.array, sides)
-        across = numbers[np.ix_(one, other)].ravel()
-        inside = [numbers[np.ix_(side, side)][np.triu_indices(len(side), 1)] for side in (one, other)]
+    stars = len(cuts) - cuts.others
+    lengths, columns, signs = [np.diff(rows.starts)[:stars]], [rows.columns], [rows.signs]
+    for added, taken in (*map(_across, cuts.two_partitions), _around(cuts.pentagons)):
+        entries = np.concatenate([numbers[added], numbers[taken]], axis=1)
+        sign = np.repeat(np.array([1, -1], dtype=np.int64), [added[0].shape[1], taken[0].shape[1]])
         # Forbidden pairs have no column.
-        plus, minus = (entries[entries >= 0] for entries in (across, np.concatenate(inside)))
-        columns += [plus, minus]
-        signs.append(np.repeat(np.array([1, -1], dtype=np.int64), [len(plus), len(minus)]))
-        end += len(plus) + len(minus)
-        starts.append(np.array([end]))
-    return Rows(np.concatenate(starts), np.concatenate(columns), np.concatenate(signs))
+        present = entries >= 0
+        lengths.append(present.sum(axis=1))
+        columns.append(entries[present])
+        signs.append(np.broadcast_to(sign, entries.shape)[present])
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    return Rows(starts, np.concatenate(columns), np.concatenate(signs))
+
+
+PairsOfNodes = tuple[Labels, Labels]
+"""The first and the second nodes of some pairs, one line for each inequality."""
+
+
+def _across(sides: TwoPartition) -> tuple[PairsOfNodes, PairsOfNodes]:
+    """Return the pairs between two sets of nodes, and those inside them."""
+    inside = [pair for side in sides for pair in combinations(side, 2)]
+    added, taken = np.array(list(product(*sides))), np.array(inside)
+    return (added[None, :, 0], added[None, :, 1]), (taken[None, :, 0], taken[None, :, 1])
+
+
+def _around(pentagons: Sequence[Pentagon]) -> tuple[PairsOfNodes, PairsOfNodes]:
+    """Return the sides and the diagonals of rings."""
+    nodes = np.array(pentagons, dtype=np.intp).reshape(-1, 5)
+    return (nodes, np.roll(nodes, -1, axis=1)), (nodes, np.roll(nodes, -2, axis=1))
 
 
 def _sides(size: int) -> Iterator[tuple[Labels, Labels]]:

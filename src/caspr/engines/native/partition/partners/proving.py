@@ -3,10 +3,11 @@
 A tree says {"pair": [u, v], "together": tree, "apart": tree}, or at a leaf
 
     {"shift": s, "stars": [[multiplier, centre, leaf, ...], ...],
-     "two_partitions": [[multiplier, [node, ...], [node, ...]], ...]}
+     "two_partitions": [[multiplier, [node, ...], [node, ...]], ...],
+     "pentagons": [[multiplier, node, node, node, node, node], ...]}
 
-with multipliers in units of 2^-s (the second list only where it is not empty), and where there are demands
-also
+with multipliers in units of 2^-s (the second and third list only where they are not empty), and where there
+are demands also
 
     "partner_stars": [[multiplier, demand, centre, leaf, ...], ...]     sharpened stars (`partner_stars`)
     "ties": [[multiplier, demand, partner], ...]                         y <= x
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from caspr.engines.native.partition.cutting_planes import CROWDED, first_cuts, new_cuts, undecided
+from caspr.engines.native.partition.cutting_planes import first_cuts, is_crowded, new_cuts, undecided
 from caspr.engines.native.partition.lp import Point, relax
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET
@@ -28,7 +29,8 @@ from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUT
 from caspr.engines.native.partition.partners.planes import undecided_pair
 from caspr.engines.native.partition.partners.relaxation import Nearby, PartnerPoint, relax_demanding
 from caspr.engines.native.partition.problem import Labels, Problem, joined
-from caspr.engines.native.partition.two_partitions import violated_two_partitions
+from caspr.engines.native.partition.separation.pentagons import violated_pentagons
+from caspr.engines.native.partition.separation.two_partitions import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
 
 Proof = dict[str, Any]
@@ -75,7 +77,7 @@ def _prove_plain(
     problem: Problem, names: Labels, value: int, watch: Watch, *, thorough: bool
 ) -> Proof | None:
     cuts, bounds, near, now = first_cuts(problem, watch), [problem.ceiling], None, False
-    thorough = thorough and bool(problem.forbidden.mean() < CROWDED)
+    crowded, turn = is_crowded(problem), 0
     while not watch.expired():
         point = relax(problem, cuts, watch=watch, near=near)
         if point is None:
@@ -84,8 +86,11 @@ def _prove_plain(
         if bounds[-1] <= value:
             return _plain_leaf(point, names)
         near = point.x
-        new = new_cuts(problem, near, watch, thorough=now)
-        if now:
+        new = new_cuts(problem, near, watch, thorough=now and not crowded)
+        if now and crowded:
+            turn += 1
+            new |= violated_pentagons(problem, near, watch, turn=turn)
+        elif now:
             new |= violated_two_partitions(problem, near, point.cuts, point.slack, watch)
         if _is_stuck(bounds) or not len(new):
             if now or not thorough:
@@ -96,15 +101,22 @@ def _prove_plain(
 
 
 def _plain_leaf(point: Point, names: Labels) -> Proof:
-    leaf = {"shift": point.shift, "stars": _stars(point, names)}
-    count = len(point.cuts.two_partitions)
-    multipliers = point.multipliers[len(point.multipliers) - count :].tolist()
+    leaf: Proof = {"shift": point.shift, "stars": _stars(point, names)}
+    begin = len(point.cuts) - point.cuts.others
+    end = begin + len(point.cuts.two_partitions)
+    multipliers = point.multipliers.tolist()
     two_partitions = [
         [multiplier, *(names[list(side)].tolist() for side in sides)]
-        for multiplier, sides in zip(multipliers, point.cuts.two_partitions, strict=True)
+        for multiplier, sides in zip(multipliers[begin:end], point.cuts.two_partitions, strict=True)
         if multiplier
     ]
-    return {**leaf, "two_partitions": two_partitions} if two_partitions else leaf
+    pentagons = [
+        [multiplier, *names[list(ring)].tolist()]
+        for multiplier, ring in zip(multipliers[end:], point.cuts.pentagons, strict=True)
+        if multiplier
+    ]
+    others = {"two_partitions": two_partitions, "pentagons": pentagons}
+    return leaf | {kind: rows for kind, rows in others.items() if rows}
 
 
 def _is_stuck(bounds: list[int]) -> bool:

@@ -59,7 +59,7 @@ def violated_two_partitions(
             one, other = sorted((tuple(side.tolist()) for side in sides), key=lambda side: (len(side), side))
             if len(one) > 1:
                 found[one, other] = None
-    return Cuts.of_two_partitions(found)
+    return Cuts.beyond_stars(found)
 
 
 def _beginnings(cuts: Cuts, slack: Floats) -> list[TwoPartition]:

@@ -1,0 +1,1 @@
+"""Separation: inequalities that the point of a relaxation violates."""
