@@ -131,7 +131,7 @@ def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
     found = given.variants if given.settings.variants else find_variants(given.annotations)
     return (
         *(odd if covered else partial_coverage(given.annotations)),
-        *variant_findings(found, used=given.settings.variants),
+        *variant_findings(found, given.annotations[0].document, used=given.settings.variants),
     )
 
 

@@ -80,7 +80,8 @@ def test_singletons_vote(caspr: Caller, tmp_path: Path) -> None:
     ]
     dropped = caspr("adjudicate", *files, "--singletons", "drop")
     assert column(dropped.out) == ["(1)", "(1)", "-", "-"]
-    assert "3 chains of one mention set aside" in dropped.err
+    assert "3 chains of one mention set aside (" in dropped.err
+    assert ", first '" in dropped.err
     voted = caspr("adjudicate", *files, "--singletons", "vote")
     assert column(voted.out) == ["(1)", "(1)", "(2)", "-"]
     decided = caspr("adjudicate", *files)

@@ -232,15 +232,16 @@ def test_repeated_mentions_are_moved_as_well() -> None:
 
 def test_findings_say_what_would_happen() -> None:
     found = find_variants([by("anna", [(1, 1), (4, 4)]), by("ben", [(1, 2), (4, 4)])])
-    [without] = variant_findings(found, used=False)
-    [used] = variant_findings(found, used=True)
+    [without] = variant_findings(found, TEXT, used=False)
+    [used] = variant_findings(found, TEXT, used=True)
     assert (without.code, without.count) == ("boundary-variants", 1)
     assert "--variants" in without.message
+    assert f"('{TEXT.text(Span(1, 1))}', '{TEXT.text(Span(1, 2))}' at " in without.message
     assert "--variants" not in used.message
-    assert variant_findings(Variants(), used=True) == ()
-    assert [one.code for one in variant_findings(Variants(found.groups, exact=False), used=True)][1:] == [
-        "greedy-variants"
-    ]
+    assert variant_findings(Variants(), TEXT, used=True) == ()
+    assert [one.code for one in variant_findings(Variants(found.groups, exact=False), TEXT, used=True)][
+        1:
+    ] == ["greedy-variants"]
 
 
 def test_every_two_spans_of_a_group_are_variants_although_overlaps_form_a_row() -> None:

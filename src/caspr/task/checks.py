@@ -19,7 +19,13 @@ def _set_aside(instance: Instance) -> Iterator[Finding]:
     alone = [len(annotation.singletons) for annotation in instance.annotations]
     if any(alone) and instance.singletons is Singletons.DROP:
         who = times(sum(map(bool, alone)), "annotator")
-        message = f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such; see --singletons)"
+        first = next(annotation for annotation in instance.annotations if annotation.singletons)
+        span = min(span for chain in first.singletons for span in chain.mentions)
+        document = first.document
+        message = (
+            f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such, first "
+            f"'{document.text(span)}' at {document.place(span.start)}; see --singletons)"
+        )
         yield note("singleton-chains", message, count=sum(alone))
 
 

@@ -36,7 +36,7 @@ from functools import cached_property
 from math import lcm
 
 from caspr.text.cliques import partition_into_cliques
-from caspr.text.document import Annotation, Mark, Span
+from caspr.text.document import Annotation, Document, Mark, Span
 from caspr.text.findings import Finding, note, times
 
 
@@ -272,12 +272,17 @@ def _moved_marks(marks: Mapping[Span, Mark], boundaries: Mapping[Span, Span]) ->
     return {**moved, **own}
 
 
-def variant_findings(variants: Variants, *, used: bool) -> tuple[Finding, ...]:
+def variant_findings(variants: Variants, document: Document, *, used: bool) -> tuple[Finding, ...]:
     """Report the variants of a document, and what `--variants` did or would do about them."""
     if not variants.groups:
         return ()
     mentions = len(variants.groups)
-    what = f"{times(mentions, 'mention')} with variants, boundaries that differ little"
+    first = variants.groups[0].spans
+    words = ", ".join(f"'{document.text(span)}'" for span in first)
+    more = "first: " if mentions > 1 else ""
+    where = document.place(min(span.start for span in first))
+    number = times(mentions, "mention")
+    what = f"{number} with variants, boundaries that differ little ({more}{words} at {where})"
     done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
     found = [note("boundary-variants", f"{what}: {done}", count=mentions)]
     if used and not variants.exact:
