@@ -196,6 +196,7 @@ def full_program(problem: Problem, cuts: Cuts) -> Program:
 
 def _inside_others(problem: Problem, cuts: Cuts) -> Bools | None:
     """Mark the pairs in two-partitions and pentagons, if there are any."""
+    # mutant: equivalent (never), because nothing is marked below, only more slowly
     if not cuts.others:
         return None
     inside = np.zeros_like(problem.forbidden)
@@ -203,13 +204,13 @@ def _inside_others(problem: Problem, cuts: Cuts) -> Bools | None:
         inside[np.ix_((*one, *other), (*one, *other))] = True
     for first, second in _around(cuts.pentagons):
         inside[first, second] = inside[second, first] = True
-    np.fill_diagonal(inside, False)
     return inside
 
 
 def _with_others(program: Program, size: int) -> Rows:
     """Return the rows of a program with those behind them that are not stars."""
     cuts, rows = program.cuts, program.rows
+    # mutant: equivalent (never), because nothing is added below, only more slowly
     if not cuts.others:
         return rows
     numbers = np.full((size, size), -1, dtype=np.intp)
