@@ -24,7 +24,7 @@ def _set_aside(instance: Instance) -> Iterator[Finding]:
         document = first.document
         message = (
             f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such, first "
-            f"'{document.text(span)}' at {document.place(span.start)}; see --singletons)"
+            f"'{document.text(span)}' at token {span.start}; see --singletons)"
         )
         yield note("singleton-chains", message, count=sum(alone))
 

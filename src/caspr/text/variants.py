@@ -280,7 +280,7 @@ def variant_findings(variants: Variants, document: Document, *, used: bool) -> t
     first = variants.groups[0].spans
     words = ", ".join(f"'{document.text(span)}'" for span in first)
     more = "first: " if mentions > 1 else ""
-    where = document.place(min(span.start for span in first))
+    where = f"token {min(span.start for span in first)}"
     number = times(mentions, "mention")
     what = f"{number} with variants, boundaries that differ little ({more}{words} at {where})"
     done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
