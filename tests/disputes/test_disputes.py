@@ -9,9 +9,10 @@ from caspr.disputes.disputes import Dispute, find_disputes
 from caspr.disputes.reasons import Explainer, Reason
 from caspr.engines.brute import judge
 from caspr.result import Certainty, Result
-from caspr.task.instance import Nesting
+from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.instance import Instance, Nesting
 from caspr.text.document import Span
-from tests.report.results import decided_result, random_results
+from tests.report.results import annotated, decided_result, random_results, result_of
 
 RESULTS = [
     *random_results(1, 60),
@@ -80,6 +81,21 @@ def test_decisions_and_rules_are_reasons() -> None:
     assert reasons[Span(1, 2), Span(4, 4)].reason is Reason.DECISION
     assert "left no room for “his”" in reasons[Span(1, 2), Span(4, 4)].sentence
     assert (Span(1, 2), Span(7, 7)) not in reasons
+
+
+def test_a_mention_that_the_adjudicator_put_elsewhere_is_a_decision_about_its_other_links() -> None:
+    words = ["Emil", "saw", "Jonas", "and", "the", "boy", "saw", "him"]
+    boy, emil, jonas = Span(5, 6), Span(1, 1), Span(3, 3)
+    annotations = [annotated(name, [[jonas, boy, Span(8, 8)]], words) for name in ("ann", "bob")]
+    annotations.append(annotated("cem", [[emil, boy], [jonas, Span(8, 8)]], words))
+    together = Statement.of(StatementKind.TOGETHER, [emil, boy])
+    result = result_of(Instance(tuple(annotations), decisions=Decisions.of(statements=[together])))
+    assert result is not None
+    explainer = Explainer(result)
+    reasons = {dispute.pair: explainer.explain(dispute) for dispute in find_disputes(result)}
+    assert not any(jonas in chain.mentions and boy in chain.mentions for chain in result.chains)
+    assert reasons[jonas, boy].reason is Reason.DECISION
+    assert reasons[jonas, boy].sentence == "the adjudicator put “the boy” together with “Emil”"
 
 
 @pytest.mark.parametrize(("objective", "reason"), [("v", Reason.TRANSITIVITY), ("u", Reason.TRANSITIVITY)])

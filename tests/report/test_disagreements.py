@@ -18,7 +18,7 @@ from caspr.task.settings import Settings
 from caspr.task.settings.values import change
 from caspr.text.coverage import Coverage
 from caspr.text.document import Document, Span
-from tests.report.results import HOSTILE, annotated, hostile_result, random_results
+from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results
 from tests.report.test_html_pages import Checker, check
 
 WORDS = ["the", "man", "saw", "his", "dog", "and", "him", "there"]
@@ -48,6 +48,14 @@ def test_what_an_annotator_did_not_see_is_no_difference() -> None:
         result = adjudicate_document(given, settings=settings)
         page = feedback_page("ann", against_gold([result])["ann"], [result])
         assert page.count("<blockquote") == number
+
+
+def test_a_page_says_whether_an_adjudicator_decided() -> None:
+    given = [annotated(name, [[(1, 1), (4, 4)]], WORDS) for name in ("ann", "bob")]
+    plain = adjudicate_document(given)
+    for result, decided in (plain, False), (decided_result(), True):
+        page = feedback_page("ann", against_gold([result])["ann"], [result])
+        assert ("what an adjudicator decided" in page) is decided
 
 
 def test_both_boundaries_can_be_seen_in_a_passage() -> None:

@@ -1,6 +1,7 @@
 """Why a disputed link is in the result, or is not.
 
-    decision       the adjudicator enforced it
+    decision       the adjudicator enforced it, or put one of the mentions together with another one,
+                   against the votes for this link
     rule           one mention is inside the other
     tie            another solution of the same cost decides otherwise, or the votes balance
     majority       the votes for this link alone say so, weighed by the objective
@@ -59,6 +60,7 @@ class Explainer:
             self._decision(one, other)
             or self._rule(one, other)
             or self._balance(dispute)
+            or self._put_elsewhere(dispute)
             or Explanation(Reason.TRANSITIVITY, self._outweighed(dispute))
         )
 
@@ -96,6 +98,17 @@ class Explainer:
             return Explanation(Reason.TIE, f"the votes balance: {costs}")
         if join != part and dispute.linked == (join is not None and join < part):
             return Explanation(Reason.MAJORITY, f"by the votes for this link alone: {costs}")
+        return None
+
+    def _put_elsewhere(self, dispute: Dispute) -> Explanation | None:
+        """Name the mention with which the adjudicator put one of two that are not in one chain."""
+        if dispute.linked:
+            return None
+        for span in dispute.pair:
+            for other in self._side(span):
+                if other != span and self._instance.decisions.joins(span, other):
+                    words = f"the adjudicator put {self._quote(span)} together with {self._quote(other)}"
+                    return Explanation(Reason.DECISION, words)
         return None
 
     def _costs(self, one: Span, other: Span) -> tuple[int | None, int]:

@@ -86,6 +86,7 @@ class Difference:
 
 def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterable[Result]) -> str:
     """Return where one annotator differs from the gold standard, in what that one saw of the documents."""
+    results = list(results)
     given = [
         (one, result.gold, coverage_of(result))
         for result in results
@@ -104,6 +105,7 @@ def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterab
         kinds_found=[(key, counts.directed[key]) for key in LABELS if counts.directed.get(key)],
         counts=counts,
         alone=alone,
+        decided=any(result.instance.decisions for result in results),
         parts=parts,
         labels=LABELS,
         names=AGAINST_GOLD,
