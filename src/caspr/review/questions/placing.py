@@ -105,7 +105,7 @@ class Placing:
         if span is None or span in self.decisions.alone:
             return False
         if question.kind is QuestionKind.LINK and self._link_open(question, span):
-            return True
+            return not self._is_placed(span)
         return question.marked < question.seen and self._mention_open(question.mention, span)
 
     def _boundary_open(self, question: Question) -> bool:
@@ -120,6 +120,16 @@ class Placing:
         """Return whether some doubt is left: neither decided to be the same, nor to be different."""
         places = (self.span(doubt) for doubt in question.doubts)
         return not all(place is None or self._is_settled(span, place) for place in places)
+
+    def _is_placed(self, span: Span) -> bool:
+        """Return whether decisions say of which entity a mention is, by its chain or by an earlier mention.
+
+        One that is only named as what a later mention is the same as may still be of any entity.
+        """
+        group = self.decisions.group_of.get(span)
+        if group is None or len(group.mentions) < 2:
+            return False
+        return bool(group.ids) or group.mentions[0] < span
 
     def _is_settled(self, span: Span, other: Span) -> bool:
         return self.separates(span, other) or self.decisions.joins(span, other)
