@@ -131,9 +131,24 @@ def test_a_changed_question_is_shown_on_demand(page: Page) -> None:
     press(other, "x")
     page.bring_to_front()
     expect(card(page).locator(".offer")).to_be_visible()
+    expect(card(page).locator(".choice").nth(0)).to_contain_text("was the result")
+    press(page, "y")
+    expect(page.locator("#toast")).to_contain_text("has changed, so y was not taken")
+    expect(page.locator('#queue [data-question="q6-6"]')).to_be_visible()
     press(page, ".")
     expect(card(page).locator(".offer")).to_have_count(0)
     expect(card(page).locator(".choice")).to_have_count(1)
+
+
+def test_a_question_that_the_reader_changed_is_shown_as_it_is_now(page: Page) -> None:
+    ask(page, "q6-6")
+    mention(page, "2-2").click()
+    press(page, "x")
+    expect_in_text(page, "2-2", there=False)
+    press(page, "Q")
+    expect(card(page).locator(".choice")).to_have_count(1)
+    expect(page.locator('#queue [data-question="q6-6"]')).to_be_visible()
+    expect(card(page).locator(".offer")).to_have_count(0)
 
 
 def test_order_filter_skips_and_place_survive_a_reload(page: Page) -> None:

@@ -15,7 +15,7 @@ from caspr.review.questions.pricing import PriceList
 from caspr.review.session.history import History
 from caspr.review.session.operations import OperationError
 from caspr.task.instance import Nesting, Singletons
-from caspr.text.document import Chain
+from caspr.text.document import Chain, Span
 from tests.review.questions.documents import (
     ANNA,
     ANNA_AGAIN,
@@ -145,6 +145,20 @@ def test_the_entity_is_asked_after_the_boundary() -> None:
     assert [one["says"] for one in shown["choices"]] == [["bob", "carl"], ["ann"]]
     act(history, shown["choices"][0]["answer"])
     assert counted(history) == {"asked": 1, "answered": 1}
+
+
+def test_a_mention_whose_entity_is_enforced_in_the_text_is_decided() -> None:
+    """The earlier mention is not one that annotators doubt, so no doubt is settled by it."""
+    history = opened(DISPUTED)
+    act(history, {"do": "together", "mentions": ["1-1", "8-8"]})
+    assert history.status()["progress"] == {"asked": 1, "answered": 1}
+    assert asked(history) == []
+    act(history, {"do": "undo"})
+    act(history, {"do": "accept", "chain": history.snapshot.chain_of[Span(*SHE)]})
+    assert (asked(history), counted(history)) == ([], {"asked": 1, "answered": 1})
+    act(history, {"do": "undo"})
+    act(history, {"do": "together", "mentions": ["8-8", "15-15"]})
+    assert asked(history) == ["q8-8"], "what a later mention is the same as says nothing about its entity"
 
 
 def test_prices_are_exact_and_first_being_computed() -> None:

@@ -106,6 +106,36 @@ def test_with_variants_the_group_gets_the_boundary_and_keeps_its_votes(tmp_path:
     assert all(session.state(0)["mentions"]["1-2"]["votes"])
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"do": "place", "mention": "2-3", "with": ["5-5"]},
+        {"do": "place", "mention": "2-3", "with": [], "apart": ["4-4"], "exists": True},
+        {"do": "prefer", "mentions": ["2-3"], "over": ["1-3"]},
+        {"do": "place", "mention": "2-3", "with": ["6-6"]},
+    ],
+)
+def test_an_answer_about_another_variant_moves_the_mention_there(tmp_path: Path, answer: Values) -> None:
+    """The card was shown before the boundary was decided."""
+    annotations = [ANNOTATIONS[0], annotation("Bob", [(2, 3), (6, 6)]), annotation("Carla", [(2, 3), (6, 6)])]
+    session = opened(tmp_path / "review.conll", annotations, replace(PRESETS["paper"], variants=True))
+    do(session, do="together", mentions=["1-3", "6-6"])
+    do(session, do="note", mention="1-3", text="ask Ann")
+    do(session, **answer)
+    assert homes(session)["1-3"] is None
+    assert homes(session)["2-3"] == homes(session)["6-6"] is not None
+    assert [note["mention"] for note in session.state(0)["notes"]] == ["2-3"]
+
+
+def test_an_answer_takes_other_mentions_with_their_decided_boundaries(tmp_path: Path) -> None:
+    annotations = [ANNOTATIONS[0], annotation("Bob", [(2, 3), (6, 6)]), annotation("Carla", [(2, 3), (6, 6)])]
+    session = opened(tmp_path / "review.conll", annotations, replace(PRESETS["paper"], variants=True))
+    do(session, do="together", mentions=["1-3", "6-6"])
+    do(session, do="place", mention="4-4", **{"with": ["2-3"]})
+    assert homes(session)["4-4"] == homes(session)["1-3"] is not None
+    assert homes(session)["2-3"] is None
+
+
 def test_a_mention_that_is_left_out_becomes_one(tmp_path: Path) -> None:
     annotations = [ANNOTATIONS[0], annotation("Bob", [(4, 4), (5, 5)]), annotation("Carla", [(4, 4), (5, 5)])]
     session = opened(tmp_path / "review.conll", annotations, PRESETS["paper"])

@@ -105,7 +105,7 @@ class Placing:
         if span is None or span in self.decisions.alone:
             return False
         if question.kind is QuestionKind.LINK and self._link_open(question, span):
-            return True
+            return not self._is_placed(question, span)
         return question.marked < question.seen and self._mention_open(question.mention, span)
 
     def _boundary_open(self, question: Question) -> bool:
@@ -120,6 +120,33 @@ class Placing:
         """Return whether some doubt is left: neither decided to be the same, nor to be different."""
         places = (self.span(doubt) for doubt in question.doubts)
         return not all(place is None or self._is_settled(span, place) for place in places)
+
+    def _is_placed(self, question: Question, span: Span) -> bool:
+        """Return whether decisions say of which entity a mention is: by its chain, or by an earlier mention.
+
+        With an earlier mention the question stays open where the result has a doubt in the entity, too, that
+        most annotators do not link with that mention: it is not decided whether two entities are one.
+        """
+        group = self.decisions.group_of.get(span)
+        if group is None or len(group.mentions) < 2:
+            return False
+        if group.ids:
+            return True
+        home, earlier = self.chain_of.get(span), [one for one in group.mentions if one < span]
+        if home is None or not earlier:
+            return False
+        return all(
+            place is None
+            or self.chain_of.get(place) != home
+            or self._is_settled(span, place)
+            or any(self._agreed(doubt, one) for one in earlier)
+            for doubt, place in ((doubt, self.span(doubt)) for doubt in question.doubts)
+        )
+
+    def _agreed(self, mention: Span, span: Span) -> bool:
+        """Return whether more than half of the annotators link a mention with a span."""
+        evidence = self.united.votes.evidence(mention, self.united.mention(span))
+        return 2 * evidence.k > evidence.n
 
     def _is_settled(self, span: Span, other: Span) -> bool:
         return self.separates(span, other) or self.decisions.joins(span, other)

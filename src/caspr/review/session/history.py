@@ -216,6 +216,7 @@ class History:
 
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""
+        self.queue.placing(self.snapshot)  # so that mentions are counted in this result
         return {
             "version": self.version,
             "undo": self._words(self.past[-1][1]) if self.past else None,

@@ -89,6 +89,7 @@ export class App {
   async act(op) {
     // What is merged or taken back has no name afterwards.
     const words = describeOperation(this.store, op);
+    this.queue.onStep();
     try {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
@@ -101,6 +102,7 @@ export class App {
       if (!isUndo && op.do !== "name" && !("called" in op)) this.#sayLostNames(before);
       return update;
     } catch (error) {
+      this.queue.onStep(false);
       showRefusal(this, op, error instanceof Refusal ? error : new Refusal("failed", String(error)));
       return null;
     }

@@ -28,7 +28,7 @@ VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "into": mentions.into,
     "exists": mentions.exists,
     "mention": mentions.mention,
-    "alone": mentions.alone,
+    "alone": answers.alone,
     "absent": mentions.absent,
     "empty": mentions.empty,
     "accept": chains.accept,

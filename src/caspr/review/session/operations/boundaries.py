@@ -10,9 +10,12 @@
    mention, so the votes for the old span count for the new one.
 
 All of it is one step. The old span is out, so it never stands in the way of the new one.
+
+An answer may name another boundary than the decided one of a mention with variants, if the card with it was
+shown before that decision: see `with_boundary`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from caspr.review.session.entries import Closing, Decision, DecisionEntry, EnforcedCells
@@ -20,6 +23,7 @@ from caspr.review.session.operations.context import Change, Operation, Operation
 from caspr.review.session.operations.mentions import anchored
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.names import EntityName
+from caspr.task.notes import Note
 from caspr.text.document import Chain, Span
 
 
@@ -32,10 +36,7 @@ def move(context: OperationContext, operation: Operation) -> Change:
     if old not in context.snapshot.chain_of and old not in context.solver.candidates:
         raise OperationError(f"{context.quote(old)} is no mention, so its boundary cannot be moved.")
     moved = list(_without_duplicates(_moved(context.snapshot.entries, old, new)))
-    notes = tuple(
-        (id, replace(note, mention=new) if note.mention == old else note)
-        for id, note in context.snapshot.notes
-    )
+    notes = _moved_notes(context, old, new)
     home = context.snapshot.chain_of.get(old)
     chain = None if home is None else context.snapshot.chain(home)
     added = [*_placed(context, moved, chain, old, new)]
@@ -44,6 +45,37 @@ def move(context: OperationContext, operation: Operation) -> Change:
     fresh = [DecisionEntry(context.ids.decision(), one, context.made) for one in added]
     label = f"{tuple(old)} now begins and ends as {tuple(new)}"
     return Change((*moved, *fresh), notes, label, frozenset((old, new)))
+
+
+def decided_boundary(context: OperationContext, span: Span) -> Span:
+    """Return the decided boundary of the mention that a span is a variant of; else the span itself."""
+    if not context.solver.settings.variants:
+        return span
+    decisions = context.snapshot.decisions
+    variants = context.solver.settings.find_variants(context.solver.annotations, decisions)
+    boundary = variants.boundaries.get(span, span)
+    return boundary if boundary in decisions.standing or boundary in decisions.group_of else span
+
+
+def with_boundary(context: OperationContext, new: Span, said: Collection[Decision]) -> OperationContext:
+    """Move all that is decided about a mention to another of its variants; `said` is what is decided next.
+
+    Otherwise the mention would have two decided boundaries, and so become two mentions.
+    """
+    old = decided_boundary(context, new)
+    if old == new:
+        return context
+    moved = _without_duplicates(_moved(context.snapshot.entries, old, new))
+    entries = tuple(entry for entry in moved if entry.decision not in said)
+    notes = _moved_notes(context, old, new)
+    return replace(context, snapshot=replace(context.snapshot, entries=entries, notes=notes))
+
+
+def _moved_notes(context: OperationContext, old: Span, new: Span) -> tuple[tuple[str, Note], ...]:
+    return tuple(
+        (id, replace(note, mention=new) if note.mention == old else note)
+        for id, note in context.snapshot.notes
+    )
 
 
 def _placed(

@@ -35,11 +35,6 @@ def mention(context: OperationContext, operation: Operation) -> Change:
     return context.add(Statement.of(StatementKind.MENTION, context.mentions(operation)))
 
 
-def alone(context: OperationContext, operation: Operation) -> Change:
-    """Say that spans are mentions without a partner."""
-    return context.add(Statement.of(StatementKind.ALONE, context.mentions(operation)))
-
-
 def nested(context: OperationContext, operation: Operation) -> Change:
     """Let two mentions share a chain although one is inside the other."""
     mentions = context.mentions(operation, least=2, most=2)

@@ -1,5 +1,5 @@
 /** The pointer over the text: hover, click, Ctrl-click, dragging over tokens, and dragging an end of a mention. */
-import { spanOf } from "../state/spans.js";
+import { sharesHalf, spanOf } from "../state/spans.js";
 import { around } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
 /** @import { Selection } from "../state/selection.js" */
@@ -116,7 +116,7 @@ function tokenAt({ clientX, clientY }) {
 function onClick(app, event) {
   const { selection } = app;
   if (!getSelection()?.isCollapsed) return;
-  const id = clickedMention(around(event, MENTION), selection.mention);
+  const id = clickedMention(app, around(event, MENTION));
   if (!id) return;
   selection.setRange(null);
   const more = event.ctrlKey || event.metaKey || event.shiftKey;
@@ -130,16 +130,23 @@ function onClick(app, event) {
 
 /**
  * Return the mention that a click is meant for: the innermost one; if the current one is around it, the next one
- * outwards; behind the outermost the innermost again.
+ * outwards; behind the outermost the innermost again. A mention of the result comes before what was left out for it.
+ * @param {App} app
  * @param {HTMLElement | null} innermost
- * @param {MentionId | null} current
  */
-function clickedMention(innermost, current) {
+function clickedMention({ selection, store }, innermost) {
+  /** @type {MentionId[]} */
   const outwards = [];
   for (let piece = innermost; piece; piece = piece.parentElement?.closest(MENTION) ?? null) {
-    outwards.push(piece.dataset.m);
+    if (piece.dataset.m) outwards.push(piece.dataset.m);
   }
-  return outwards[outwards.indexOf(current ?? "") + 1] ?? outwards[0];
+  /** @param {MentionId} id */
+  const inResult = (id) => store.mention(id)?.chain != null;
+  /** @param {MentionId} id */
+  const isReplaced = (id) =>
+    !inResult(id) && outwards.some((other) => inResult(other) && sharesHalf(spanOf(id), spanOf(other)));
+  const wanted = [...outwards.filter((id) => !isReplaced(id)), ...outwards.filter(isReplaced)];
+  return wanted[wanted.indexOf(selection.mention ?? "") + 1] ?? wanted[0];
 }
 
 /**

@@ -158,7 +158,11 @@ export class Detail extends Panel {
     const rows = this.#read.explanation.alternatives.map((one) => this.#alternative(id, mention, one));
     const body = rows.length
       ? make("table", { class: "alternatives" }, make("tbody", {}, ...rows))
-      : make("p", { class: "soft" }, "Nothing else is possible.");
+      : make(
+          "p",
+          { class: "soft" },
+          "Votes offer no entity of the result; the buttons above decide without them.",
+        );
     return make("section", {}, make("h3", {}, "Alternatives and what they cost"), body);
   }
 

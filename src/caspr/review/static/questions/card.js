@@ -36,6 +36,7 @@ export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "
  */
 export function questionCard(app, card, marked, position, actions, update) {
   const isBoundary = card.kind === "boundary";
+  const result = update ? "was the result" : "the result";
   return make(
     "article",
     { class: "card", "aria-labelledby": "question", data: { question: card.id } },
@@ -54,10 +55,10 @@ export function questionCard(app, card, marked, position, actions, update) {
     make(
       "ol",
       { class: "choices", "aria-label": isBoundary ? "Boundaries" : "Entities" },
-      ...card.choices.map((choice, i) => choiceItem(app, card, choice, i, marked, actions)),
+      ...card.choices.map((choice, i) => choiceItem(app, card, choice, i, marked, actions, result)),
     ),
     marked.size > 1 ? confirmButton(card, marked, actions) : null,
-    otherAnswers(card, actions),
+    otherAnswers(card, actions, result),
   );
 }
 
@@ -68,8 +69,9 @@ export function questionCard(app, card, marked, position, actions, update) {
  * @param {number} i
  * @param {Set<string>} marked
  * @param {CardActions} actions
+ * @param {string} result what is at the choice that the result has
  */
-function choiceItem(app, card, choice, i, marked, actions) {
+function choiceItem(app, card, choice, i, marked, actions, result) {
   const key = i < MOST_KEYS ? String(i + 1) : undefined;
   const isBoundary = card.kind === "boundary";
   const label = isBoundary ? boundaryLabel(app, choice) : entityLabel(app, choice);
@@ -90,7 +92,7 @@ function choiceItem(app, card, choice, i, marked, actions) {
       make(
         "span",
         { class: "choice-foot" },
-        choice.now ? make("span", { class: "tag result" }, "the result") : null,
+        choice.now ? make("span", { class: "tag result" }, result) : null,
         make("span", { class: "says" }, saying(choice.says)),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
@@ -177,8 +179,9 @@ function confirmButton(card, marked, actions) {
 /**
  * @param {QuestionCard} card
  * @param {CardActions} actions
+ * @param {string} result what is at the answer that the result has
  */
-function otherAnswers(card, actions) {
+function otherAnswers(card, actions, result) {
   const isBoundary = card.kind === "boundary";
   /** @type {(label: string, key: string, act: () => unknown, names?: string[], now?: boolean) => HTMLElement} */
   const other = (label, key, act, names = [], now = false) =>
@@ -187,7 +190,7 @@ function otherAnswers(card, actions) {
       {},
       button(label, act, { key, focusKey: `answer ${key}`, kind: now ? "now" : "" }),
       names.length ? make("span", { class: "says" }, names.join(", ")) : null,
-      now ? make("span", { class: "tag result" }, "the result") : null,
+      now ? make("span", { class: "tag result" }, result) : null,
     );
   const items = isBoundary
     ? []

@@ -3,7 +3,8 @@
  *
  * What is on the screen is what is answered: an answer names the mentions of the card. Updates that arrive later,
  * from another tab, an editor or a search that went on, change the list; the card only says that it has changed and
- * offers to show that. Prices are filled in when they are computed.
+ * offers to show that. What the result says is then not on the screen any more, so `y` is not taken. After a step of
+ * the reader the question is shown as it is now at once. Prices are filled in when they are computed.
  */
 import {
   absentAnswer,
@@ -16,32 +17,29 @@ import {
   yesAnswer,
 } from "./answers.js";
 import { QuestionPlace } from "./place.js";
+import { QuestionRows } from "./rows.js";
 import { askChain } from "../ui/choose_chain.js";
 import { fill } from "../ui/dom.js";
 import { offer, questionCard } from "./card.js";
 import { emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
-/** @import { ChainId, Choice, MentionId, Operation, QuestionCard, QuestionRow, Questions } from "../state/types.js" */
+/** @import { ChainId, Choice, MentionId, Operation, QuestionCard, QuestionRow } from "../state/types.js" */
 
 const LIST_STEP = 40;
 const PAUSE = 300;
 
 export class QuestionQueue {
-  /** @type {Questions | null} */
-  #read = null;
-  /** @type {QuestionRow[]} */
-  #rows = [];
   /** @type {QuestionCard | null} */
   #card = null;
   /** @type {QuestionCard | null} the same question as it is now, if that differs */
   #later = null;
   /** @type {Set<string>} */
   #marked = new Set();
-  /** @type {Set<string>} */
-  #answered = new Set();
   /** @type {string | null} the question whose answer was refused; what is done about that answers it */
   #refused = null;
   #busy = false;
+  /** Whether the reader made a step since the questions were read. */
+  #stepped = false;
   #listed = LIST_STEP;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
@@ -55,6 +53,7 @@ export class QuestionQueue {
     this.root = root;
     this.app = app;
     this.place = new QuestionPlace(`${location.pathname} ${app.store.state.title}`);
+    this.list = new QuestionRows(this.place);
     this.render();
   }
 
@@ -65,15 +64,14 @@ export class QuestionQueue {
   }
 
   async #load() {
+    const { list } = this;
     try {
-      /** @type {Questions} */
-      const read = await this.app.api.read(`questions?${this.place.query}`);
-      this.#read = read;
-      this.#answered.clear();
-      this.#sort();
-      if (this.#card) await this.#lookAgain(this.#card);
+      const stepped = this.#stepped;
+      this.#stepped = false;
+      list.replace(await this.app.api.read(`questions?${this.place.query}`));
+      if (this.#card) await this.#lookAgain(this.#card, stepped);
       else if (!this.#busy) {
-        const wanted = this.#rows.find(({ id }) => id === this.place.now.current) ?? this.#rows[0] ?? null;
+        const wanted = list.rows[list.indexOf(this.place.now.current)] ?? list.rows[0] ?? null;
         await this.#ask(wanted, { move: false });
       }
     } catch {
@@ -82,11 +80,9 @@ export class QuestionQueue {
     this.render();
   }
 
-  /** Put skipped questions behind all others, and leave out those that were answered since the list was read. */
-  #sort() {
-    const skipped = new Set(this.place.now.skipped);
-    const left = (this.#read?.questions ?? []).filter(({ id }) => !this.#answered.has(id));
-    this.#rows = [...left.filter(({ id }) => !skipped.has(id)), ...left.filter(({ id }) => skipped.has(id))];
+  /** The reader makes a step: the question on the screen is shown as it is after it, unless it is refused. */
+  onStep(made = true) {
+    this.#stepped = made;
   }
 
   /** The mentions of the question on the screen: the asked one, and those of its first choices. */
@@ -101,10 +97,10 @@ export class QuestionQueue {
   move(step) {
     const { app } = this;
     app.side.show("queue");
-    const here = this.#rows.findIndex(({ id }) => id === this.#card?.id);
-    const next = this.#rows[here + step];
+    const { list } = this;
+    const next = list.rows[list.indexOf(this.#card?.id) + step];
     if (next) this.#ask(next);
-    else if (!this.#rows.length) app.say("There is no open question.");
+    else if (!list.rows.length) app.say("There is no open question.");
     else app.say(step > 0 ? "That was the last question." : "That was the first question.");
   }
 
@@ -121,10 +117,12 @@ export class QuestionQueue {
     if (choice) this.#toggle(choice);
   }
 
-  /** Say yes: the marked choices, the only choice, or what the result says. */
+  /** Say yes: the marked choices, the only choice, or what the result says; the last two only if they still stand. */
   yes() {
     const card = this.#answerable();
-    if (card) this.#answer(yesAnswer(card, this.#marked));
+    if (card && this.#later && !this.#marked.size) {
+      this.app.say("This question has changed, so y was not taken: . shows it as it is now.");
+    } else if (card) this.#answer(yesAnswer(card, this.#marked));
   }
 
   /** Say no: none of these. */
@@ -173,10 +171,10 @@ export class QuestionQueue {
     const card = this.#answerable();
     if (!card) return;
     const others = this.place.now.skipped.filter((id) => id !== card.id);
-    const next = this.#after(card.id);
+    const next = this.list.after(card.id);
     this.place.change({ skipped: [...others, card.id] });
-    this.#sort();
-    this.#ask(next ?? this.#rows[0] ?? null);
+    this.list.sort();
+    this.#ask(next ?? this.list.rows[0] ?? null);
   }
 
   /** Return the card if it can be answered now; say why not. */
@@ -202,20 +200,12 @@ export class QuestionQueue {
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (await this.app.act(op)) await this.#askNext(card.id);
+      if (await this.app.act(op)) await this.#ask(this.list.leave(card.id));
       else this.#refused = card.id;
     } finally {
       this.#busy = false;
       this.root.classList.remove("busy");
     }
-  }
-
-  /** @param {string} id the question that was answered */
-  async #askNext(id) {
-    const next = this.#after(id);
-    this.#answered.add(id);
-    this.#sort();
-    await this.#ask(next);
   }
 
   /** Ask the next question if the one whose answer was refused is answered by what was done instead. */
@@ -225,21 +215,10 @@ export class QuestionQueue {
     if (id === null || id !== this.#card?.id || this.#busy) return;
     try {
       const now = await this.#question(id);
-      if (!now.open && id === this.#card?.id) await this.#askNext(id);
+      if (!now.open && id === this.#card?.id) await this.#ask(this.list.leave(id));
     } catch {
       /* a banner shows that the server does not answer; the card stays */
     }
-  }
-
-  /**
-   * Return the question to ask after another one: the most valuable one that is left, or the one behind it.
-   * @param {string} id
-   */
-  #after(id) {
-    const others = this.#rows.filter((row) => row.id !== id);
-    if (this.place.now.order === "valuable") return others[0] ?? null;
-    const here = this.#rows.findIndex((row) => row.id === id);
-    return this.#rows[here + 1] ?? others[0] ?? null;
   }
 
   /**
@@ -256,15 +235,11 @@ export class QuestionQueue {
       const read = await this.#question(next.id);
       if (request !== this.#request) return;
       if (read.open) card = read;
-      else {
-        const following = this.#after(next.id);
-        this.#answered.add(next.id);
-        this.#sort();
-        next = following;
-      }
+      else next = this.list.leave(next.id);
     }
     this.#card = card;
     this.#later = null;
+    this.#stepped = false;
     this.#refused = null;
     this.#marked.clear();
     this.place.change({ current: card?.id ?? null });
@@ -307,10 +282,11 @@ export class QuestionQueue {
   }
 
   /**
-   * Read the question on the screen again; if it is another one now, offer that.
+   * Read the question on the screen again; if it is another one now, offer that, or show it if the reader made a step.
    * @param {QuestionCard} card
+   * @param {boolean} stepped
    */
-  async #lookAgain(card) {
+  async #lookAgain(card, stepped) {
     const now = await this.#question(card.id);
     if (this.#card?.id !== card.id) return;
     const before = this.#card;
@@ -318,7 +294,8 @@ export class QuestionQueue {
       this.#later = null;
       this.#card = { ...before, ...pricesOf(before, now) };
       this.#fillPrices(this.#card);
-    } else {
+    } else if (stepped && now.open && !this.#busy) await this.#show(now);
+    else {
       if (!this.#later) this.app.say("This question has changed meanwhile.", { quiet: true });
       this.#later = now;
     }
@@ -328,30 +305,32 @@ export class QuestionQueue {
   showLater() {
     const later = this.#later;
     if (!later || this.#busy) return;
-    if (later.open) {
-      const row = this.#rows.find(({ id }) => id === later.id);
-      this.#ask(row ?? { ...later, tie: false, marked: 0, seen: 0 });
-    } else this.#ask(this.#after(later.id));
+    if (later.open) this.#show(later, { move: true });
+    else this.#ask(this.list.after(later.id));
+  }
+
+  /** @param {QuestionCard} card the one on the screen, read again */
+  #show(card, { move = false } = {}) {
+    const row = this.list.rows[this.list.indexOf(card.id)];
+    return this.#ask(row ?? { ...card, tie: false, marked: 0, seen: 0 }, { move });
   }
 
   render() {
     const card = this.#card;
     fill(
       this.root,
-      card ? this.#cardElement(card) : emptyText(this.#read !== null, this.place),
+      card ? this.#cardElement(card) : emptyText(this.list.read !== null, this.place),
       ...this.#below(),
     );
   }
 
   /** @param {QuestionCard} card */
   #cardElement(card) {
-    const here = this.#rows.findIndex(({ id }) => id === card.id);
-    const found = this.#found.toLocaleString("en");
     return questionCard(
       this.app,
       card,
       this.#marked,
-      here < 0 ? `of ${found}` : `${here + 1} of ${found}`,
+      this.list.position(card.id),
       {
         choose: (choice) => this.#answer(choice.answer),
         mark: (choice) => this.#toggle(choice),
@@ -364,13 +343,9 @@ export class QuestionQueue {
     );
   }
 
-  /** How many questions the filter lets through, without those that were answered since they were counted. */
-  get #found() {
-    return Math.max((this.#read?.found ?? 0) - this.#answered.size, this.#rows.length);
-  }
-
   #below() {
-    if (!this.#read) return [];
+    const { read, rows, found } = this.list;
+    if (!read) return [];
     const actions = {
       ask: (/** @type {QuestionRow} */ row) => {
         const card = this.#card;
@@ -392,9 +367,9 @@ export class QuestionQueue {
     };
     const current = this.#card?.id ?? null;
     return [
-      stakesText(this.app, this.#read),
+      stakesText(this.app, read),
       questionFilters(this.app, this.place, actions),
-      questionList(this.app, this.#rows, this.#listed, this.#found, current, this.place, actions),
+      questionList(this.app, rows, this.#listed, found, current, this.place, actions),
     ];
   }
 }

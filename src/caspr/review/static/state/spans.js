@@ -32,3 +32,14 @@ export function nearest(ids, id, most) {
   const distance = (other) => Math.abs(spanOf(other).start - start);
   return [...ids].sort((one, other) => distance(one) - distance(other)).slice(0, most);
 }
+
+/**
+ * Return whether two spans share at least half of the tokens that they cover together.
+ * @param {{ start: number, end: number }} one
+ * @param {{ start: number, end: number }} other
+ */
+export function sharesHalf(one, other) {
+  const common = Math.min(one.end, other.end) - Math.max(one.start, other.start) + 1;
+  const covered = Math.max(one.end, other.end) - Math.min(one.start, other.start) + 1;
+  return 2 * common >= covered;
+}
