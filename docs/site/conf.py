@@ -37,6 +37,7 @@ html_title = "CaspR"
 html_extra_path = ["top"]
 html_static_path = ["style"]
 html_css_files = ["site.css"]
+html_search_scorer = "scorer.js"
 html_copy_source = False
 html_show_sphinx = False
 

@@ -125,10 +125,12 @@ def test_only_the_result_was_edited_and_the_operation_is_done(
 
 def test_redo_and_adjudicate_are_refused_during_a_session(path: Path, call: Caller) -> None:
     session = paper(path)
+    again = ["adjudicate", *PAPER, "--layout", "review", "-o"]
+    assert "found it open in another `caspr`" in call.fails(*again, path)
     do(session, do="exists", mentions=["4-4"])
     before = path.read_bytes()
-    for words in (["redo"], ["adjudicate", *PAPER, "--layout", "review", "-o"]):
-        assert "found it open in another `caspr`" in call.fails(*words, path)
+    assert "found it open in another `caspr`" in call.fails("redo", path)
+    assert "with 1 decision, which would be lost" in call.fails(*again, path)
     assert path.read_bytes() == before
     copy = path.with_name("copy.conll")
     assert call("redo", path, "-o", copy, "-q").code == 0, "what is only read is not locked"
