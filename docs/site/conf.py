@@ -5,6 +5,8 @@ same places on the site and in the repository. A link or an anchor that leads no
 site is built with warnings as errors.
 """
 
+from pathlib import Path
+
 from sphinx.application import Sphinx
 
 import caspr
@@ -37,7 +39,7 @@ html_title = "CaspR"
 html_extra_path = ["top"]
 html_static_path = ["style"]
 html_css_files = ["site.css"]
-html_search_scorer = "scorer.js"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_show_sphinx = False
 

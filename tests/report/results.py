@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from caspr.engines.brute import solve
 from caspr.proof.certify import certify
-from caspr.result import Result
+from caspr.result import Given, Result
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document
+from caspr.text.variants import Variants
 from tests.instances import random_instance
 
 HOSTILE = [
@@ -47,6 +49,15 @@ def random_results(seed: int, count: int, *, decisions: bool = False, odd: bool 
         if result is not None:
             found.append(result)
     return found
+
+
+def renamed(result: Result, name: str) -> Result:
+    """Return the result of a document of another name."""
+    annotations = tuple(
+        replace(one, document=replace(one.document, name=name)) for one in result.instance.annotations
+    )
+    given = Given(annotations, result.instance.decisions, Settings(), Variants())
+    return replace(result, instance=replace(result.instance, annotations=annotations), given=given)
 
 
 def annotated(name: str, chains: Sequence[Sequence[tuple[int, int]]], tokens: Sequence[str]) -> Annotation:

@@ -14,7 +14,7 @@ from caspr.report.passages import TextPiece, passages
 from caspr.report.shared_ids import shared_ids
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import annotations as drawn_annotations
-from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results
+from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results, renamed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EMPTY = {"meta", "input", "rect", "line", "br"}
@@ -96,7 +96,8 @@ def test_pages_of_many_small_results() -> None:
     results = [*random_results(4, 12, odd=True), decided_result()]
     for result in results:
         check(report_text([result], "html"))
-    page = report_text([results[0], results[-1], *random_results(5, 4)], "html")
+    several = [results[0], results[-1], *random_results(5, 4)]
+    page = report_text([renamed(one, f"d{number}") for number, one in enumerate(several)], "html")
     assert check(page).tags >= {"details", "table", "svg", "main", "nav"}
     assert " and 5 more" in page
 

@@ -10,23 +10,13 @@ from caspr.measures.comparison import against_gold, compare
 from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, methods_text
-from caspr.result import Given, Result
+from caspr.result import Result
 from caspr.task.settings import Settings
 from caspr.task.solution import Status
 from caspr.text.coverage import coverage_by_marks
-from caspr.text.variants import Variants
-from tests.report.results import decided_result, hostile_result, random_results
+from tests.report.results import decided_result, hostile_result, random_results, renamed
 
 ROOT = Path(__file__).parents[3]
-
-
-def renamed(result: Result, name: str) -> Result:
-    """Return the result of a document of another name."""
-    annotations = tuple(
-        replace(one, document=replace(one.document, name=name)) for one in result.instance.annotations
-    )
-    given = Given(annotations, result.instance.decisions, Settings(), Variants())
-    return replace(result, instance=replace(result.instance, annotations=annotations), given=given)
 
 
 def paragraph(results: list[Result]) -> str:

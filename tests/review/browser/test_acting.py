@@ -57,22 +57,6 @@ def test_an_edge_is_dragged(page: Page) -> None:
     expect(page.locator("#last-change")).to_contain_text("Boundary moved")
 
 
-def test_a_click_takes_the_mention_of_the_result_before_what_was_left_out_for_it(page: Page) -> None:
-    go_to_first(page)
-    press(page, "Shift+ArrowLeft")
-    expect_in_text(page, "1-2", there=True)
-    press(page, "Shift+ArrowRight")
-    expect_in_text(page, "1-3", there=True)
-    inner = page.locator('#text [data-m="1-2"]').first
-    expect(inner).to_have_class(re.compile("left-out"))
-    press(page, "Escape")
-    current = page.locator("#text .m.current").first
-    page.locator('#text [data-t="1"]').click()
-    expect(current).to_have_attribute("data-m", "1-3")
-    page.locator('#text [data-t="1"]').click()
-    expect(current).to_have_attribute("data-m", "1-2")
-
-
 def test_a_contradiction_has_remedies_in_words_of_the_text(page: Page) -> None:
     mention(page, "6-6").click()
     press(page, "Space")
