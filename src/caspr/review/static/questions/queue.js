@@ -44,6 +44,7 @@ export class QuestionQueue {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
   #request = 0;
+  #reading = 0;
 
   /**
    * @param {HTMLElement} root
@@ -63,12 +64,16 @@ export class QuestionQueue {
     this.#timer = setTimeout(() => this.#load(), pause);
   }
 
+  /** Read the questions; what comes later than the answer to a newer request is ignored. */
   async #load() {
     const { list } = this;
+    const reading = ++this.#reading;
     try {
+      const read = await this.app.api.read(`questions?${this.place.query}`);
+      if (reading !== this.#reading) return;
       const stepped = this.#stepped;
       this.#stepped = false;
-      list.replace(await this.app.api.read(`questions?${this.place.query}`));
+      list.replace(read);
       if (this.#card) await this.#lookAgain(this.#card, stepped);
       else if (!this.#busy) {
         const wanted = list.rows[list.indexOf(this.place.now.current)] ?? list.rows[0] ?? null;
