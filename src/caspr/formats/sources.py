@@ -14,7 +14,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from caspr.errors import FormatError, InputError
+from caspr.errors import CasprError, FormatError, InputError
 from caspr.files import read_bytes
 from caspr.formats.naming import (
     annotator_names,
@@ -55,6 +55,14 @@ def read_one(
         return _read_folder(path, annotator or path.name, format, options)
     name = unpacked or format or detect(path)
     return [with_format(one, name) for one in choose(name).read(path, annotator, options)]
+
+
+def is_gold(path: Path) -> bool:
+    """Return whether a file is the gold standard of an adjudication; one that cannot be read is not."""
+    try:
+        return any(annotation.adjudicated for annotation in read_one(path))
+    except CasprError:
+        return False
 
 
 def read_all(

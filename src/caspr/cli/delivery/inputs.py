@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from caspr.errors import CasprError, InputError
+from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.naming import is_backup, is_of_a_desktop
 from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, folder_format, is_named_after_file, recognise
-from caspr.formats.sources import read_one, unread_findings, with_findings
+from caspr.formats.sources import is_gold, read_one, unread_findings, with_findings
 from caspr.similar_names import similar_file
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times
@@ -72,18 +72,11 @@ def refuse_forgotten_option(paths: Sequence[Path], output: Path) -> None:
         if not all(path.exists() for path in paths[:-1]):
             return  # Names are wrong, and no option is missing.
         found = f"cannot read: No such file or directory{similar_file(last, FileNotFoundError())}"
-    elif is_one_folder(paths[:-1]) and by_suffix(last) is not None and _is_gold(last):
+    elif is_one_folder(paths[:-1]) and by_suffix(last) is not None and is_gold(last):
         found = "found the gold standard of an adjudication beside a folder of annotators"
     else:
         return
     raise InputError(f"{last}: {found}; to write the gold standard there, put -o before it")
-
-
-def _is_gold(path: Path) -> bool:
-    try:
-        return any(annotation.adjudicated for annotation in read_one(path))
-    except CasprError:
-        return False
 
 
 def refuse_inside(output: Path, paths: Sequence[Path]) -> None:

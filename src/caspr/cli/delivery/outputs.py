@@ -10,8 +10,7 @@ Two outputs are the same if they lead to one file, whatever they are called: by 
 because standard output was redirected to it. An output that is also an input is refused in the same way,
 except for the one file that `redo` rewrites in place, of which a backup is kept.
 
-What is there already is replaced only if CaspR wrote it and it holds no decisions: `replacing` says how that
-is known.
+Decisions, and annotations that CaspR did not write, are not replaced: `replacing` has the rules.
 
 Which files a format makes of an output, and how many, is known only when they are rendered. `Outputs.write`
 therefore looks again at each file it is given, before the first one is written.

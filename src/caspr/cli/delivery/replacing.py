@@ -22,7 +22,7 @@ from caspr.files import is_stream, read_bytes
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT, by_content
 from caspr.formats.review_file.review import HEADER, Review
-from caspr.formats.sources import read_one
+from caspr.formats.sources import is_gold
 from caspr.text.findings import times
 
 _GOLD = re.compile(rb"caspr[ _=-]?gold", re.IGNORECASE)
@@ -130,13 +130,8 @@ def _decided(reviews: Sequence[Review]) -> frozenset[tuple[object, str, object]]
 
 
 def _is_gold(path: Path, data: bytes) -> bool:
-    """Return whether a file is the gold standard of an adjudication."""
-    if _GOLD.search(data):
-        return True
-    try:  # The mark may be in another file, or packed.
-        return any(annotation.adjudicated for annotation in read_one(path))
-    except CasprError:
-        return False
+    """Return whether a file is a gold standard; the mark may be in another file, or packed."""
+    return _GOLD.search(data) is not None or is_gold(path)
 
 
 def _has_owner(path: Path, mains: Sequence[Path]) -> bool:
