@@ -11,7 +11,7 @@ from pathlib import Path
 
 from caspr.engines.asp.pipe import grounder_version
 
-PACKAGES = ("caspr", "clingo", "highspy", "numpy", "scipy")
+PACKAGES = ("caspr", "clingo", "numpy", "scipy")
 
 
 def use_one_thread(module: str) -> None:

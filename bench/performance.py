@@ -271,10 +271,10 @@ def start_up(plan: Plan) -> Iterator[Row]:
             ["-c", "import click, rich"],
         ),
         (
-            "start-up: the six-token example end to end against `import numpy, highspy`",
+            "start-up: the six-token example end to end against `import numpy, click`",
             2,
             ["-m", "caspr", "adjudicate", *example],
-            ["-c", "import numpy, highspy"],
+            ["-c", "import numpy, click"],
         ),
     ):
         ratio = _fastest(ours, rounds) / _fastest(theirs, rounds)

@@ -103,7 +103,7 @@ class TestImport:
     def test_reading_needs_no_solver(self) -> None:
         code = (
             "import sys, caspr\nassert caspr.read(sys.argv[1])\n"
-            "print({'clingo', 'highspy', 'numpy', 'scipy', 'click'}.intersection(sys.modules))"
+            "print({'clingo', 'numpy', 'scipy', 'click'}.intersection(sys.modules))"
         )
         assert run(code, PAPER[0]) == "set()"
 

@@ -35,9 +35,8 @@ TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores
 """Modules that name the type of what `upward` brings them, and never import it when they run."""
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
-    "highspy": "engines/native",
     "numpy": ("engines/native", "measures"),
-    "scipy": "measures",
+    "scipy": ("engines/native", "measures"),
     "jinja2": ("report", "review"),
     "starlette": "review/server",
     "uvicorn": "review/server",

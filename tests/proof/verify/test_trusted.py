@@ -69,7 +69,7 @@ def test_the_page_names_every_module_that_verify_needs() -> None:
 def test_nothing_that_verify_needs_imports_more_than_pythons_library() -> None:
     for path in needed("caspr.proof.verify.documents"):
         others = {name.split(".")[0] for name in imports(SOURCES / path)}
-        assert not others & {"numpy", "scipy", "highspy", "clingo", "decimal", "fractions"}, path
+        assert not others & {"numpy", "scipy", "clingo", "decimal", "fractions"}, path
 
 
 def test_bounds_and_prices_are_computed_without_floats() -> None:

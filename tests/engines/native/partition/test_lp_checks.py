@@ -1,19 +1,18 @@
 """Whatever the solver of the relaxation says, the bound made from it is safe: each check on the way."""
 
-from threading import Event, Timer
 from time import monotonic
-from types import SimpleNamespace
 from typing import Any
 
-import highspy
 import numpy as np
 import pytest
 
 from caspr.engines.native.partition import lp
 from caspr.engines.native.partition.cuts import Cuts, Floats
+from caspr.engines.native.partition.cutting_planes import first_cuts
 from caspr.engines.native.partition.lp import Point, decided, program_of, relax
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.watch import Watch
+from tests.engines.native.partition.random_problems import random_problem
 
 TRIANGLE = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
 """Of two pairs that gain 2 each only one can be had: the third costs 5."""
@@ -45,7 +44,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
     def point(problem: Problem, cuts: Cuts, duals: list[float], values: Floats | None = None) -> Point:
         columns = len(program_of(problem, cuts).gains)
         said = np.zeros(columns) if values is None else values
-        monkeypatch.setattr(lp, "run", lambda *_, **__: (said, np.array(duals)))
+        monkeypatch.setattr(lp, "maximise", lambda *_, **__: (said, np.array(duals)))
         found = relax(problem, cuts, watch=Watch())
         assert found is not None
         return found
@@ -125,134 +124,59 @@ def test_the_first_column_is_in_rows_like_any_other() -> None:
     assert program.rows.signs.tolist() == [1, 1, -1, 1, 1, -1]
 
 
-class Solver:
-    """Stands in for HiGHS and keeps what it is given."""
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any, dict[str, Any]]]:
+    """Keep what the solver is asked: program, start, options. It answers with a point and a multiplier."""
+    calls = []
 
-    def __init__(self, *, value_valid: bool = True, dual_valid: bool = True, slices: int = 1) -> None:
-        self.slices = slices
-        self.options: dict[str, Any] = {}
-        self.models: list[Any] = []
-        self.starts: list[Any] = []
-        self.runs = 0
-        self._valid = {"value_valid": value_valid, "dual_valid": dual_valid}
+    def maximise(program: Any, start: Any, **options: Any) -> Any:
+        calls.append((program, start, options))
+        return np.array([0.5, 0.5, 0.0]), np.array([2.0])
 
-    def setOptionValue(self, name: str, value: Any) -> None:  # noqa: N802
-        self.options[name] = value
-
-    def passModel(self, model: Any) -> None:  # noqa: N802
-        self.models.append(model)
-
-    def setSolution(self, solution: Any) -> None:  # noqa: N802
-        self.starts.append(solution)
-
-    def run(self) -> None:
-        self.runs += 1
-
-    def getRunTime(self) -> float:  # noqa: N802
-        return 100.0
-
-    def getModelStatus(self) -> Any:  # noqa: N802
-        more = self.runs < self.slices
-        return highspy.HighsModelStatus.kIterationLimit if more else highspy.HighsModelStatus.kOptimal
-
-    def getSolution(self) -> Any:  # noqa: N802
-        return SimpleNamespace(col_value=[0.5, 0.5, 0.0], row_dual=[-2.0], **self._valid)
+    monkeypatch.setattr(lp, "maximise", maximise)
+    return calls
 
 
-def test_the_solver_gets_the_relaxation_and_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    solver = Solver()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 7.5), tolerance=0.25)
+def test_the_solver_gets_the_relaxation_and_its_limits(asked: list[Any]) -> None:
+    watch = Watch(monotonic() + 7.5)
+    point = relax(problem_of(TRIANGLE), CENTRE, watch=watch, tolerance=0.25, effort=17)
     assert point is not None and point.bound(1) == 2
-    assert (solver.runs, solver.starts) == (1, [])
-    assert 100 < solver.options["time_limit"] <= 107.5 and solver.options["kkt_tolerance"] == 0.25
-    assert solver.options["presolve"] == "off" and solver.options["threads"] == 1
-    assert solver.options["output_flag"] is False
-    (model,) = solver.models
-    assert (model.num_col_, model.num_row_) == (3, 1)
-    assert list(model.col_cost_) == [-2.0, -2.0, 5.0]
+    [(program, start, options)] = asked
+    assert start is None
+    assert options == {"watch": watch, "tolerance": 0.25, "effort": 17, "enough": -np.inf}
+    assert program.gains.tolist() == [2.0, 2.0, -5.0]
+    assert program.upper.tolist() == [1.0]
+    assert (program.rows.columns.tolist(), program.rows.signs.tolist()) == ([0, 1, 2], [1, 1, -1])
 
 
-def test_the_solver_starts_from_a_point_nearby_and_from_the_weights_of_cuts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    solver = Solver()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
+def test_the_solver_starts_from_a_point_nearby_and_from_the_weights_of_cuts(asked: list[Any]) -> None:
     near = np.array([[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]])
     relax(problem_of(TRIANGLE), CENTRE, watch=Watch(), near=near)
-    (start,) = solver.starts
-    assert list(start.col_value) == [0.1, 0.2, 0.3] and list(start.row_dual) == [-1.0]
+    [(_, (values, weights), _)] = asked
+    assert values.tolist() == [0.1, 0.2, 0.3] and weights.tolist() == [1.0]
 
 
-def test_a_solver_is_not_started_when_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    solver = Solver()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() - 3)) is None
-    assert solver.runs == 0
-
-
-def test_a_solver_runs_in_slices_until_it_is_done_or_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lp, "SLICE", 100)
-    monkeypatch.setattr(lp, "ITERATIONS", 10_000)
-    solver = Solver(slices=4)
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
-    assert (solver.runs, solver.options["pdlp_iteration_limit"]) == (4, lp.SHORTEST)
-    solver = Solver(slices=1000)
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
-    assert solver.runs == 10_000 // lp.SHORTEST
-    solver = Solver(slices=1000)
-    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(cancelled=lambda: solver.runs == 3))
-    assert point is not None and solver.runs == 3
-
-
-def test_a_slice_is_as_long_as_the_relaxation_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_below_the_goal_is_still_below_it_when_multipliers_are_rounded(asked: list[Any]) -> None:
     """The triangle has three columns, one row and three entries."""
-    solver = Solver()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    for limit, steps in ((8 * 1000, 1000), (8 * 1000 - 1, 999), (1 << 40, lp.ITERATIONS), (1, lp.SHORTEST)):
-        monkeypatch.setattr(lp, "SLICE", limit)
-        relax(problem_of(TRIANGLE), CENTRE, watch=Watch())
-        assert solver.options["pdlp_iteration_limit"] == steps
+    for factor, shift in ((1, 20), (1 << 45, 60 - (18 << 45).bit_length())):
+        problem = problem_of({pair: gain * factor for pair, gain in TRIANGLE.items()})
+        relax(problem, CENTRE, watch=Watch(), goal=3 * factor)
+        assert asked[-1][2]["enough"] == 3 * factor - 8 / (1 << shift)
 
 
-def test_a_solver_is_not_started_if_taking_the_relaxation_in_takes_longer_than_there_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    solver = Solver()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    monkeypatch.setattr(lp, "ENTRIES_PER_SECOND", 0.01)
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 100)) is None
-    assert solver.runs == 0
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() + 10_000)) is not None
+@pytest.mark.parametrize("seed", range(30))
+def test_a_relaxation_that_reaches_its_goal_bounds_less(seed: int) -> None:
+    problem = random_problem(seed, 9)
+    cuts = first_cuts(problem)
+    point = relax(problem, cuts, watch=Watch())
+    assert point is not None
+    for goal in (point.bound(1) + 2, point.bound(1) + 5):
+        early = relax(problem, cuts, watch=Watch(), goal=goal)
+        assert early is not None and early.bound(1) < goal
 
 
-def test_a_long_run_is_left_when_the_search_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lp, "QUICK", 0)
-    going_on = Event()
-
-    class Slow(Solver):
-        def run(self) -> None:
-            super().run()
-            going_on.wait(20)
-
-    solver = Slow()
-    monkeypatch.setattr(highspy, "Highs", lambda: solver)
-    point = relax(problem_of(TRIANGLE), CENTRE, watch=Watch(cancelled=lambda: solver.runs > 0))
-    going_on.set()
-    assert point is None
-    going_on.clear()
-    solver = Slow()
-    Timer(4 * lp.POLL, going_on.set).start()
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is not None
-
-
-@pytest.mark.parametrize("missing", ["value_valid", "dual_valid"])
-def test_an_answer_without_a_point_or_without_multipliers_is_none(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(highspy, "Highs", lambda: Solver(**{missing: False}))
-    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch()) is None
+def test_without_time_there_is_no_point() -> None:
+    assert relax(problem_of(TRIANGLE), CENTRE, watch=Watch(monotonic() - 3)) is None
 
 
 def test_a_pair_is_decided_only_where_the_other_way_stays_below_the_floor() -> None:

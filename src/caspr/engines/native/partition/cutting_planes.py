@@ -23,7 +23,7 @@ from caspr.engines.native.partition.cuts import (
     Floats,
     lifted,
 )
-from caspr.engines.native.partition.lp import ITERATIONS, Point, decided, relax
+from caspr.engines.native.partition.lp import Point, decided, relax
 from caspr.engines.native.partition.outcome import (
     Gap,
     OnBound,
@@ -46,8 +46,8 @@ THOROUGH_PROGRESS, THOROUGH_PATIENCE = 0.02, 2
 """The same for the thorough rounds: so many in a row must close less than this."""
 THOROUGH_TOLERANCE = 0.05
 """The share of the gap by which a relaxation of a thorough round may be wrong."""
-SLICES = 4
-"""A relaxation of a thorough round that takes more slices is left as it is: branching is cheaper."""
+THOROUGH_EFFORT, BRANCH_EFFORT = 120_000_000, 30_000_000
+"""A relaxation of a thorough round, or of a branch, that passes over more entries is left as it is."""
 PATIENCE = 3
 """Where nothing is branched, stop after so many rounds without any progress."""
 LIMIT = 8000
@@ -185,7 +185,8 @@ class CuttingPlanes(Gap[SearchOutcome]):
             watch=self.watch,
             tolerance=self._tolerance,
             near=self.near,
-            slices=self._slices,
+            effort=self._effort,
+            goal=self.threshold + self.step,
         )
         if point is not None:
             self.near = point.x
@@ -208,11 +209,11 @@ class CuttingPlanes(Gap[SearchOutcome]):
         return THOROUGH_PROGRESS if self.first and self.thorough else PROGRESS
 
     @property
-    def _slices(self) -> int:
+    def _effort(self) -> int | None:
         """How long a relaxation may take."""
         if self.crowded and not self.first:
-            return 1
-        return SLICES if self.thorough else ITERATIONS
+            return BRANCH_EFFORT
+        return THOROUGH_EFFORT if self.thorough else None
 
     @property
     def _tolerance(self) -> float:

@@ -2,10 +2,10 @@
 
     maximise  sum of w_uv x_uv   subject to   A x <= b (`cuts`),  0 <= x <= 1.
 
-HiGHS solves it by a first-order method (PDLP): a rough answer suffices, and each round starts from the
+A first-order method solves it (`first_order`): a rough answer suffices, and each round starts from the
 answer of the last. Interior point takes 10 to 50 times as long here, and simplex, very degenerate, longer
-still. Presolve is off: duals after postsolve are useless. The solver's numbers are only advice: *any*
-multipliers y >= 0 give, by weak duality, for every clustering
+still. The solver's numbers are only advice: *any* multipliers y >= 0 give, by weak duality, for every
+clustering
 
     value <= sum of b y + sum over pairs of max(0, r_uv),   r = w - A'y   (the reduced gains).
 
@@ -19,34 +19,17 @@ B - |r_uv|. If that is less than a value already reached, the pair is decided.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from threading import Thread
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats, Pentagon, TwoPartition
+from caspr.engines.native.partition.first_order import LinearProgram, Rows, maximise
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, exact_sum
 from caspr.engines.native.partition.watch import Watch
 
 FINE = 1e-6
 """The relative error of a relaxation solved as well as it is worth."""
-ITERATIONS = 20_000
-"""A relaxation that needs more steps than this is left as it is: what it has is still a bound."""
-SLICE = 30_000_000
-"""How many entries the solver passes over before it is asked to stop and started again where it was.
-
-It cannot be interrupted otherwise. Slices are counted in steps, not in seconds, so that the same problem
-gives the same answer.
-"""
-SHORTEST = 200
-"""A slice has at least so many steps."""
-ENTRIES_PER_SECOND = 500_000
-"""How many entries the solver takes in per second before its first step, at least."""
-QUICK = 0.2
-"""Seconds within which a run need not be interrupted."""
-POLL = 0.05
-"""Seconds between two looks at the clock while the solver runs."""
 SHIFT = 20
 """Multipliers are multiples of 2^-SHIFT; of a larger unit where gains are large."""
 ROOM = 60
@@ -78,18 +61,6 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The cuts as a sparse matrix over pairs."""
-
-    starts: Labels
-    """Where each row begins."""
-    columns: Labels
-    """The column of each entry."""
-    signs: Ints
-    """+1 between centre and leaf, -1 between leaves."""
-
-
-@dataclass(frozen=True)
 class Program:
     """The relaxation of a problem with some cuts."""
 
@@ -112,21 +83,34 @@ def relax(
     watch: Watch,
     tolerance: float = FINE,
     near: Floats | None = None,
-    slices: int = ITERATIONS,
+    effort: int | None = None,
+    goal: int | None = None,
 ) -> Point | None:
     """Solve the relaxation with some cuts, up to a relative error; `None` if there was no time for it.
 
-    What is not solved after some slices is left as it is. The search starts from a point nearby, if one is
-    given, and from the weights of the cuts.
+    What is not solved after some effort is left as it is (`maximise`), and so is one whose bound is below a
+    goal. The search starts from a point nearby, if one is given, and from the weights of the cuts.
     """
     program = full_program(problem, cuts)
     start = None if near is None else (near[program.first, program.second], cuts.weights)
-    model = model_of(program.gains, program.rows, cuts.rights.astype(np.float64))
-    solved = run(model, start, watch=watch, tolerance=tolerance, slices=slices)
+    upper = cuts.rights.astype(np.float64)
+    model = LinearProgram(program.gains.astype(np.float64), program.rows, upper)
+    # Rounding a multiplier down raises the reduced gain of each pair in its row by one unit at most.
+    enough = -np.inf if goal is None else goal - model.entries * 2.0 ** -_shift(problem)
+    solved = maximise(model, start, watch=watch, tolerance=tolerance, effort=effort, enough=enough)
     if solved is None:
         return None
     values, duals = solved
     return safe_bound(problem, program, np.clip(values, 0.0, 1.0), duals)
+
+
+def _shift(problem: Problem) -> int:
+    """Return the exponent of the unit in which multipliers are counted."""
+    return min(SHIFT, ROOM - _mass(problem).bit_length())
+
+
+def _mass(problem: Problem) -> int:
+    return int(np.abs(problem.gains).sum())
 
 
 def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats) -> Point:
@@ -140,8 +124,7 @@ def safe_bound(problem: Problem, program: Program, values: Floats, duals: Floats
     far more than 64 bits: `exact_sum` adds them.
     """
     rows, first, second = program.rows, program.first, program.second
-    mass = int(np.abs(problem.gains).sum())
-    shift = min(SHIFT, ROOM - mass.bit_length())
+    mass, shift = _mass(problem), _shift(problem)
     duals = np.maximum(np.nan_to_num(duals), 0.0)
     # Multipliers this large can only be a failed solve; none at all is also valid.
     rights = program.cuts.rights
@@ -270,92 +253,6 @@ def rows_of(cuts: Cuts, numbers: Labels) -> Rows:
     order = np.argsort(rows, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(cuts)))])
     return Rows(starts, columns[order], signs[order])
-
-
-def run(
-    model: highspy.HighsLp,
-    start: tuple[Floats, Floats] | None,
-    *,
-    watch: Watch,
-    tolerance: float,
-    slices: int = ITERATIONS,
-) -> tuple[Floats, Floats] | None:
-    """Hand a relaxation to HiGHS; return the point and the multipliers of the rows.
-
-    The search starts from such a point and multipliers, if given.
-    """
-    entries = 1 + len(model.a_matrix_.index_) + model.num_col_ + model.num_row_
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    steps = min(max(SLICE // entries, SHORTEST), ITERATIONS)
-    for option, choice in (
-        ("output_flag", False),
-        ("solver", "pdlp"),
-        ("presolve", "off"),
-        ("threads", 1),
-        ("pdlp_iteration_limit", steps),
-        ("kkt_tolerance", tolerance),
-    ):
-        solver.setOptionValue(option, choice)
-    solver.passModel(model)
-    if start is not None:
-        solver.setSolution(_solution(*start))
-    found = None
-    for _ in range(0, ITERATIONS, steps)[:slices]:
-        # mutant: equivalent (boundary), because time is never exactly so short
-        if watch.expired() or watch.left < entries / ENTRIES_PER_SECOND:
-            break
-        # HiGHS counts the time of all its runs together.
-        solver.setOptionValue("time_limit", solver.getRunTime() + watch.left)
-        if not _run_slice(solver, watch, entries):
-            break
-        solution = solver.getSolution()
-        if not (solution.value_valid and solution.dual_valid):
-            break
-        found = np.array(solution.col_value), -np.array(solution.row_dual)
-        if solver.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
-            break
-    return found
-
-
-def _run_slice(solver: highspy.Highs, watch: Watch, entries: int) -> bool:
-    """Run the solver once; return whether it came to an end before it was time to stop.
-
-    A long run is left behind in its thread when the search is cancelled: it ends by itself after a slice.
-    """
-    # mutant: equivalent (never, boundary), because in a thread or not, the run comes to the same end
-    if entries < QUICK * ENTRIES_PER_SECOND:
-        solver.run()
-        return True
-    running = Thread(target=solver.run)
-    running.start()
-    while running.is_alive() and not watch.cancelled():
-        # mutant: equivalent (delete), because it only saves looking without a pause
-        running.join(POLL)
-    return not running.is_alive()
-
-
-def _solution(values: Floats, weights: Floats) -> highspy.HighsSolution:
-    solution = highspy.HighsSolution()
-    solution.col_value, solution.row_dual = values, -weights
-    solution.col_dual, solution.row_value = np.zeros_like(values), np.zeros_like(weights)
-    solution.value_valid = solution.dual_valid = True
-    return solution
-
-
-def model_of(gains: Ints, rows: Rows, upper: Floats) -> highspy.HighsLp:
-    """Write a relaxation with some right sides for HiGHS."""
-    model = highspy.HighsLp()
-    columns, count = len(gains), len(rows.starts) - 1
-    model.num_col_, model.num_row_ = columns, count
-    model.col_cost_ = -gains.astype(np.float64)
-    model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
-    model.row_lower_ = np.full(count, -highspy.kHighsInf)
-    model.row_upper_ = upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = rows.starts
-    model.a_matrix_.index_ = rows.columns
-    model.a_matrix_.value_ = rows.signs.astype(np.float64)
-    return model
 
 
 def decided(point: Point, floor: int) -> tuple[Bools, Bools]:

@@ -31,18 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caspr.engines.native.partition.cuts import Cuts, Floats
-from caspr.engines.native.partition.lp import (
-    FINE,
-    SHIFT,
-    Point,
-    Program,
-    Rows,
-    mark_pairs,
-    model_of,
-    program_of,
-    rows_of,
-    run,
-)
+from caspr.engines.native.partition.first_order import LinearProgram, Rows, maximise
+from caspr.engines.native.partition.lp import FINE, SHIFT, Point, Program, mark_pairs, program_of, rows_of
 from caspr.engines.native.partition.partners.demand import Demand, Demanding, Link
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, exact_sum, firsts
@@ -153,8 +143,8 @@ def relax_demanding(
         weights = np.zeros(len(lines.upper))
         weights[: len(cuts) + len(partner_cuts)] = np.concatenate([cuts.weights, partner_cuts.weights])
         start = _values_near(whole, columns, near), weights
-    model = model_of(columns.gains, lines.rows, lines.upper)
-    solved = run(model, start, watch=watch, tolerance=tolerance)
+    model = LinearProgram(columns.gains.astype(np.float64), lines.rows, lines.upper)
+    solved = maximise(model, start, watch=watch, tolerance=tolerance)
     if solved is None:
         return None
     return safe_bound(whole, columns, lines, partner_cuts, np.clip(solved[0], 0.0, 1.0), solved[1])
