@@ -24,6 +24,11 @@ def use_one_thread(module: str) -> None:
         os.execv(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]])
 
 
+def usual_environment() -> dict[str, str]:
+    """Return the variables with which to run Python as users do: it keeps compiled modules."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def describe_machine() -> str:
     """Return date, processor, memory, Python and package versions in one line."""
     today = datetime.now(UTC).date().isoformat()

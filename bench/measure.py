@@ -7,7 +7,6 @@ Without these limits it must be limited from outside: at Ctrl-C it prints the be
 
 import argparse
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from bench.machine import usual_environment
 from caspr.task.limits import Limits
 
 
@@ -56,7 +56,7 @@ def measure(
     command = [sys.executable, "-m", "bench.measure", *map(str, files)]
     options = ["--engine", engine, "--objective", objective]
     limits = ["--time-limit", str(seconds), "--memory-limit", str(megabytes)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**usual_environment(), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, *options, *limits], capture_output=True, text=True, env=environment, check=True
     )

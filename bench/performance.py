@@ -12,7 +12,6 @@ from a fixed seed, for `--clingo-minutes`.
 """
 
 import argparse
-import os
 import random
 import statistics
 import subprocess
@@ -27,7 +26,7 @@ from pathlib import Path
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
 from bench.instances_public import rows
 from bench.loads import PATIENCE, memory_row, novels, overruns
-from bench.machine import describe_machine, use_one_thread
+from bench.machine import describe_machine, use_one_thread, usual_environment
 from bench.measure import Measure, measure
 from caspr.adjudication import by_document
 from caspr.formats import read_all
@@ -283,11 +282,9 @@ def start_up(plan: Plan) -> Iterator[Row]:
 
 def _fastest(words: Sequence[str], rounds: int) -> float:
     times = []
-    # Users' Python keeps compiled modules, as is the default.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for _ in range(rounds):
         started = time.monotonic()
-        subprocess.run([sys.executable, *words], capture_output=True, check=True, env=environment)
+        subprocess.run([sys.executable, *words], capture_output=True, check=True, env=usual_environment())
         times.append(time.monotonic() - started)
     return min(times)
 

@@ -156,6 +156,9 @@ class CuttingPlanes(Gap[SearchOutcome]):
         if not self.thorough:
             return new
         if self.crowded:
+            # Branches inherit pentagons; to look for more takes longer than it saves.
+            if not self.first:
+                return new
             self.turn += 1
             return new | violated_pentagons(self.problem, point.x, self.watch, turn=self.turn)
         if len(new.triangles) <= FEW * self.problem.size:
