@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from caspr.engines.native.partition.watch import Watch
 
@@ -142,6 +141,8 @@ class _Iteration:
     """The state of the method. Everything happens in arrays that are made once: new ones would cost more."""
 
     def __init__(self, program: LinearProgram, start: tuple[Floats, Floats] | None) -> None:
+        from scipy.sparse import csr_array
+
         rows, shape = program.rows, (len(program.upper), len(program.gains))
         narrow = rows.columns.astype(np.int32), rows.starts.astype(np.int32)
         self.matrix = csr_array((rows.signs.astype(np.float64), *narrow), shape=shape)
