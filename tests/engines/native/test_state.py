@@ -11,6 +11,7 @@ import pytest
 from caspr.engines.native import state as module
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.partners import search as partner_search
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
 from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
 from caspr.engines.native.partition.partners.search import search_demanding
@@ -177,7 +178,7 @@ def test_a_search_with_demands_starts_from_the_first_look_and_the_stars_before(
         outcome = search_demanding(whole, watch, start)
         return replace(outcome, partner_cuts=stars, bound=outcome.bound + 1)
 
-    monkeypatch.setattr(module, "search_demanding", watched)
+    monkeypatch.setattr(partner_search, "search_demanding", watched)
     solve_exactly(state, part)
     unproven = state.provisional.pop(part.key)
     look = solve_quickly(state, part)
@@ -193,7 +194,7 @@ def test_stars_are_not_remembered_with_a_proven_outcome(monkeypatch: pytest.Monk
     def with_stars(*given: Any) -> Any:
         return replace(search_demanding(*given), partner_cuts=stars)
 
-    monkeypatch.setattr(module, "search_demanding", with_stars)
+    monkeypatch.setattr(partner_search, "search_demanding", with_stars)
     outcome = solve_exactly(state, part)
     assert isinstance(outcome, PartnerOutcome) and outcome.proven and outcome.partner_cuts is stars
     remembered = solve_exactly(state, part)

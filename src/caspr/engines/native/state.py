@@ -21,8 +21,6 @@ from caspr.engines.native.partition.outcome import (
 )
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
-from caspr.engines.native.partition.partners.search import quick_demanding, search_demanding
-from caspr.engines.native.partition.partners.start import Start
 from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
 from caspr.engines.native.partition.sparse.splitting import Split, fits, split
@@ -231,6 +229,8 @@ def _quickly_demanding(state: SolveState, part: Part) -> SearchOutcome:
     """Return a first clustering of a part with demands; without one that meets them where it is too large."""
     if not fits(part.problem.size, state.watch):
         return PartnerOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
+    from caspr.engines.native.partition.partners.search import quick_demanding
+
     return quick_demanding(part.demanding, state.watch)
 
 
@@ -240,6 +240,9 @@ def _exactly_demanding(
     """Search a part with demands, unless it is too large."""
     if not fits(part.problem.size, state.watch):
         return _quickly_demanding(state, part)
+    from caspr.engines.native.partition.partners.search import search_demanding
+    from caspr.engines.native.partition.partners.start import Start
+
     whole = part.demanding
     stars = before.partner_cuts.within(places, whole)
     known = state.provisional.get(part.key)
