@@ -223,8 +223,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
         """The relative error that does not matter yet."""
         gap = self.best.bound - self.threshold
         exact = self.thorough and (self.first or not self.crowded)
-        share = THOROUGH_TOLERANCE if exact else TOLERANCE
-        return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        return error_that_is_small_enough(gap, self.best.bound, self.step, exact=exact)
 
     def _offer(self, labels: Labels) -> None:
         value = self.problem.value(labels)
@@ -285,6 +284,12 @@ class CuttingPlanes(Gap[SearchOutcome]):
         bound = max(outcome.bound + constant, self.threshold)
         self._offer(outcome.labels[groups])
         return bound
+
+
+def error_that_is_small_enough(gap: int, bound: int, step: int, *, exact: bool) -> float:
+    """Return the relative error of a relaxation that does not matter yet, beside the gap to be closed."""
+    share = THOROUGH_TOLERANCE if exact else TOLERANCE
+    return min(max(share * gap, 0.1 * step) / max(1, bound), ROUGH)
 
 
 def is_crowded(problem: Problem) -> bool:

@@ -20,9 +20,8 @@ import numpy as np
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.cutting_planes import (
     PROGRESS,
-    ROUGH,
     SHRINKAGE,
-    TOLERANCE,
+    error_that_is_small_enough,
     first_cuts,
     new_cuts,
     undecided,
@@ -103,7 +102,7 @@ class DemandPlanes(Gap[PartnerOutcome]):
     def _relaxed(self) -> PartnerPoint | None:
         """Solve the relaxation, take its bound and round its point."""
         gap = self.best.bound - self.threshold
-        tolerance = min(max(TOLERANCE * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        tolerance = error_that_is_small_enough(gap, self.best.bound, self.step, exact=False)
         point = relax_demanding(
             self.whole,
             self.cuts,

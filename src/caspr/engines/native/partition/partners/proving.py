@@ -21,7 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from caspr.engines.native.partition.cutting_planes import first_cuts, is_crowded, new_cuts, undecided
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.cutting_planes import (
+    PROGRESS,
+    THOROUGH_PROGRESS,
+    error_that_is_small_enough,
+    first_cuts,
+    is_crowded,
+    new_cuts,
+    undecided,
+)
 from caspr.engines.native.partition.lp import Point, relax
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET
@@ -35,18 +44,24 @@ from caspr.engines.native.partition.watch import Watch
 
 Proof = dict[str, Any]
 PATIENCE = 4
-"""After this many rounds without a lower bound, branch."""
+"""After this many rounds in a row that lower the bound hardly or not at all, branch."""
 Pair = tuple[int, int]
 """Two nodes."""
 
 
 def prove_demanding(
-    whole: Demanding, names: Labels, value: int, watch: Watch, *, thorough: bool = True
+    whole: Demanding,
+    names: Labels,
+    value: int,
+    watch: Watch,
+    *,
+    thorough: bool = True,
+    cuts: Cuts = NO_CUTS,
 ) -> Proof | None:
     """Prove that no clustering that meets the demands gains more than a value; `None` if time was up.
 
     `names` are the nodes' names in the proof. A value of `UNMET` means that no clustering meets the demands.
-    Before the first branching, the search for cuts is `thorough`.
+    Before the first branching, the search for cuts is `thorough`; below it, it starts from `cuts`.
     """
     problem = whole.problem
     if whole.hopeless or problem.ceiling // whole.step * whole.step <= value:
@@ -54,8 +69,9 @@ def prove_demanding(
     if value == UNMET or any(demand.forced for demand in whole.demands):
         return _branched(whole, names, value, watch, _first_choice(whole))
     if not whole.demands:
-        return _prove_plain(problem, names, value, watch, thorough=thorough)
-    cuts, stars, bounds, near = first_cuts(problem, watch), NO_PARTNER_CUTS, [problem.ceiling], None
+        return _prove_plain(problem, names, value, watch, cuts, thorough=thorough)
+    cuts = cuts | first_cuts(problem, watch)
+    stars, bounds, near = NO_PARTNER_CUTS, [problem.ceiling], None
     while not watch.expired():
         point = relax_demanding(whole, cuts, stars, watch=watch, near=near)
         if point is None:
@@ -74,29 +90,36 @@ def prove_demanding(
 
 
 def _prove_plain(
-    problem: Problem, names: Labels, value: int, watch: Watch, *, thorough: bool
+    problem: Problem, names: Labels, value: int, watch: Watch, cuts: Cuts, *, thorough: bool
 ) -> Proof | None:
-    cuts, bounds, near, now = first_cuts(problem, watch), [problem.ceiling], None, False
-    crowded, turn = is_crowded(problem), 0
+    """Prove without demands: cut while that lowers the bound, at first with stars only, then branch."""
+    bound, near, turn, slow = problem.ceiling, None, 0, 0
+    crowded, harder = is_crowded(problem), False
+    cuts = cuts if len(cuts) and crowded else cuts | first_cuts(problem, watch)
     while not watch.expired():
-        point = relax(problem, cuts, watch=watch, near=near)
+        gap, goal = bound - value, value + problem.step
+        tolerance = error_that_is_small_enough(gap, bound, problem.step, exact=harder)
+        point = relax(problem, cuts, watch=watch, near=near, tolerance=tolerance, goal=goal)
         if point is None:
             return None
-        bounds.append(point.bound(problem.step))
-        if bounds[-1] <= value:
+        bound = min(bound, point.bound(problem.step))
+        if point.bound(problem.step) <= value:
             return _plain_leaf(point, names)
-        near = point.x
-        new = new_cuts(problem, near, watch, thorough=now and not crowded)
-        if now and crowded:
+        near, progress = point.x, gap - (bound - value)
+        new = new_cuts(problem, near, watch, thorough=harder and not crowded)
+        if harder and crowded:
             turn += 1
             new |= violated_pentagons(problem, near, watch, turn=turn)
-        elif now:
+        elif harder:
             new |= violated_two_partitions(problem, near, point.cuts, point.slack, watch)
-        if _is_stuck(bounds) or not len(new):
-            if now or not thorough:
-                return _branched(Demanding(problem, ()), names, value, watch, undecided(problem, point.x))
-            now, bounds = True, bounds[-1:]
-        cuts = point.cuts.keep((point.slack < 0.3) | (point.multipliers > 0)) | new
+        slow = slow + 1 if progress <= (THOROUGH_PROGRESS if harder else PROGRESS) * gap else 0
+        if slow >= (PATIENCE if harder else 1) or not len(new):
+            if harder or not thorough:
+                kept = point.cuts.keep(point.multipliers > 0)
+                pair = undecided(problem, point.x)
+                return _branched(Demanding(problem, ()), names, value, watch, pair, kept)
+            harder, slow = True, 0
+        cuts = point.cuts.keep((point.slack < 0.1) | (point.multipliers > 0)) | new
     return None
 
 
@@ -161,17 +184,23 @@ def _first_choice(whole: Demanding) -> Pair:
     return demand.home, demand.partners[0]
 
 
-def _branched(whole: Demanding, names: Labels, value: int, watch: Watch, pair: Pair) -> Proof | None:
+def _branched(
+    whole: Demanding, names: Labels, value: int, watch: Watch, pair: Pair, cuts: Cuts = NO_CUTS
+) -> Proof | None:
+    """Prove both ways to decide a pair, starting from cuts."""
     first, second = sorted(pair)
     groups = joined(whole.size, np.array([first]), np.array([second]))
     small, constant = whole.contract(groups)
     cut = np.zeros_like(whole.problem.forbidden)
     cut[first, second] = cut[second, first] = True
     goal = value if value == UNMET else value - constant
-    together = prove_demanding(small, np.delete(names, second), goal, watch, thorough=False)
+    inside = cuts.rename(groups, small.problem)
+    together = prove_demanding(small, np.delete(names, second), goal, watch, thorough=False, cuts=inside)
     if together is None:
         return None
-    apart = prove_demanding(whole.separate(cut), names, value, watch, thorough=False)
+    separate = whole.separate(cut)
+    inside = cuts.rename(np.arange(whole.size), separate.problem)
+    apart = prove_demanding(separate, names, value, watch, thorough=False, cuts=inside)
     if apart is None:
         return None
     return {"pair": names[[first, second]].tolist(), "together": together, "apart": apart}
