@@ -9,7 +9,7 @@ import pytest
 from caspr.adjudication import adjudicate
 from caspr.errors import CasprError
 from caspr.formats import read, read_all, write
-from caspr.formats.registry import detect, losses
+from caspr.formats.registry import detect, losses, recognise
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.everywhere import chain_texts
 from tests.formats.sound import FASTCOREF, FILES, LABELSTUDIO, PRECO, RUCOCO, SACR, WLCOREF, put, refused
@@ -225,6 +225,18 @@ class TestLabelStudio:
 
 
 class TestSacr:
+    @pytest.mark.parametrize("text", ["{C0 {C1 His} dog} slept .\n", 'So {anna:EN="p" Anna} slept .\n'])
+    def test_files_named_after_documents_are_recognised(self, tmp_path: Path, text: str) -> None:
+        """The converter of SACR's author names them so, without `.sacr`."""
+        for name in ("bn_1__part_000", "_dog.sacr___part_000"):
+            assert read(put(tmp_path, name, text))[0].document.format == "sacr"
+
+    @pytest.mark.parametrize(
+        "text", ["{a b} c", "\\textbf{C0 x} {y}", "\\{C0 x}", "{C0", "no brace }", '{"C0": 1}']
+    )
+    def test_other_texts_with_braces_are_not_taken_for_sacr(self, tmp_path: Path, text: str) -> None:
+        assert recognise(put(tmp_path, "notes", f"{text}\n")) is None
+
     def test_names_properties_and_colours_stay(self, tmp_path: Path) -> None:
         braces = '{Bouvard:EN="p PER",head="x" {T2:EN="f" Bouvard} et} \\{ {Bouvard:EN="p PER" lui}'
         text = f"{braces}\n\n#COLOR:T2=red\n"

@@ -78,6 +78,7 @@ def test_the_nearest_format_is_named(name: str, tmp_path: Path) -> None:
             "fetch it with `git lfs pull`",
         ),
         ("/annex/objects/SHA256E-s1--ab.tsv\n", "found a pointer of git-annex"),
+        ("HBEGIN:oc_encryption_module:OC_DEFAULT_MODULE:HEND---", "found a file that Nextcloud or ownCloud"),
     ],
 )
 def test_pointers_to_files_that_were_not_fetched(content: str, expected: str, tmp_path: Path) -> None:

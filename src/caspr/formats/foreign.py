@@ -32,6 +32,10 @@ _MAGIC: Mapping[bytes, tuple[str, str]] = {
         _FETCH.format("`git lfs pull`"),
     ),
     b"/annex/objects/": ("a pointer of git-annex, not the file itself", _FETCH.format("`git annex get`")),
+    b"HBEGIN:oc_encryption_module": (
+        "a file that Nextcloud or ownCloud encrypted",
+        "the file itself: download it again from that server",
+    ),
     b"x\x9c": ("a file packed by zlib, such as a DocBin of spaCy", _PYTHON),
 }
 """How files of other programs begin."""

@@ -9,6 +9,7 @@ table in order and stop at the first answer, so the most frequent format comes f
 other: CoNLL files are recognised, read and written without importing a parser of XML or zip.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -27,6 +28,11 @@ from caspr.text.findings import Finding
 
 _HEAD = 1 << 16
 """How many bytes of a file are examined to find its format."""
+_LONGEST = 1 << 26
+"""How many bytes of JSON are examined: the field that shows its format may come behind a whole text."""
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_JSON_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[^\n]*\}[ \t\r]*\n")
+"""An object on a line of its own, which shows the format of all lines."""
 STANDARD_OUTPUT = Path("-")
 """The file name that stands for standard output."""
 
@@ -90,10 +96,10 @@ def detect(path: Path) -> str:
     if not path.is_file():
         return recognise(path) or by_suffix(path) or next(iter(FORMATS))
     first = next(iter(FORMATS))
-    head = read_bytes(path, _HEAD)
+    head = _beginning(path)
     found = by_content(path, head)
     if not is_gzip(head):
-        refuse_foreign(path, head, _signs(path, found))
+        refuse_foreign(path, head[:_HEAD], _signs(path, found))
     return found or by_suffix(path) or first
 
 
@@ -116,7 +122,22 @@ def recognise(path: Path) -> str | None:
         return folder_format(path) or by_suffix(path)
     if path.exists() and not path.is_file():
         return by_suffix(path)
-    return by_content(path, read_bytes(path, _HEAD)) or _by_clear_suffix(path)
+    return by_content(path, _beginning(path)) or _by_clear_suffix(path)
+
+
+def _beginning(path: Path) -> bytes:
+    """Read as much of a file as is examined to find its format."""
+    head = read_bytes(path, _HEAD)
+    is_longer = len(head) == _HEAD and _JSON.match(head) and not _JSON_LINE.match(head)
+    return read_bytes(path, _LONGEST) if is_longer else head
+
+
+def _examined(data: bytes) -> bytes:
+    """Return what of a file shows its format; of JSON that is the first line, if it is an object, or all."""
+    if not _JSON.match(data):
+        return data[:_HEAD]
+    line = _JSON_LINE.match(data)
+    return data[: max(_HEAD, line.end())] if line else data[:_LONGEST]
 
 
 def _by_clear_suffix(path: Path) -> str | None:
@@ -128,7 +149,7 @@ def _by_clear_suffix(path: Path) -> str | None:
 
 def by_content(path: Path, data: bytes) -> str | None:
     """Return the name of the format that recognises the beginning of a file."""
-    data = beginning(data, _HEAD) if is_gzip(data) else data[:_HEAD]
+    data = beginning(data, _HEAD) if is_gzip(data) else _examined(data)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
     return next((name for name, format in FORMATS.items() if format.detect(path, head)), None)

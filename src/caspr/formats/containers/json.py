@@ -1,6 +1,7 @@
 """JSON: values read from text, with one set of messages for all that can be wrong with them."""
 
 import json
+import re
 from typing import Any
 
 from caspr.errors import FormatError
@@ -8,6 +9,18 @@ from caspr.files import decode
 from caspr.formats.messages import CUT_OFF, JOINED
 
 _KINDS = {list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
+
+
+def has_fields(head: str, *names: str, begin: str = "{") -> bool:
+    """Return whether a file begins like a JSON object that has fields of these names, at any depth.
+
+    The same words in a text are no names. `begin` lists the signs with which the file may begin.
+
+    >>> has_fields('{"a": ["b"]}', "a"), has_fields('{"a": ["b"]}', "b"), has_fields('[{"a": 1}]', "a")
+    (True, False, False)
+    """
+    starts = head.lstrip().startswith(tuple(begin))
+    return starts and all(re.search(rf'"{name}"\s*:', head) for name in names)
 
 
 def parse_value(text: str, source: str, expected: str, *, line: int = 1) -> Any:

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import (
     LineFault,
@@ -38,12 +39,7 @@ class FastcorefLayout(ObjectLayout):
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return (
-        head.lstrip().startswith("{")
-        and '"text"' in head
-        and '"clusters"' in head
-        and '"sentences"' not in head
-    )
+    return has_fields(head, "text", "clusters") and not has_fields(head, "sentences")
 
 
 def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:

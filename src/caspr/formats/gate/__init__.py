@@ -19,6 +19,7 @@ from pathlib import Path
 
 from caspr.errors import FormatError
 from caspr.files import read_bytes
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format, Forms
 from caspr.formats.gate.bdoc import bdoc_with_chains, bdoc_with_gold, fresh_bdoc, read_bdoc
 from caspr.formats.gate.chains import GOLD, Gate, Place, Planned, mentions
@@ -52,7 +53,7 @@ class GateLayout:
 
 def detect(path: Path, head: str) -> bool:
     """Return whether the beginning of a file looks like this format."""
-    is_json = head.lstrip().startswith("{") and '"annotation_sets"' in head
+    is_json = has_fields(head, "annotation_sets")
     return "<GateDocument" in head or is_json or path.suffix in _OTHERS
 
 

@@ -12,22 +12,17 @@
    those that may count tokens, lists of numbers, would be wrong and are left out.
 """
 
-import re
 from pathlib import Path
 
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.jsonlines.reading import read, read_each
 from caspr.formats.jsonlines.writing import losses, write
 
-_SENTENCES = re.compile(r'"sentences"\s*:')
-"""The name of a field, which may as well be a word of a text: GATE's JSON has features with words."""
-
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return (
-        head.lstrip().startswith("{") and bool(_SENTENCES.search(head)) and '"mention_clusters"' not in head
-    )
+    return has_fields(head, "sentences") and not has_fields(head, "mention_clusters")
 
 
 FORMAT = Format(

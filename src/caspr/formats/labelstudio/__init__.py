@@ -18,6 +18,7 @@
 
 from pathlib import Path
 
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.labelstudio.reading import read
 from caspr.formats.labelstudio.writing import losses, write
@@ -25,8 +26,8 @@ from caspr.formats.labelstudio.writing import losses, write
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    works = ('"annotations"', '"completions"', '"predictions"')
-    return head.lstrip().startswith(("[", "{")) and '"result"' in head and any(name in head for name in works)
+    works = ("annotations", "completions", "predictions")
+    return any(has_fields(head, "result", name, begin="[{") for name in works)
 
 
 FORMAT = Format(

@@ -51,15 +51,14 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise FormatError(source, None, "no list of tasks", _EXPECTED)
     predicted = options is not None and options.layer == _PREDICTIONS
-    given = [(task, place, work) for task in tasks for place, work in _works(task, source, predicted)]
-    people = {_person(work) for _, _, work in given}
+    given = [list(_works(task, source, predicted)) for task in tasks]
+    people = {_person(work) for own in given for _, work in own}
     alone = len(people) < 2
     single = path.stem if annotator is None else annotator
     found: list[Annotation] = []
     seen: set[tuple[str, str]] = set()
-    for number, task in enumerate(tasks, 1):
+    for number, (task, own) in enumerate(zip(tasks, given, strict=True), 1):
         name = _name(task, number)
-        own = [(place, work) for one, place, work in given if one is task]
         last = {_person(work): place for place, work in own}
         for place, work in own:
             who = single if alone else _person(work)
@@ -184,7 +183,8 @@ def _annotation(
     regions = _regions(results, reader.source)
     text = text_of(task, regions, reader.source)
     units = _counts_units(text, regions)
-    extents = {str(one.get("id")): _extent(one, text, units, reader.source) for one in regions}
+    wide = Units(text) if units else None
+    extents = {str(one.get("id")): _extent(one, text, wide, reader.source) for one in regions}
     wanted = reader.options.relations if reader.options else ()
     relations = [one for one in results if one.get("type") == "relation"]
     others = {str(one.get("id")) for one in results} - extents.keys()
@@ -237,9 +237,9 @@ def _counts_units(text: str, regions: Sequence[Mapping[str, Any]]) -> bool:
     return fits[1] >= fits[0]
 
 
-def _extent(one: Mapping[str, Any], text: str, units: bool, source: str) -> Extent:
+def _extent(one: Mapping[str, Any], text: str, units: Units | None, source: str) -> Extent:
     ends = [one["value"][name] for name in ("start", "end")]
-    points = [Units(text).point(end) for end in ends] if units else ends
+    points = [units.point(end) for end in ends] if units else ends
     start, end = points
     if start is None or end is None or not 0 <= start <= end <= len(text):
         found = f"region {quoted(str(one.get('id')))} from {ends[0]} to {ends[1]}"

@@ -68,16 +68,16 @@ def _result(
     gone = {one.key for one in layout.marked} - used
     owner = {id: place for place, chain in enumerate(chains) for id, _ in chain}
     kept = [one for one in layout.relations if _holds(one, owner)]
-    dropped = [id(one) for one in layout.relations if one not in kept]
+    dropped = {id(one) for one in layout.relations if not _holds(one, owner)}
     lines = [
         one
         for one in old
         if str(one.get("id")) not in gone and id(one) not in dropped and not _dangles(one, gone)
     ]
     known = {str(one.get("id")) for one in lines}
-    regions = [
-        _region(key, one, layout, annotation) for chain in chains for key, one in chain if key not in known
-    ]
+    text = spell(annotation.document)[0]
+    units = Units(text) if layout.units else None
+    regions = [_region(key, one, text, units) for chain in chains for key, one in chain if key not in known]
     return [*lines, *regions, *_relations([[key for key, _ in chain] for chain in chains], kept)]
 
 
@@ -90,10 +90,8 @@ def _dangles(one: dict[str, Any], gone: set[str]) -> bool:
     return one.get("type") == "relation" and bool({str(one.get("from_id")), str(one.get("to_id"))} & gone)
 
 
-def _region(key: str, one: Marked, layout: LabelStudioLayout, annotation: Annotation) -> dict[str, Any]:
-    text = spell(annotation.document)[0]
+def _region(key: str, one: Marked, text: str, units: Units | None) -> dict[str, Any]:
     start, end = one.pieces[0]
-    units = Units(text) if layout.units else None
     value = {
         "start": units.of(start) if units else start,
         "end": units.of(end) if units else end,

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from caspr.errors import OutputError
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.potato.reading import read
 from caspr.formats.potato.texts import project_files
@@ -31,7 +32,7 @@ from caspr.text.findings import Finding
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith("{") and '"user_id"' in head and '"instance_id_ordering"' in head
+    return has_fields(head, "user_id", "instance_id_ordering")
 
 
 def write(annotations: Iterable[Annotation]) -> str:  # noqa: ARG001

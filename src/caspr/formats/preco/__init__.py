@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import LineFault, LineSource, readers, text_of, with_gold, writer
 from caspr.formats.losses import lost_entities, lost_marks
@@ -37,7 +38,7 @@ class PrecoLayout:
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith("{") and f'"{_KEY}"' in head
+    return has_fields(head, _KEY)
 
 
 def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:

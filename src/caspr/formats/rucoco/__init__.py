@@ -15,7 +15,7 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.files import read_bytes
-from caspr.formats.containers.json import load_object
+from caspr.formats.containers.json import has_fields, load_object
 from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import GOLD_FIELD, LineFault, pairs_of, with_gold
 from caspr.formats.losses import lost_edges, lost_entities, lost_marks
@@ -39,7 +39,7 @@ class RucocoLayout:
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith("{") and '"entities"' in head and f'"{_INCLUDES}"' in head
+    return has_fields(head, "entities", _INCLUDES)
 
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001

@@ -14,16 +14,28 @@
 4. A brace or a backslash of the text, and a `#` at the beginning of a line, is written behind a backslash.
 """
 
+import re
 from pathlib import Path
 
 from caspr.formats.format import Format
 from caspr.formats.sacr.reading import read
 from caspr.formats.sacr.writing import losses, write
 
+_BRACE = re.compile(r"(?<!\\)\{")
+_SURE = re.compile(r'\{(?:[A-Z]+[0-9]+\s|[^\s:{}]+:[A-Za-z_][\w.-]*=")')
+"""An opening brace that no other text has: behind it a letter and a number, or a property."""
 
-def detect(path: Path, head: str) -> bool:  # noqa: ARG001
-    """Return whether a file is one of SACR's, which only its name shows."""
-    return path.suffix == ".sacr"
+
+def detect(path: Path, head: str) -> bool:
+    """Return whether a file is one of SACR's, by its name or because every brace in it begins a mention.
+
+    The converter of SACR's author calls files after documents, without `.sacr`.
+    """
+    if path.suffix == ".sacr":
+        return True
+    closed = head.rpartition("}")[0]
+    braces = [brace.start() for brace in _BRACE.finditer(closed)]
+    return bool(braces) and all(_SURE.match(closed, place) for place in braces)
 
 
 FORMAT = Format(name="sacr", suffixes=(".sacr",), detect=detect, read=read, write=write, losses=losses)

@@ -1,6 +1,7 @@
 """Write SACR: the text with a pair of braces for each mention."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from caspr.formats.chain_ids import numbered
@@ -37,10 +38,8 @@ def _called(chains: Iterable[Chain]) -> list[Chain]:
     """Call chains by the names of their entities where that is possible, and by their ids otherwise."""
     given = list(chains)
     names = [chain.name.replace(" ", "_") for chain in given]
-    fits = [
-        bool(_CHAIN.fullmatch(name)) and names.count(name) == 1 and all(name != one.id for one in given)
-        for name in names
-    ]
+    often, ids = Counter(names), {chain.id for chain in given}
+    fits = [bool(_CHAIN.fullmatch(name)) and often[name] == 1 and name not in ids for name in names]
     own = [chain.called(name) if fit else chain for chain, name, fit in zip(given, names, fits, strict=True)]
     return numbered(own, lambda id: _CHAIN.fullmatch(id) is not None)
 

@@ -4,7 +4,7 @@ An annotation is repeated on the row of every token it covers whole; a token of 
 a row `1-1.1` for that part. Rows for parts are removed when they become empty.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -117,11 +117,10 @@ def _covered(tokens: Sequence[Row], starts: Sequence[int], extent: Extent) -> It
             row for row in tokens[max(0, first - 1) : first + 3] if row.extent[0] <= start <= row.extent[1]
         ]
         same = [row for row in near if row.extent == extent]
-        yield ((same or near or tokens[first:]) or tokens)[0].id, extent
+        yield ((same or near or tokens[first : first + 1]) or tokens)[0].id, extent
         return
-    for row in tokens[first:]:
-        if row.extent[0] >= end:
-            break
+    for place in range(first, bisect_left(starts, end)):
+        row = tokens[place]
         low, high = max(start, row.extent[0]), min(end, row.extent[1])
         if low < high:
             yield row.id, (low, high)

@@ -1,6 +1,7 @@
 """Write WebAnno TSV: new cells in the columns of one layer."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
@@ -73,7 +74,7 @@ def _numbered(planned: Iterable[tuple[Chain, list[Marked]]]) -> Iterator[tuple[i
     """Give each chain its number, its own where that is one."""
     given = list(planned)
     own = [int(chain.id) if re.fullmatch("[0-9]{1,9}", chain.id) else 0 for chain, _ in given]
-    used = {number for number in own if number and own.count(number) == 1}
+    used = {number for number, times in Counter(own).items() if number and times == 1}
     fresh = (number for number in count(1) if number not in used)
     numbers = [number if number in used else next(fresh) for number in own]
     for number, (_, mentions) in sorted(zip(numbers, given, strict=True), key=lambda pair: pair[0]):

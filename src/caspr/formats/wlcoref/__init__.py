@@ -14,6 +14,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import (
     LineFault,
@@ -41,7 +42,7 @@ class WlcorefLayout(ObjectLayout):
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     """Return whether the beginning of a file looks like this format."""
-    return head.lstrip().startswith("{") and '"cased_words"' in head
+    return has_fields(head, "cased_words")
 
 
 def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
