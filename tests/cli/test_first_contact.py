@@ -140,7 +140,7 @@ def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_pat
     outcome = caspr("adjudicate", *files, "-o", tmp_path / "gold.conll", "--json", summary)
     lines = [line for line in outcome.err.splitlines() if line.startswith("warning")]
     assert lines == [
-        "warning: 11 documents are not in the files of all annotators; each is adjudicated among those who "
+        "warning: 11 documents are not in the files of all annotators; in each, only those count who "
         "have it: 'd1', 'd2', 'd3', 'd4', 'd5' and 6 more",
         "warning: 2 documents are in the files of one annotator only; a document needs two annotations, so "
         "they were left out: 'e1', 'e2'",

@@ -62,6 +62,7 @@ def methods_text(results: Sequence[Result], version: str) -> str:
     )
     sentences = [
         _annotated(results, comparison),
+        *_nothing_marked(results),
         _disputed(comparison),
         _alpha(comparison, intervals.alpha["passonneau"] if intervals else None),
         _pairs(comparison, intervals.between["conll"] if intervals else None),
@@ -88,6 +89,26 @@ def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
     )
 
 
+def _nothing_marked(results: Sequence[Result]) -> Iterator[str]:
+    """Say who marked nothing of what they saw: silence counts in every number that follows."""
+    empty = [(result, name) for result in results for name in _empty_handed(result)]
+    annotated = {one.annotator for result in results for one in result.annotations if one.mentions}
+    never = {name for _, name in empty} - annotated
+    if never:
+        yield f"{len(never):,} of them marked nothing{' in any document' if len(results) > 1 else ''}."
+    documents = {result.document.key for result, name in empty if name not in never}
+    if documents:
+        yield f"In {times(len(documents), 'document')}, somebody who marked mentions elsewhere marked none."
+
+
+def _empty_handed(result: Result) -> list[str]:
+    """Return the annotators who marked nothing, although they saw what others marked."""
+    coverage = coverage_of(result)
+    marked = {span for annotation in result.annotations for span in annotation.mentions}
+    names = [annotation.annotator for annotation in result.annotations if not annotation.mentions]
+    return [name for name in names if coverage is None or any(coverage.sees(name, span) for span in marked)]
+
+
 def _disputed(comparison: Comparison) -> str:
     counts = comparison.disagreement
     if not counts.disputed:
@@ -99,8 +120,9 @@ def _disputed(comparison: Comparison) -> str:
 def _alpha(comparison: Comparison, bounds: Interval | None) -> str:
     return (
         f"Agreement is {_number(comparison.alpha['passonneau'], bounds)} (Krippendorff's alpha over "
-        "coreference sets, Krippendorff 2004, with the distance of Passonneau 2004; a mention is in its own "
-        "set, and one that an annotator did not mark is a chain of one)."
+        "coreference sets, Krippendorff 2004, with the distance of Passonneau 2004; the set of a "
+        "mention is its chain, itself included, and a mention that an annotator did not mark is a chain of "
+        "one)."
     )
 
 
