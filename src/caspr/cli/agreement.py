@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
@@ -87,6 +87,7 @@ def command(
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()
+    refuse_inside((one.path for one in outputs.outputs), files)
     documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
     documents = [align(annotations) for annotations in documents]
     settings = change(Settings(), {"coverage": coverage})

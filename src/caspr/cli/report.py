@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import is_one_folder, read_given
+from caspr.cli.delivery.inputs import is_one_folder, read_given, refuse_inside
 from caspr.cli.delivery.outputs import Output, Outputs
 from caspr.cli.delivery.projects import is_project, read_reviews, tasks_of
 from caspr.cli.delivery.reports import (
@@ -67,6 +67,8 @@ def command(
     report = Output("-o", output)
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
+    if not is_project(files[0]):
+        refuse_inside((one.path for one in outputs.outputs), files)
     format = format_of(output, format_name, "text")
     if methods:
         refuse_methods_as(output, format)
