@@ -110,6 +110,9 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
+    if plan.foreign:
+        files = times(len(plan.foreign), "file")
+        yield f"not read: {files} of other programs in annotators' folders (first: {plan.foreign[0]})"
     if forgotten := sum(1 for _ in journal.forgotten()):
         yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
 
