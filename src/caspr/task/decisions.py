@@ -21,7 +21,7 @@ All mentions that are in one chain by whatever cells and statements form a *grou
 are also the units of blame: when decisions contradict each other, a minimal set of them is named.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -71,9 +71,12 @@ class Statement:
         >>> print(Statement.of(StatementKind.ABSENT, [(1, 3)]))
         (1, 3) absent
         """
-        listed = ", ".join(str(tuple(mention)) for mention in self.mentions[:-1])
-        last = str(tuple(self.mentions[-1]))
-        words = f"{listed} and {last}" if listed else last
+        return self.in_words(lambda mention: str(tuple(mention)))
+
+    def in_words(self, called: Callable[[Span], str]) -> str:
+        """Say it in words, with what each mention is called."""
+        *others, last = map(called, self.mentions)
+        words = f"{', '.join(others)} and {last}" if others else last
         match self.kind:
             case StatementKind.ENFORCED:
                 return f"{words} in chain {self.chain}"
