@@ -74,7 +74,11 @@ def command(
         refuse_methods_as(output, format)
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
-    text = methods_paragraph(results) if methods else report_text(results, format)
+    text = (
+        methods_paragraph(results, sum(task.acts for task in tasks))
+        if methods
+        else report_text(results, format)
+    )
     deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
 
 

@@ -142,12 +142,16 @@ class Decisions:
         >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
         ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
         """
-        boundaries = {token for chain in self.chains for span in chain.mentions for token in span}
         return (
             *(f"{Statement(StatementKind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
-            *(f"nothing starts or ends at token {token}" for token in sorted(self.closed - boundaries)),
+            *(f"nothing starts or ends at token {token}" for token in sorted(self.empty_cells)),
             *map(str, self.statements),
         )
+
+    @property
+    def empty_cells(self) -> frozenset[int]:
+        """The tokens at which cells let nothing start or end."""
+        return self.closed - {token for chain in self.chains for span in chain.mentions for token in span}
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -54,8 +54,12 @@ _SINGLETONS = {
 _STYLE = NumberStyle(digits=2)
 
 
-def methods_text(results: Sequence[Result], version: str) -> str:
-    """Return the paragraph about some results, made with a version of CaspR."""
+def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
+    """Return the paragraph about some results, made with a version of CaspR.
+
+    `acts` is how often somebody decided something, where that is known: one answer on the review page may
+    make several decisions. Without it, these are counted.
+    """
     comparison = compare_results(results)
     intervals = comparison_intervals(
         [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
@@ -68,7 +72,7 @@ def methods_text(results: Sequence[Result], version: str) -> str:
         _pairs(comparison, intervals.between["conll"] if intervals else None),
         *(["Intervals are 95% percentile intervals of 1,000 draws of documents."] if intervals else []),
         _merged(results, version),
-        *_decided(results),
+        *_decided(results, acts),
         _proven(results),
         _gold(results),
         _against(against_gold(results)),
@@ -167,10 +171,10 @@ def _rules(settings: Settings) -> Sequence[str]:
     return words[1:] if settings.weights is None else words
 
 
-def _decided(results: Sequence[Result]) -> Iterator[str]:
+def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     decided = sum(bool(result.instance.decisions) for result in results)
     if decided:
-        made = sum(_number_of_decisions(result.instance.decisions) for result in results)
+        made = acts or sum(_number_of_decisions(result.instance.decisions) for result in results)
         yield (
             f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand, "
             f"by {times(made, 'decision')}."
