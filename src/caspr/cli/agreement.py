@@ -43,7 +43,8 @@ _SHOWN = 20
     "--own-set",
     type=click.Choice(["with", "without"], case_sensitive=False),
     default="with",
-    help="Whether a mention is in its own coreference set. Default: with.",
+    help="Whether the coreference set of a mention is its chain with the mention itself, or without it. "
+    "Default: with.",
 )
 @click.option(
     "--unmarked",
