@@ -117,6 +117,7 @@ def test_a_second_file_of_an_annotator_is_a_warning(caspr: Caller, tmp_path: Pat
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
     assert outcome.code == 0
     assert "; 1 warning\n" in outcome.err
+    assert "warning: a: a/ann.conllu: ann has two files: a/ann.conll is read" in outcome.err
     assert "ann has two files: a/ann.conll is read, a/ann.conllu is not" in (
         tmp_path / "out/summary.json"
     ).read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.locks import FileLock
-from caspr.text.findings import Finding, times
+from caspr.text.findings import Finding, Severity, times
 from caspr.text.printable import printable
 
 
@@ -205,6 +205,17 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
         for row in journal.rows():
             if row["status"] == FAILED:
                 yield printable(row["document"]), printable(row["reason"])
+
+
+def warnings_in(output: Path) -> Iterator[str]:
+    """Yield the warnings about documents of the last run, safe for a terminal."""
+    with closing(Journal(output)) as journal:
+        journal.run -= 1
+        for row in journal.rows():
+            for found in row.get("findings", ()):
+                if found["severity"] == Severity.WARNING:
+                    where = "" if found["where"] in ("", row["document"]) else f"{found['where']}: "
+                    yield printable(f"{row['document']}: {where}{found['message']}")
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
