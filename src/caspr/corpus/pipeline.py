@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -69,8 +69,12 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
     A document that fails is listed with its reason in the summary; all others are adjudicated.
     """
     _refuse_overlap(request)
-    _make(request.output)
-    with _locked(request), closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+    with (
+        _made(request.output),
+        _locked(request),
+        closing(_plan(request)) as plan,
+        closing(Journal(request.output)) as journal,
+    ):
         _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
@@ -255,8 +259,18 @@ def _refuse_twins(plan: Plan, output: Path) -> None:
         )
 
 
-def _make(folder: Path) -> None:
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder; if the corpus is refused, remove it again unless something is in it."""
+    there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    try:
+        yield
+    except InputError:
+        if not there:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

@@ -62,6 +62,7 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     shutil.copy(corpus / "a/ann.conll", corpus)
     message = caspr.fails("corpus", corpus, "-o", tmp_path / "out")
     assert "ann.conll: found a file of annotations beside folders" in message
+    assert not (tmp_path / "out").exists(), "no empty folder is left"
     assert "expected an output folder apart" in caspr.fails("corpus", corpus, "-o", corpus / "out")
 
 

@@ -112,7 +112,7 @@ ALONE = (
             decided(say(StatementKind.TOGETHER, (5, 5), (4, 4)), chains=(ONE, Chain.of("2", [(4, 4)]))),
             (4, 5),
             1,
-            "what is decided to be together is enforced in chains 1 and 2",
+            "what is decided to be together is enforced in chains 1, with “5” (5-5) and 2, with “4” (4-4)",
         ),
         (decided(FIVE_EXISTS, FIVE_ABSENT), (), 2, "mention “5” (5-5) is enforced and ruled out"),
         (
@@ -192,7 +192,7 @@ def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
             chains=(Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])),
         )
     )
-    assert joined.reason == "what is decided to be together is enforced in chains 1 and 2"
+    assert joined.reason.endswith("enforced in chains 1, with “1 2 3” (1-3) and 2, with “5” (5-5)")
     assert joined.fault.mentions == ()
 
 

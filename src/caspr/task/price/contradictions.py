@@ -158,9 +158,13 @@ def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[
     call = partial(called, instance.annotations[0].document)
     if len(group.ids) > 1:
         mention = _twice(decisions, group)
-        about = () if mention is None else (mention,)
-        who = "what is decided to be together" if mention is None else f"mention {call(mention)}"
-        yield Fault(FaultKind.IDS, about, f"{who} is enforced in chains {' and '.join(group.ids)}")
+        if mention is None:
+            chains = " and ".join(f"{id}, with {call(min(decisions.named[id]))}" for id in group.ids)
+            words = f"what is decided to be together is enforced in chains {chains}"
+            yield Fault(FaultKind.IDS, (), words)
+        else:
+            words = f"mention {call(mention)} is enforced in chains {' and '.join(group.ids)}"
+            yield Fault(FaultKind.IDS, (mention,), words)
     for mention in group.mentions:
         if decisions.rules_out(mention):
             words = f"mention {call(mention)} is enforced and ruled out"
