@@ -296,7 +296,7 @@ def _partly_annotated(group: Sequence[Annotation], files: int, hint: str) -> Fin
     return warning(
         "missing-annotation",
         f"document '{title}' is in the files of {len(group)} of {files} annotators "
-        f"({', '.join(annotation.annotator for annotation in group)}); it is adjudicated among them{hint}",
+        f"({', '.join(annotation.annotator for annotation in group)}); only they count there{hint}",
         where=title,
     )
 

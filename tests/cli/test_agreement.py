@@ -170,3 +170,43 @@ def test_score_agreement_and_report_say_the_same_of_one_pair(caspr: Caller, tmp_
         assert scored[measure]["f1"] == expected
         assert together["matrices"][measure][0][1] == expected
     assert scored["singletons"] is False
+
+
+def test_who_marked_nothing_and_copies_are_said_beside_the_numbers(caspr: Caller, tmp_path: Path) -> None:
+    files = [
+        make(tmp_path / "anna", "(1)", "(1)", "(2)", "(2)"),
+        make(tmp_path / "anna (1)", "(1)", "(1)", "(2)", "(2)"),
+        make(tmp_path / "dora", "-", "-", "-", "-"),
+    ]
+    outcome = caspr("agreement", *files)
+    assert outcome.code == 0
+    assert "warning: dora: marked no mentions, and counts all the same: leave the file out" in outcome.err
+    assert "anna and anna (1) are identical" in outcome.err
+    assert "--strict: found 2 warnings" in caspr("agreement", *files, "--strict").err
+    assert "dora" not in caspr("agreement", *files[:2]).err
+
+
+def test_a_part_that_an_annotator_left_empty_is_said_unless_coverage_says_so(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    whole = [f"({number // 2})" for number in range(30)]
+    files = [
+        make(tmp_path / "a", *whole),
+        make(tmp_path / "b", *whole[:28], "-", "-"),
+        make(tmp_path / "c", *whole[:6], *["-"] * 24),
+    ]
+    assert "warning: c: marked nothing from token 7 to 30" in caspr("agreement", *files).err
+    assert caspr("agreement", *files, "--coverage", "marks").err == ""
+
+
+def test_not_more_than_twenty_such_warnings_are_printed(caspr: Caller, tmp_path: Path) -> None:
+    names = [f"d{number:02}" for number in range(25)]
+    for annotator, cell in (("a", "(1)"), ("b", "-")):
+        text = "".join(
+            f"#begin document ({name});\n1\tx\t{cell}\n2\ty\t{cell}\n#end document\n" for name in names
+        )
+        (tmp_path / f"{annotator}.conll").write_text(text, encoding="utf-8")
+    err = caspr("agreement", tmp_path / "a.conll", tmp_path / "b.conll").err
+    assert err.count("marked no mentions") == 20
+    assert "warning: d00: b: marked no mentions" in err
+    assert "5 more warnings like these; `caspr check` prints all" in err

@@ -77,6 +77,44 @@ def test_a_gold_standard_is_not_put_among_the_annotators(caspr: Caller, song: Pa
     assert "3 annotators" in caspr("agreement", song).out, "a review file is no annotator's"
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "name"),
+    [
+        ("report", "-o", "report.html"),
+        ("report", "--feedback", "feedback"),
+        ("adjudicate", "--report", "report.html"),
+        ("adjudicate", "--certificate", "proof.json"),
+        ("agreement", "--csv", "agreement.csv"),
+        ("agreement", "--latex", "agreement.tex"),
+        ("settings", "--json", "settings.json"),
+    ],
+)
+def test_other_results_are_not_put_among_the_annotators_either(
+    caspr: Caller, song: Path, command: str, option: str, name: str
+) -> None:
+    message = caspr.fails(command, song, option, song / name)
+    assert f"{name}: found an output in the folder of the annotators, expected another folder" in message
+    assert not (song / name).exists()
+
+
+def test_a_file_of_annotations_in_a_folder_of_its_own_is_told_where_to_go(caspr: Caller, song: Path) -> None:
+    (song / "old").mkdir()
+    shutil.copy(song / "anna.conll", song / "old")
+    out = caspr("check", song).out
+    assert "1 file not read: old/anna.conll; put it where the files of the other annotators are" in out
+
+
+def test_one_file_beside_the_folders_of_annotators_is_named(caspr: Caller, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "formats/brat", tmp_path / "brat")
+    for suffix in (".ann", ".txt"):
+        shutil.move(tmp_path / f"brat/carla/bear{suffix}", tmp_path / "brat")
+    message = caspr.fails("check", tmp_path / "brat")
+    assert "bear.ann: found a file of annotations beside the folders of annotators, expected it in" in message
+    assert "carla: found a folder without files of a known format" in caspr.fails(
+        "check", *(tmp_path / "brat" / name for name in ("anna", "ben", "carla"))
+    )
+
+
 def office(path: Path, *parts: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for part in ("[Content_Types].xml", *parts):
@@ -140,7 +178,7 @@ def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_pat
     outcome = caspr("adjudicate", *files, "-o", tmp_path / "gold.conll", "--json", summary)
     lines = [line for line in outcome.err.splitlines() if line.startswith("warning")]
     assert lines == [
-        "warning: 11 documents are not in the files of all annotators; each is adjudicated among those who "
+        "warning: 11 documents are not in the files of all annotators; in each, only those count who "
         "have it: 'd1', 'd2', 'd3', 'd4', 'd5' and 6 more",
         "warning: 2 documents are in the files of one annotator only; a document needs two annotations, so "
         "they were left out: 'e1', 'e2'",

@@ -230,3 +230,15 @@ def test_an_enforced_id_that_becomes_another_chain_is_reported(caspr: Caller, tm
     review.write_text(whole)
     edit(review, {53: "=(7)", 239: "=(7", 240: "=7)"})
     assert "warning" not in caspr("redo", review).err
+
+
+def test_an_equals_sign_before_each_of_two_mentions_is_told_where_it_belongs(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    review = tmp_path / "review.conll"
+    caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "-q")
+    text = re.sub(r"(?m)^(1\t.*\t)[^\t]*$", r"\1=(1)|=(2)", review.read_text("utf-8"))
+    review.write_text(text, "utf-8")
+    message = caspr.fails("redo", review)
+    assert "found enforced malformed cell '(1)|=(2)'" in message
+    assert "or `-` for none and one = for the whole cell, at its start" in message

@@ -1,6 +1,7 @@
 """`caspr report`, and the reports of `adjudicate` and `redo`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,40 @@ def test_a_paragraph_for_the_methods_section(caspr: Caller, tmp_path: Path) -> N
     assert outcome.out.startswith("Coreference in 1 document (31 tokens)")
     caspr("report", *SONG, "--methods", "-o", tmp_path / "methods.txt")
     assert (tmp_path / "methods.txt").read_text() == outcome.out
+
+
+@pytest.mark.parametrize(
+    ("signatures", "acts"),
+    [
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:05Z'), "1 decision"),
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:06Z'), "2 decisions"),
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Bob" at 2026-11-17T09:30:05Z'), "2 decisions"),
+        ((' by "editor" at 2026-11-17T09:30:05Z', ' by "editor" at 2026-11-17T09:30:05Z'), "2 decisions"),
+        (("", ""), "2 decisions"),
+    ],
+)
+def test_one_answer_is_one_decision_in_the_methods_paragraph(
+    caspr: Caller, tmp_path: Path, signatures: tuple[str, str], acts: str
+) -> None:
+    review = tmp_path / "review.conll"
+    caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "-q")
+    said = ("# caspr together: 23-23 30-30", "# caspr apart: 1-1 23-23")
+    lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
+    review.write_text(lines + review.read_text("utf-8"), "utf-8")
+    assert f"by hand, by {acts}." in caspr("report", review, "--methods", "-q").out
+
+
+def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: Path) -> None:
+    review = tmp_path / "review.conll"
+    caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "-q")
+    rows = review.read_text("utf-8").splitlines(keepends=True)
+    rows = [
+        re.sub(r"\t[^\t]*\n$", "\t=(3)\n", row) if row.startswith(("23\t", "30\t")) else row for row in rows
+    ]
+    rows = [re.sub(r"\t[^\t]*\n$", "\t=-\n", row) if row.startswith("24\t") else row for row in rows]
+    review.write_text("".join(rows), "utf-8")
+    assert "by 2 decisions." in caspr("report", review, "--methods", "-q").out
+    by = 'by "Ann" at 2026-11-17T09:30:05Z'
+    signed = f"# caspr cells: 23-23 30-30 in 3 {by}\n# caspr empty: 24 {by}\n"
+    review.write_text(signed + "".join(rows), "utf-8")
+    assert "by 1 decision." in caspr("report", review, "--methods", "-q").out

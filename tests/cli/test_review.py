@@ -39,7 +39,7 @@ def test_review_files_that_cannot_be_opened(caspr: Caller, folder: Path) -> None
     spoilt = text.replace("#begin", "# caspr exists: 4-4\n# caspr absent: 4-4\n#begin")
     Path("review.conll").write_text(spoilt)
     message = fails(caspr, "review.conll")
-    assert "found decisions that cannot hold together: mention (4, 4) is enforced and ruled out" in message
+    assert "found decisions that cannot hold together: mention “4” (4-4) is enforced and ruled out" in message
     Path("review.conll").write_text(text.replace("#begin", "# caspr absent: 4-44\n#begin"))
     assert fails(caspr, "review.conll").startswith("review.conll:2: found mention '4-44'")
     Path("review.conll").write_text(text.replace('"engine"', '"motor"'))

@@ -14,6 +14,7 @@ from caspr.task.settings import Settings
 from caspr.text.document import Chain
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.cli.test_redo import edit
+from tests.corpus.corpora import write_corpus
 
 
 @pytest.mark.parametrize("objective", ["v", "va", "u", "ua"])
@@ -182,3 +183,13 @@ def test_malformed_certificates_are_refused(
         inner[place[-1]] = value
     proof.write_text(json.dumps(data))
     assert "certificate: " in caspr.fails("verify", proof, *SONG)
+
+
+def test_all_certificates_of_a_corpus(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", ["a", "b"])
+    assert caspr("corpus", corpus, "-o", tmp_path / "out", "--certificate").code == 0
+    outcome = caspr("verify", tmp_path / "out/certificates", corpus)
+    assert outcome.code == 0
+    assert "2 of 2 certificates verified" in outcome.out
+    (tmp_path / "empty").mkdir()
+    assert "found a folder without .json files" in caspr.fails("verify", tmp_path / "empty", corpus)

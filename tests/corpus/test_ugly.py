@@ -117,6 +117,7 @@ def test_a_second_file_of_an_annotator_is_a_warning(caspr: Caller, tmp_path: Pat
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
     assert outcome.code == 0
     assert "; 1 warning\n" in outcome.err
+    assert "warning: a: a/ann.conllu: ann has two files: a/ann.conll is read" in outcome.err
     assert "ann has two files: a/ann.conll is read, a/ann.conllu is not" in (
         tmp_path / "out/summary.json"
     ).read_text(encoding="utf-8")
@@ -126,10 +127,23 @@ def test_a_second_file_of_an_annotator_is_a_warning(caspr: Caller, tmp_path: Pat
 def test_files_beside_the_folders_are_a_warning(caspr: Caller, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in", GOOD)
     (corpus / "README").write_text("about this corpus")
-    assert "found a file beside folders" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")
-    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE, "--by", "document")
+    for number, given in enumerate(((), ("--by", "document"))):
+        outcome = caspr("corpus", corpus, "-o", tmp_path / f"out{number}", *BRUTE, *given)
+        assert outcome.code == 0
+        assert "warning: not read: 1 file beside the folders of each document (first: README)" in outcome.err
+
+
+def test_guidelines_in_the_folder_of_an_annotator_are_no_document(caspr: Caller, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "in", GOOD, by="annotator")
+    (corpus / "ann/Guidelines.docx").write_bytes(b"PK\x03\x04[Content_Types].xml word/")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
     assert outcome.code == 0
-    assert "warning: not read: 1 file beside the folders of each document (first: README)" in outcome.err
+    words = "not read: 1 file of other programs in annotators' folders (first: ann/Guidelines.docx)"
+    assert f"warning: {words}" in outcome.err
+    (corpus / "bob/Guidelines.docx").write_bytes(b"PK\x03\x04[Content_Types].xml word/")
+    outcome = caspr("corpus", corpus, "-o", tmp_path / "both", *BRUTE)
+    assert outcome.code == 1, "what two annotators have may be their work"
+    assert "failed: Guidelines: ann/Guidelines.docx:1: found a Word document" in outcome.err
 
 
 @pytest.mark.parametrize("document", ["good", "news/good"])

@@ -105,6 +105,7 @@ def test_the_overview_of_a_corpus() -> None:
         "count": 3,
         "where": "a",
     }
+    lacking = {**finding, "code": "lacking", "message": "document 'noisy' lacks ann", "where": "noisy"}
     told = {
         "disagreement": counts_values(counts),
         "departures": {name: counts_values(one) for name, one in deviations([result]).items()},
@@ -112,7 +113,7 @@ def test_the_overview_of_a_corpus() -> None:
     }
     rows = [
         row("calm", findings=[]),
-        row("noisy", **told, findings=[finding, finding], report="reports/noisy.html"),
+        row("noisy", **told, findings=[finding, finding, lacking], report="reports/noisy.html"),
         row("gap", bound=1, findings=[]),
         {"document": "broken", "status": "failed", "reason": "no such file"},
         {"document": "alone", "status": "left out", "reason": "only ann has it"},
@@ -127,6 +128,8 @@ def test_the_overview_of_a_corpus() -> None:
     assert f"{counts.disputed} of {counts.mentions} mentions" in words
     assert "<b>3 odd things; the same 1 more time" in words
     assert "odd-thing" not in words
+    assert "document 'noisy' lacks ann" in words
+    assert "noisy: document 'noisy'" not in words, "a document is named once"
     assert "0.12 " in words
     assert "0.12345" not in words
     assert re.search("Mend what failed: broken: no such file", words)

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from caspr.adjudication import adjudicate
 from caspr.cli.delivery.reports import feedback_texts, report_text
+from caspr.report.explained_report import explain
 from caspr.report.passages import TextPiece, passages
 from caspr.report.shared_ids import shared_ids
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -177,3 +179,23 @@ def test_in_a_real_browser(tmp_path: Path) -> None:
         pytest.skip(f"Chromium does not start here: {done.stderr[-200:]}")
     assert "<title>&lt;i&gt;doc&lt;/i&gt;</title>" in done.stdout
     assert re.search(r'<div class="filter" data-for="d1-list">', done.stdout), "the page's script did not run"
+
+
+def test_variants_that_were_united_are_one_row_with_the_other_boundaries_below() -> None:
+    words = ["The", "old", "baker", "opened", "her", "shop"]
+    annotations = [
+        annotated("anna", [[(1, 3), (5, 5)]], words),
+        annotated("ben", [[(1, 3), (5, 5)]], words),
+        annotated("clara", [[(2, 3), (5, 5)]], words),
+    ]
+    [result] = adjudicate([[one] for one in annotations], variants=True)
+    document = explain(result)
+    gold = result.gold.chains[0].id
+    assert document.columns[2] == {Span(1, 3): (gold,), Span(5, 5): (gold,)}
+    assert document.other_boundaries(Span(1, 3)) == [(Span(2, 3), ("clara",))]
+    assert document.other_boundaries(Span(5, 5)) == []
+    page = report_text([result], "html")
+    assert "as <bdi>“old baker”</bdi>: clara" in page
+    [apart] = adjudicate([[one] for one in annotations], variants=False)
+    assert Span(2, 3) in explain(apart).columns[2]
+    assert explain(apart).other_boundaries(Span(1, 3)) == []

@@ -82,8 +82,9 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
         review=output if layout == "review" else None,
     )
     outputs.refuse()
+    # A review file is known as a result wherever it is.
+    refuse_inside((one.path for one in outputs.outputs if one is not gold or layout == "gold"), files)
     if layout == "gold":
-        refuse_inside(output, files)
         rehearse([annotations[0] for annotations in documents], output, format=format)
     results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
     golds = _golds(results, every=wants_all(given))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
@@ -26,8 +26,15 @@ from caspr.report.paper.agreement import HEAD, agreement_drawing, agreement_rows
 from caspr.task.settings import Settings
 from caspr.task.settings.values import change
 from caspr.text.alignment import align
-from caspr.text.coverage import Coverage
+from caspr.text.checks import check
+from caspr.text.coverage import Coverage, partial_coverage
 from caspr.text.document import Annotation
+from caspr.text.findings import Finding, times
+
+_SPOIL = ("empty-annotation", "copied-annotations", "partial-coverage")
+"""The codes of what makes numbers about annotators say something else than they seem to."""
+_SHOWN = 20
+"""How many such findings are printed."""
 
 
 @click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})
@@ -36,7 +43,8 @@ from caspr.text.document import Annotation
     "--own-set",
     type=click.Choice(["with", "without"], case_sensitive=False),
     default="with",
-    help="Whether a mention is in its own coreference set. Default: with.",
+    help="Whether the coreference set of a mention is its chain with the mention itself, or without it. "
+    "Default: with.",
 )
 @click.option(
     "--unmarked",
@@ -80,13 +88,17 @@ def command(
     paper = PaperFiles.of(given)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
     outputs.refuse()
+    refuse_inside((one.path for one in outputs.outputs), files)
     documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
     documents = [align(annotations) for annotations in documents]
     settings = change(Settings(), {"coverage": coverage})
+    spoilt = list(_spoilt(documents, covered=coverage is not None))
     findings = (*findings, *settings.unused_coverage(documents))
-    print_findings(findings)
+    print_findings((*findings, *spoilt[:_SHOWN]))
+    if len(spoilt) > _SHOWN:
+        print_lines([f"{times(len(spoilt) - _SHOWN, 'more warning')} like these; `caspr check` prints all"])
     if strict:
-        refuse_warnings(findings, printed=True)
+        refuse_warnings((*findings, *spoilt), printed=True)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
     seen = [settings.coverage_of(annotations) for annotations in documents]
@@ -101,6 +113,14 @@ def command(
         for line in found.lines(each if per_document else []):
             click.echo(line)
     print_lines(outputs.written(contents))
+
+
+def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iterator[Finding]:
+    """Yield what spoils the numbers: annotators who marked nothing, in all or in a part, and copies."""
+    for annotations in documents:
+        found = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
+        title = f"{annotations[0].document.title}: " if len(documents) > 1 else ""
+        yield from (replace(one, where=f"{title}{one.where}") for one in found if one.code in _SPOIL)
 
 
 @dataclass(frozen=True)

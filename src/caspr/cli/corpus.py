@@ -27,7 +27,7 @@ from caspr.cli.terminal.stopping import Stopped, stopped_once
 from caspr.corpus.inputs.layouts import LAYOUTS
 from caspr.corpus.job import Options, Reading
 from caspr.corpus.outputs.totals import Totals
-from caspr.corpus.pipeline import Request, failures, run_corpus
+from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
 from caspr.formats.registry import FORMATS
 from caspr.report.summary_text import counted_entities
 from caspr.task.settings import Settings
@@ -37,6 +37,8 @@ LEARN = "learn"
 """The word for weights that are learned from the corpus; a file of this name is given as `./learn`."""
 SHOWN = 20
 """How many failed documents are listed on the terminal."""
+WARNINGS = 5
+"""How many warnings about documents are printed."""
 
 
 def _for_a_corpus(function: Function) -> Function:
@@ -142,6 +144,7 @@ def _deliver(request: Request, *, quiet: bool) -> None:
             sys.exit(stop.code)
     if not quiet:
         print_lines(_lines(totals))
+        print_lines(_warnings(request.output, totals.warnings))
         print_lines(notes)
     if totals.failed:
         print_lines(_failed(request.output, totals.failed))
@@ -160,6 +163,13 @@ def _lines(totals: Totals) -> Iterator[str]:
     kinds = f"omitted {totals.omitted:,} + used {totals.used:,} + invented {totals.invented:,}"
     gap = "" if totals.value == totals.bound else f", bound {totals.bound:,}"
     yield f"  cost {totals.value:,} ({kinds}){gap}; {times(totals.warnings, 'warning')}"
+
+
+def _warnings(output: Path, count: int) -> Iterator[str]:
+    for words in islice(warnings_in(output), WARNINGS) if count else ():
+        yield f"warning: {words}"
+    if count > WARNINGS:
+        yield f"... and {count - WARNINGS:,} more, all in {output / 'summary.json'}"
 
 
 def _failed(output: Path, count: int) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import is_one_folder, read_given
+from caspr.cli.delivery.inputs import is_one_folder, read_given, refuse_inside
 from caspr.cli.delivery.outputs import Output, Outputs
 from caspr.cli.delivery.projects import is_project, read_reviews, tasks_of
 from caspr.cli.delivery.reports import (
@@ -67,12 +67,18 @@ def command(
     report = Output("-o", output)
     outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
+    if not is_project(files[0]):
+        refuse_inside((one.path for one in outputs.outputs), files)
     format = format_of(output, format_name, "text")
     if methods:
         refuse_methods_as(output, format)
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
-    text = methods_paragraph(results) if methods else report_text(results, format)
+    text = (
+        methods_paragraph(results, sum(task.acts for task in tasks))
+        if methods
+        else report_text(results, format)
+    )
     deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
 
 

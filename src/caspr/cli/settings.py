@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from caspr.adjudication import adjudicate_document, by_document
-from caspr.cli.delivery.inputs import read_given
+from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.messages import print_findings, print_lines
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.terminal.options import (
@@ -83,6 +83,7 @@ def command(
     files, read = read_given(inputs, reading(given))
     outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
     outputs.refuse()
+    refuse_inside((one.path for one in outputs.outputs), inputs)
     documents, findings = by_document(files, allow_gold=given["allow_gold"])
     print_findings(findings)
     key = [] if gold is None else _read_key(gold, given)

@@ -30,6 +30,8 @@ _LISTED = 5
 def command(certificate: Path, files: tuple[Path, ...]) -> None:
     """Check that the chains in CERTIFICATE are optimal for the annotations in FILES.
 
+    CERTIFICATE is a file, or the folder of all certificates of a corpus.
+
     Give the annotators' files, or the one review file, that the certificate was made from. Every step of
     the proof is recomputed in whole numbers from the annotations.
 
@@ -38,16 +40,33 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     decisions, it is verified only under these, and the first of them are printed.
     """
     _refuse_swapped(certificate, files)
-    data = parse_value(read_text(certificate), str(certificate), "a file that --certificate wrote")
+    proofs = _proofs(certificate)
     reviewed = len(files) == 1 and not is_one_folder(files)
-    results = []
-    for result in verify_documents(data, _documents(files)):
-        for line in _verdict(result, reviewed=reviewed):
-            click.echo(line)
-        results.append(result)
-    conditional = 0 if reviewed else sum(bool(result.decisions) for result in results)
+    documents = _documents(files)
+    verified = conditional = given = 0
+    for proof in proofs:
+        data = parse_value(read_text(proof), str(proof), "a file that --certificate wrote")
+        for result in verify_documents(data, documents):
+            for line in _verdict(result, reviewed=reviewed):
+                click.echo(line)
+            verified += 1
+            conditional += bool(result.decisions) and not reviewed
+        given += len(data["documents"])
     only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
-    click.echo(f"{len(results)} of {len(data['documents'])} certificates verified{only}")
+    click.echo(f"{verified} of {given} certificates verified{only}")
+
+
+def _proofs(certificate: Path) -> list[Path]:
+    """Return a file of certificates, or all files of a folder, as `caspr corpus --certificate` writes it."""
+    if not certificate.is_dir():
+        return [certificate]
+    found = sorted(certificate.rglob("*.json"))
+    if not found:
+        raise InputError(
+            f"{certificate}: found a folder without .json files, expected one that `caspr corpus "
+            "--certificate` wrote"
+        )
+    return found
 
 
 def _refuse_swapped(certificate: Path, files: Sequence[Path]) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -24,7 +24,7 @@ from caspr.errors import InputError, OutputError
 from caspr.files import remove_temporary, write_stream
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.locks import FileLock
-from caspr.text.findings import Finding, times
+from caspr.text.findings import Finding, Severity, times
 from caspr.text.printable import printable
 
 
@@ -69,8 +69,12 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
     A document that fails is listed with its reason in the summary; all others are adjudicated.
     """
     _refuse_overlap(request)
-    _make(request.output)
-    with _locked(request), closing(_plan(request)) as plan, closing(Journal(request.output)) as journal:
+    with (
+        _made(request.output),
+        _locked(request),
+        closing(_plan(request)) as plan,
+        closing(Journal(request.output)) as journal,
+    ):
         _refuse_twins(plan, request.output)
         if journal.broken_off:
             remove_temporary(request.output)
@@ -110,6 +114,9 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
+    if plan.foreign:
+        files = times(len(plan.foreign), "file")
+        yield f"not read: {files} of other programs in annotators' folders (first: {plan.foreign[0]})"
     if forgotten := sum(1 for _ in journal.forgotten()):
         yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
 
@@ -204,6 +211,17 @@ def failures(output: Path) -> Iterator[tuple[str, str]]:
                 yield printable(row["document"]), printable(row["reason"])
 
 
+def warnings_in(output: Path) -> Iterator[str]:
+    """Yield the warnings about documents of the last run, safe for a terminal."""
+    with closing(Journal(output)) as journal:
+        journal.run -= 1
+        for row in journal.rows():
+            for found in row.get("findings", ()):
+                if found["severity"] == Severity.WARNING:
+                    where = "" if found["where"] in ("", row["document"]) else f"{found['where']}: "
+                    yield printable(f"{row['document']}: {where}{found['message']}")
+
+
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
     write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
     write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__, findings))
@@ -241,8 +259,18 @@ def _refuse_twins(plan: Plan, output: Path) -> None:
         )
 
 
-def _make(folder: Path) -> None:
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder; if the corpus is refused, remove it again unless something is in it."""
+    there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    try:
+        yield
+    except InputError:
+        if not there:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

@@ -8,11 +8,13 @@
     transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
                    in the result with all links of its chains, and those outweigh it
 
-The votes alone: what joining and what parting the two mentions costs (`task.price.pair_price`).
+The votes alone: what joining and what parting the two mentions costs (`task.price.pair_price`), which
+`costs_in_words` explains to readers of a report.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 
 from caspr.disputes.disputes import Dispute
@@ -193,6 +195,35 @@ class Explainer:
 
     def _quote(self, span: Span) -> str:
         return f"“{shorten(self.result.document.phrase(span))}”"
+
+
+def costs_in_words(instance: Instance) -> str:
+    """Say how the costs in reasons are counted, and how many votes a link needs.
+
+    >>> from caspr.task.objectives import OBJECTIVES
+    >>> print(costs_in_words(Instance((), OBJECTIVES["v"])))
+    Parting two mentions costs 2 for each annotator who linked them; joining them costs 1 for each who did \
+not. So the votes alone favour a link that more than 1 in 3 gave.
+    """
+    costs, objective = instance.coefficients, instance.objective
+    if not costs.are_equal:
+        constant = f" and {costs.constant}" if costs.constant else ""
+        return (
+            "Parting two mentions costs what the votes of those weigh who linked them (omit); joining them "
+            f"costs what the votes of the others weigh (use){constant}{_unused(objective.invent)}."
+        )
+    share = Fraction(objective.use, (objective.omit + objective.use) or 1)
+    enough = f"more than {share.numerator} in {share.denominator} gave" if share else "somebody gave"
+    return (
+        f"Parting two mentions costs {objective.omit} for each annotator who linked them; joining them costs "
+        f"{objective.use} for each who did not{_unused(objective.invent)}. So the votes alone favour a link "
+        f"that {enough}."
+    )
+
+
+def _unused(invent: int | None) -> str:
+    """Say what joining two mentions costs if their link is not used."""
+    return "" if invent is None else f" or, where that is less, {invent} more than parting them"
 
 
 def shorten(text: str, length: int = SHOWN) -> str:

@@ -46,9 +46,20 @@ _PARTS: Mapping[bytes, tuple[str, str]] = {
     b"mimetypeapplication/vnd.oasis.opendocument": ("an OpenDocument file", _EXPORT),
 }
 """What the archives of office programs have in them."""
+_WRITTEN = (".md", ".html", ".htm")
+"""How names of files end that are about annotations."""
 _OFFICE = (".doc", ".docx", ".odt", ".rtf", ".pdf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx")
 """How names of files end that hold no annotations."""
 _SEPARATORS = {";": "semicolons", ",": "commas"}
+
+
+def has_foreign_name(path: str) -> bool:
+    """Return whether a file is called like one that holds no annotations.
+
+    >>> has_foreign_name("anna/Guidelines.DOCX"), has_foreign_name("anna/d1.conll")
+    (True, False)
+    """
+    return path.lower().endswith((*_OFFICE, *_WRITTEN))
 
 
 def refuse_foreign_name(output: Path) -> None:

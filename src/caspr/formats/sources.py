@@ -151,7 +151,10 @@ def _read_folder(
                 found.append(one)
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
-        raise InputError(f"{folder}: cannot read: Is a directory without {wanted}")
+        raise InputError(
+            f"{folder}: found a folder without {wanted}, expected those of an annotator: put them there, or "
+            "move the folder away"
+        )
     return _with_unread(found, folder, unread, chosen=format is not None)
 
 
@@ -189,11 +192,16 @@ def unread_findings(folder: Path, unread: Sequence[Path], *, chosen: bool = Fals
     """
     known = [path for path in unread if chosen or _is_about_annotations(path)]
     odd = [path for path in unread if path not in known]
+    misplaced = [path for path in odd if recognise(path) is not None]
     where = str(folder)
-    if odd:
-        them = "it" if len(odd) == 1 else "them"
-        remedy = f"export {them} in a known format beside the others, or move {them} away"
-        yield warning("unread-files", f"{_listed(folder, odd)}; {remedy}", count=len(odd), where=where)
+    for paths, remedy in (
+        ([path for path in odd if path not in misplaced], "export {} in a known format beside the others"),
+        (misplaced, "put {} where the files of the other annotators are"),
+    ):
+        if paths:
+            them = "it" if len(paths) == 1 else "them"
+            message = f"{_listed(folder, paths)}; {remedy.format(them)}, or move {them} away"
+            yield warning("unread-files", message, count=len(paths), where=where)
     if known:
         yield note("files-set-aside", _listed(folder, known), count=len(known), where=where)
 

@@ -143,8 +143,7 @@ def _sentences(findings: Iterable[Mapping[str, Any]], severity: str) -> tuple[st
             code = finding["code"]
             if code in first:
                 more[code] += 1
-            where = f"{finding['where']}: " if finding.get("where") else ""
-            first.setdefault(code, f"{where}{finding['message']}")
+            first.setdefault(code, _sentence(finding))
     return tuple(
         f"{words}; the same {times(more[code], 'more time')}" if more[code] else words
         for code, words in first.items()
@@ -172,3 +171,9 @@ def _disputed(row: DocumentRow) -> str:
 
 def _or_last(number: float | None) -> float:
     return 2.0 if number is None else number
+
+
+def _sentence(finding: Mapping[str, Any]) -> str:
+    """Return what a finding says, with its place unless the words name it."""
+    where, message = finding.get("where", ""), str(finding["message"])
+    return message if not where or f"'{where}'" in message else f"{where}: {message}"

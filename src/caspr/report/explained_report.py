@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from caspr.disputes.disputes import Dispute, find_disputes
-from caspr.disputes.reasons import Explainer, Explanation
+from caspr.disputes.reasons import Explainer, Explanation, costs_in_words
 from caspr.measures.comparison import Comparison, Standings, deviations
 from caspr.measures.typology import DisagreementCounts
 from caspr.report.shared_ids import Column, shared_ids
 from caspr.result import Certainty, Result
 from caspr.task.price.classes import classes_of, pairs_of
+from caspr.text.document import Span
 from caspr.text.links import count_links
 
 
@@ -37,7 +38,7 @@ class ExplainedDocument:
     disputes: tuple[tuple[Dispute, Explanation], ...]
     """Every dispute in text order, and why it was decided as it was."""
     columns: tuple[Column, ...]
-    """The shared chain ids of every annotator, and of the gold standard as last column."""
+    """The shared chain ids of every annotator, variants united, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
     """How many of each annotator's links are in the result."""
 
@@ -45,6 +46,19 @@ class ExplainedDocument:
     def names(self) -> Mapping[str, str]:
         """The names of the entities that have one, by the ids of their chains."""
         return {chain.id: chain.name for chain in self.result.chains if chain.name}
+
+    @property
+    def costs(self) -> str:
+        """How the costs in the reasons are counted."""
+        return costs_in_words(self.result.instance)
+
+    def other_boundaries(self, mention: Span) -> list[tuple[Span, tuple[str, ...]]]:
+        """Return other boundaries that were united with a mention, each with who marked it."""
+        group = self.result.given.variants.group(mention) if self.result.given else None
+        if group is None:
+            return []
+        marked = zip(group.spans, group.annotators, strict=True)
+        return [(span, tuple(names)) for span, names in marked if span != mention and names]
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ def explain(result: Result) -> ExplainedDocument:
     return ExplainedDocument(
         result,
         tuple((dispute, explainer.explain(dispute)) for dispute in find_disputes(result)),
-        tuple(shared_ids(result.gold, [*result.annotations, result.gold])),
+        tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
         tuple(link_shares(result)),
     )
 

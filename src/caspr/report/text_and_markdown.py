@@ -47,6 +47,8 @@ def text_report(report: Report) -> Iterator[str]:
             kept = f"{share.kept:,} of {share.given:,} links kept, {share.added:,} added"
             yield f"  {printable(share.annotator)}: {kept}"
         yield f"  {_disputed(document)}"
+        if document.disputes:
+            yield f"  {document.costs}"
         for dispute, explanation in document.disputes:
             yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
@@ -71,6 +73,7 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
         result = document.result
         yield from ("", f"## {markdown(result.document.title)}", "", disagreement_sentence(typology.counts))
         yield from ("", f"Link by link: {_disputed(document)}. The result: {outcome(result)}.", "")
+        yield from (document.costs, "") if document.disputes else ()
         yield from _table(
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],

@@ -21,7 +21,7 @@ All mentions that are in one chain by whatever cells and statements form a *grou
 are also the units of blame: when decisions contradict each other, a minimal set of them is named.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -71,9 +71,12 @@ class Statement:
         >>> print(Statement.of(StatementKind.ABSENT, [(1, 3)]))
         (1, 3) absent
         """
-        listed = ", ".join(str(tuple(mention)) for mention in self.mentions[:-1])
-        last = str(tuple(self.mentions[-1]))
-        words = f"{listed} and {last}" if listed else last
+        return self.in_words(lambda mention: str(tuple(mention)))
+
+    def in_words(self, called: Callable[[Span], str]) -> str:
+        """Say it in words, with what each mention is called."""
+        *others, last = map(called, self.mentions)
+        words = f"{', '.join(others)} and {last}" if others else last
         match self.kind:
             case StatementKind.ENFORCED:
                 return f"{words} in chain {self.chain}"
@@ -139,12 +142,16 @@ class Decisions:
         >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
         ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
         """
-        boundaries = {token for chain in self.chains for span in chain.mentions for token in span}
         return (
             *(f"{Statement(StatementKind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
-            *(f"nothing starts or ends at token {token}" for token in sorted(self.closed - boundaries)),
+            *(f"nothing starts or ends at token {token}" for token in sorted(self.empty_cells)),
             *map(str, self.statements),
         )
+
+    @property
+    def empty_cells(self) -> frozenset[int]:
+        """The tokens at which cells let nothing start or end."""
+        return self.closed - {token for chain in self.chains for span in chain.mentions for token in span}
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -90,7 +90,8 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     where = annotation.annotator
     if not annotation.mentions:
-        yield warning("empty-annotation", "marked no mentions; the vote counts all the same", where=where)
+        message = "marked no mentions, and counts all the same: leave the file out if it was not annotated"
+        yield warning("empty-annotation", message, where=where)
     holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
     several = [span for span, count in holders.items() if count > 1]
     if several:

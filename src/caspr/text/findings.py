@@ -11,8 +11,8 @@ from enum import StrEnum
 _NAMED = 5
 """How many documents a merged finding names."""
 _SEVERAL = {
-    "missing-annotation": "documents are not in the files of all annotators; each is adjudicated among those "
-    "who have it",
+    "missing-annotation": "documents are not in the files of all annotators; in each, only those count who "
+    "have it",
     "single-annotation": "documents are in the files of one annotator only; a document needs two "
     "annotations, so they were left out",
 }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,10 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     assert "found no documents" in caspr.fails("corpus", empty, "-o", tmp_path / "x", "--by", "document")
     assert "say --by document" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")
     assert "found no files" in caspr.fails("corpus", empty, "-o", tmp_path / "x")
-    (corpus / "readme").write_text("hello")
-    assert "found a file beside folders" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")
+    shutil.copy(corpus / "a/ann.conll", corpus)
+    message = caspr.fails("corpus", corpus, "-o", tmp_path / "out")
+    assert "ann.conll: found a file of annotations beside folders" in message
+    assert not (tmp_path / "out").exists(), "no empty folder is left"
     assert "expected an output folder apart" in caspr.fails("corpus", corpus, "-o", corpus / "out")
 
 

@@ -25,6 +25,7 @@ CONVENTIONS = {
 
 
 def written(folder: Path, ann: str, text: str = TEXT) -> Path:
+    folder.mkdir(exist_ok=True)
     (folder / "d.txt").write_bytes(text.encode())
     (folder / "d.ann").write_bytes(ann.encode())
     return folder / "d.ann"
@@ -109,6 +110,24 @@ def test_a_byte_order_mark_and_carriage_returns_count(tmp_path: Path) -> None:
     assert not annotation.findings
     text = write([annotation])["d.txt"]
     assert text == "\ufeffAnna\r\nBen"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path: Path) -> None:
+    plain = written(tmp_path / "a", MENTIONS)
+    marked = written(tmp_path / "b", "T1\tX 1 5\tAnna\n")
+    text = plain.with_suffix(".txt").read_bytes()
+    marked.with_suffix(".txt").write_bytes(b"\xef\xbb\xbf" + text)
+    [one], [two] = read_one(plain), read_one(marked)
+    assert two.document.tokens == one.document.tokens
+    assert [two.document.text(span) for span in two.mentions] == ["Anna"]
+
+
+def test_a_byte_order_mark_that_an_editor_added_later_moves_no_mention(tmp_path: Path) -> None:
+    (tmp_path / "d.txt").write_bytes(b"\xef\xbb\xbfAnna\r\nBen")
+    (tmp_path / "d.ann").write_bytes(b"T1\tX 0 4\tAnna\nT2\tX 6 9\tBen\n*\tCoref T1 T2\n")
+    [annotation] = read_one(tmp_path / "d.ann")
+    assert words(annotation) == [["Anna", "Ben"]]
+    assert not annotation.findings
 
 
 def test_triggers_are_no_mentions(tmp_path: Path) -> None:

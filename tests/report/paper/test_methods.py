@@ -11,10 +11,12 @@ from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, methods_text
 from caspr.result import Result
+from caspr.task.instance import Instance
+from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 from caspr.task.solution import Status
 from caspr.text.coverage import coverage_by_marks
-from tests.report.results import decided_result, hostile_result, random_results, renamed
+from tests.report.results import annotated, decided_result, hostile_result, random_results, renamed, result_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -106,3 +108,19 @@ def test_what_is_named_is_in_the_references() -> None:
     named = set(re.findall(r"([A-Z]\w+)(?: et al\.)? (20\d\d)", text))
     listed = {(name, year) for name, year in re.findall(r"^(\w+),.*?\((20\d\d)\)", references, re.MULTILINE)}
     assert named == listed
+
+
+def test_who_marked_nothing_is_said() -> None:
+    words = ["Ann", "sees", "herself", "here"]
+    both = [annotated("a", [[(1, 1), (3, 3)]], words), annotated("b", [[(1, 1), (3, 3)]], words)]
+    result = result_of(Instance((*both, annotated("c", [], words)), OBJECTIVES["va"]))
+    other = result_of(Instance((*both, annotated("c", [[(1, 1), (3, 3)]], words)), OBJECTIVES["va"]))
+    assert result is not None
+    assert other is not None
+    assert "who marked 2 mentions. 1 of them marked nothing. They disagree" in paragraph([result])
+    assert "marked nothing" not in paragraph([other])
+    several = [renamed(result, "1"), renamed(result, "2")]
+    assert "1 of them marked nothing in any document." in paragraph(several)
+    mixed = [renamed(result, "1"), renamed(other, "2")]
+    assert "In 1 document, somebody who marked mentions elsewhere marked none." in paragraph(mixed)
+    assert "marked no" not in paragraph([_seen_by_marks(one) for one in several])

@@ -100,7 +100,9 @@ def decided(*statements: Statement, chains: tuple[Chain, ...] = (), empty: tuple
 ONE, TWO = Chain.of("1", [(1, 3), (5, 5)]), Chain.of("2", [(2, 2), (4, 4)])
 FIVE_EXISTS, FIVE_ABSENT = say(StatementKind.EXISTS, (5, 5)), say(StatementKind.ABSENT, (5, 5))
 TORN = say(StatementKind.TOGETHER, (5, 5), (6, 6)), say(StatementKind.APART, (5, 5), (6, 6))
-ALONE = "mention (1, 1) must be in a chain, but no annotator linked it with a mention that is still allowed"
+ALONE = (
+    "mention “1” (1-1) must be in a chain, but no annotator linked it with a mention that is still allowed"
+)
 
 
 @pytest.mark.parametrize(
@@ -110,52 +112,52 @@ ALONE = "mention (1, 1) must be in a chain, but no annotator linked it with a me
             decided(say(StatementKind.TOGETHER, (5, 5), (4, 4)), chains=(ONE, Chain.of("2", [(4, 4)]))),
             (4, 5),
             1,
-            "what is decided to be together is enforced in chains 1 and 2",
+            "what is decided to be together is enforced in chains 1, with “5” (5-5) and 2, with “4” (4-4)",
         ),
-        (decided(FIVE_EXISTS, FIVE_ABSENT), (), 2, "mention (5, 5) is enforced and ruled out"),
+        (decided(FIVE_EXISTS, FIVE_ABSENT), (), 2, "mention “5” (5-5) is enforced and ruled out"),
         (
             decided(say(StatementKind.MENTION, (5, 5), (6, 6)), FIVE_ABSENT),
             (),
             2,
-            "mention (5, 5) is decided to be a mention and ruled out",
+            "mention “5” (5-5) is decided to be a mention and ruled out",
         ),
         (
             decided(say(StatementKind.ALONE, (5, 5)), empty=(4, 5)),
             (5,),
             1,
-            "mention (5, 5) is decided to be a mention and ruled out",
+            "mention “5” (5-5) is decided to be a mention and ruled out",
         ),
         (
             decided(say(StatementKind.ALONE, (5, 5)), chains=(ONE, TWO)),
             (1, 3, 5),
             1,
-            "mention (5, 5) is decided to be alone and in one chain with others",
+            "mention “5” (5-5) is decided to be alone and in one chain with others",
         ),
         (
             decided(say(StatementKind.ALONE, (5, 5)), FIVE_EXISTS),
             (),
             2,
-            "mention (5, 5) is decided to be alone and in some chain with others",
+            "mention “5” (5-5) is decided to be alone and in some chain with others",
         ),
-        (decided(FIVE_EXISTS, empty=(4, 5)), (5,), 1, "mention (5, 5) is enforced and ruled out"),
-        (decided(*TORN), (), 2, "mentions (5, 5) and (6, 6) are decided to be together and apart"),
+        (decided(FIVE_EXISTS, empty=(4, 5)), (5,), 1, "mention “5” (5-5) is enforced and ruled out"),
+        (decided(*TORN), (), 2, "mentions “5” (5-5) and “6” (6-6) are decided to be together and apart"),
         (
             decided(say(StatementKind.TOGETHER, (1, 3), (2, 2))),
             (),
             1,
-            "a chain would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
+            "a chain would hold “1 2 3” (1-3) and “2” (2-2) inside it, which --nested never forbids",
         ),
         (
             decided(say(StatementKind.TOGETHER, (1, 3), (2, 2)), chains=(Chain.of("7", [(1, 3)]),)),
             (),
             1,
-            "a chain would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
+            "a chain would hold “1 2 3” (1-3) and “2” (2-2) inside it, which --nested never forbids",
         ),
         (
             decided(chains=(Chain.of("7", [(1, 3), (2, 2)]),)),
             (1, 2, 3),
             0,
-            "chain 7 would hold (1, 3) and (2, 2) inside it, which --nested never forbids",
+            "chain 7 would hold “1 2 3” (1-3) and “2” (2-2) inside it, which --nested never forbids",
         ),
         (decided(say(StatementKind.EXISTS, (1, 1)), empty=(4, 6)), (4,), 1, ALONE),
     ],
@@ -176,13 +178,13 @@ def test_a_group_that_cannot_be_is_blamed_before_mentions_without_a_partner() ->
 def test_apart_concerns_only_the_group_that_holds_both() -> None:
     error = clash(decided(say(StatementKind.TOGETHER, (1, 3), (4, 4)), *TORN))
     assert error.statements == TORN
-    assert "(5, 5) and (6, 6)" in error.reason
+    assert "“5” (5-5) and “6” (6-6)" in error.reason
 
 
 def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
     chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
     error = clash(decided(chains=chains))
-    assert error.reason == "mention (6, 6) is enforced in chains 1 and 2"
+    assert error.reason == "mention “6” (6-6) is enforced in chains 1 and 2"
     assert error.fault.mentions == (Span(6, 6),)
     joined = clash(
         decided(
@@ -190,7 +192,7 @@ def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
             chains=(Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])),
         )
     )
-    assert joined.reason == "what is decided to be together is enforced in chains 1 and 2"
+    assert joined.reason.endswith("enforced in chains 1, with “1 2 3” (1-3) and 2, with “5” (5-5)")
     assert joined.fault.mentions == ()
 
 
@@ -205,15 +207,15 @@ def test_messages_say_where_what_and_what_to_do() -> None:
     chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
     assert str(clash(decided(chains=chains))) == (
         "doc, token 6: found enforced cells that cannot hold together: "
-        "mention (6, 6) is enforced in chains 1 and 2 (cells at doc, token 6); "
+        "mention “6” (6-6) is enforced in chains 1 and 2 (cells at doc, token 6); "
         "expected decisions that allow a solution: change one of these cells"
     )
     assert str(clash(decided(FIVE_EXISTS, FIVE_ABSENT))) == (
-        "doc: found decisions that cannot hold together: mention (5, 5) is enforced and ruled out "
-        "(decided: (5, 5) in some chain; decided: (5, 5) absent); "
+        "doc: found decisions that cannot hold together: mention “5” (5-5) is enforced and ruled out "
+        "(decided: “5” (5-5) in some chain; decided: “5” (5-5) absent); "
         "expected decisions that allow a solution: change one of these"
     )
-    both = "(cells at doc, token 5; decided: (5, 5) in some chain)"
+    both = "(cells at doc, token 5; decided: “5” (5-5) in some chain)"
     assert both in str(clash(decided(FIVE_EXISTS, empty=(5,))))
 
 

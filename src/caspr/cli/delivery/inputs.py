@@ -4,7 +4,7 @@ What is needed to look into a folder is imported there: most calls name files, a
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     try:
         layout = detect(folder)
     except InputError:
+        _refuse_stray(folder)
         layout = "file" if _files(folder) else "annotator"
     if layout == "document":
         inside = [one for one in sorted(folder.iterdir()) if one.is_dir() and _files(one)]
@@ -51,6 +52,16 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     if not found or (layout == "file" and _has_several_annotators(found[0], reading)):
         found = [folder]
     return read_all(found, **reading), found
+
+
+def _refuse_stray(folder: Path) -> None:
+    """Refuse one file of annotations beside the folders of several annotators, a slip of the hand."""
+    files = _files(folder)
+    if len(files) == 1 and sum(bool(_files(one)) for one in _folders(folder)) > 1:
+        raise InputError(
+            f"{files[0]}: found a file of annotations beside the folders of annotators, expected it in one "
+            "of them: move it into the folder of its annotator, or away"
+        )
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
@@ -79,15 +90,16 @@ def refuse_forgotten_option(paths: Sequence[Path], output: Path) -> None:
     raise InputError(f"{last}: {found}; to write the gold standard there, put -o before it")
 
 
-def refuse_inside(output: Path, paths: Sequence[Path]) -> None:
-    """Refuse a gold standard in the folder of the annotators: the next call would read it as theirs."""
-    if output == STANDARD_OUTPUT or not is_one_folder(paths):
+def refuse_inside(outputs: Iterable[Path], paths: Sequence[Path]) -> None:
+    """Refuse results in the folder of the annotators, where the next call would find them among theirs."""
+    if not is_one_folder(paths):
         return
-    if paths[0].resolve() in output.resolve().parents:
-        raise InputError(
-            f"{output}: found an output in the folder of the annotators, expected another folder: the next "
-            "call would read it as the work of one of them"
-        )
+    for output in outputs:
+        if output != STANDARD_OUTPUT and paths[0].resolve() in output.resolve().parents:
+            raise InputError(
+                f"{output}: found an output in the folder of the annotators, expected another folder: the "
+                "next call would find it between their files"
+            )
 
 
 def _left_out(folder: Path, found: Sequence[Path]) -> list[Finding]:

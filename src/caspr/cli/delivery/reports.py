@@ -64,9 +64,9 @@ def report_text(results: Sequence[Result], format: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def methods_paragraph(results: Sequence[Result]) -> str:
-    """Return the paragraph for the methods section of a paper."""
-    return methods_text(results, __version__)
+def methods_paragraph(results: Sequence[Result], acts: int) -> str:
+    """Return the paragraph for the methods section of a paper; somebody decided something so many times."""
+    return methods_text(results, __version__, acts)
 
 
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:

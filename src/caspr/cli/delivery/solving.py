@@ -14,6 +14,7 @@ from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
 from caspr.formats.conll import crossing_findings
+from caspr.formats.review_file.authors import number_of_acts
 from caspr.report.summary_json import infeasible_summary, summary
 from caspr.result import Result
 from caspr.task.decisions import Decisions
@@ -36,6 +37,8 @@ class Task:
     """What the adjudicator decided."""
     shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     """What a review file showed under ids that are enforced."""
+    acts: int = 0
+    """How often somebody decided something."""
 
 
 def annotators_of(tasks: Sequence[Task]) -> list[str]:
@@ -53,6 +56,7 @@ def reviewed_tasks(
             changed(_stored_settings(file, one), given, reported=reported),
             one.decisions,
             one.shown,
+            number_of_acts(one.decisions, one.authors),
         )
         for one in reviews
     ]

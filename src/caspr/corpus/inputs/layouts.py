@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from caspr.corpus.inputs.folders import is_folder, is_part, is_taken, opened, walk
 from caspr.corpus.job import Reading
 from caspr.errors import CasprError, InputError
-from caspr.formats.registry import project_suffixes, without_suffix
+from caspr.formats.registry import project_suffixes, recognise, without_suffix
 from caspr.formats.sources import read_one
 
 LAYOUTS = ("document", "annotator", "file")
@@ -98,10 +98,12 @@ def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> 
         if not files:
             raise InputError(f"{folder}: found no files, expected those of a corpus")
         return "file"
-    if files:
+    # Others, such as a README, are not read, which the plan says.
+    annotated = next((folder / file for file in files if _is_annotated(folder / file)), None)
+    if annotated is not None:
         raise InputError(
-            f"{folder / files[0]}: found a file beside folders, expected files in one folder for each "
-            "document or annotator; move it away, or leave it out by --files"
+            f"{annotated}: found a file of annotations beside folders, expected it in one folder for each "
+            "document or annotator; move it into one, or away, or say --by document or --by annotator"
         )
     found = {name: list(islice(walk(folder / name, pattern), _FILES)) for name in folders}
     called = as_file if are_in_folders(f"{name}/{path}" for name in found for path in found[name]) else str
@@ -114,6 +116,14 @@ def detect(folder: Path, pattern: str = "*", reading: Reading | None = None) -> 
             "document; say --by document or --by annotator"
         )
     return "document" if inside > across else "annotator"
+
+
+def _is_annotated(path: Path) -> bool:
+    """Return whether a file has a known format; one that cannot be read has none."""
+    try:
+        return recognise(path) is not None
+    except InputError:
+        return False
 
 
 def _entries(folder: Path, pattern: str) -> tuple[list[str], list[str]]:

@@ -27,6 +27,7 @@ from caspr.corpus.job import DocumentPiece, Job, Options, Reading, Source
 from caspr.corpus.run.workspace import Workspace
 from caspr.errors import InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
+from caspr.formats.foreign import has_foreign_name
 from caspr.formats.registry import companions, folder_format
 
 _TABLE = """
@@ -35,6 +36,9 @@ CREATE TABLE source (
 );
 """
 _INSERT = "INSERT INTO source (document, annotator, path, piece) VALUES (?, ?, ?, ?)"
+_FOREIGN = """
+SELECT path FROM source GROUP BY document HAVING count(*) = 1 AND has_foreign_name(path) ORDER BY path
+"""
 _WALKED = "SELECT path FROM source ORDER BY number"
 
 
@@ -54,6 +58,8 @@ class Plan:
         self.annotators = 0
         self.beside: list[str] = []
         """Files beside the folders of documents or annotators, which belong to none."""
+        self.foreign: list[str] = []
+        """Files of other programs in the folder of one annotator, such as guidelines."""
         self._walked = len(inputs) == 1 and inputs[0].is_dir()
         self._workspace = Workspace()
         self._spool = (self._workspace.path / "spool").open("wb")
@@ -83,6 +89,8 @@ class Plan:
             self._add_files(paths)
         else:
             self._add_folder(files)
+        if self.by == "annotator":
+            self._set_foreign_aside()
         self._database.execute("CREATE INDEX by_document ON source (document, annotator, path)")
         self.documents: int = self._one("SELECT count(DISTINCT document) FROM source")
         if not self.documents:
@@ -110,6 +118,14 @@ class Plan:
                     column, 1, lambda path, number=number: place(as_file(path), self.by)[number]
                 )
             self._database.execute("UPDATE source SET document = document(path), annotator = annotator(path)")
+
+    def _set_foreign_aside(self) -> None:
+        """Take out files of other programs under names that only one annotator has: they are no documents."""
+        self._database.create_function("has_foreign_name", 1, has_foreign_name)
+        self.foreign = [path for (path,) in self._database.execute(_FOREIGN)]
+        if len(self.foreign) == self._one("SELECT count(*) FROM source"):
+            self.foreign = []
+        self._database.executemany("DELETE FROM source WHERE path = ?", [(path,) for path in self.foreign])
 
     def _add_files(self, paths: Sequence[Path]) -> None:
         _refuse_twice([self.root / path for path in paths])

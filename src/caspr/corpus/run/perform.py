@@ -96,7 +96,7 @@ def _missing(job: Job, files: Sequence[Sequence[Annotation]]) -> list[Finding]:
     names = ", ".join(file[0].annotator for file in files)
     message = (
         f"document '{job.document}' is in the files of {len(files)} of {job.annotators} annotators "
-        f"({names}); it is adjudicated among them"
+        f"({names}); only they count there"
     )
     return [warning("missing-annotation", message, where=job.document)]
 

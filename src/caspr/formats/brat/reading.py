@@ -1,5 +1,6 @@
 """Read brat: the lines of an .ann file over the characters of the .txt file beside it."""
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,15 +15,17 @@ from caspr.formats.text_layer.standoff import EntityFacts, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
 
+_MARK = "\ufeff"
+"""The byte order mark, as a character."""
+_ONE_PIECE = re.compile(r"^T[^\t\n]*\t\S+ ([0-9]{1,9}) ([0-9]{1,9})\t([^\t\r\n]*)", re.MULTILINE)
+"""A mention without gaps: where it begins and ends, and its words."""
+
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read the .ann file of one document, and the text beside it."""
     path = path.with_suffix(".ann")
     content = decode(read_bytes(path), str(path))
-    # A byte order mark counts as a character in brat.
-    data = read_bytes(_text_path(path))
-    mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
-    text = mark + decode(data, str(_text_path(path)))
+    text = _text(_text_path(path), content)
     content = joined_lines(content, text)
     lines = parse(content, str(path), len(text))
     layout = find_chains(content, lines, options or ReadOptions(), str(path))
@@ -31,8 +34,31 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     who = path.stem if annotator is None else annotator
     odd = _strange_texts(lines, text, str(path))
     facts = EntityFacts(entity_names(layout), labels_are_types=True)
-    annotation = annotate(document, who, Text(text, None, ends), layout.marked, odd, facts=facts)
-    return [replace(annotation, adjudicated=GOLD_NOTE.search(content) is not None)]
+    # The mark counts as a character, but is no part of a word: other annotators' texts may lack it.
+    blank = re.sub(f"^{_MARK}", " ", text)
+    annotation = annotate(document, who, Text(blank, None, ends), layout.marked, odd, facts=facts)
+    document = replace(annotation.document, characters=text)
+    return [replace(annotation, document=document, adjudicated=GOLD_NOTE.search(content) is not None)]
+
+
+def _text(path: Path, content: str) -> str:
+    """Read a text, with the byte order mark that it may begin with.
+
+    The mark counts as a character in brat. An editor can have put it there after the text was annotated:
+    without it, more mentions of the .ann file have the words that the file gives them.
+    """
+    data = read_bytes(path)
+    text = decode(data, str(path))
+    if not data.startswith(codecs.BOM_UTF8):
+        return text
+    found = [
+        (int(start), int(end), "".join(said.split())) for start, end, said in _ONE_PIECE.findall(content)
+    ]
+    counted, added = (
+        sum(said == "".join(characters[start:end].split()) for start, end, said in found)
+        for characters in (_MARK + text, text)
+    )
+    return text if added > counted else _MARK + text
 
 
 def companions(path: Path) -> list[Path]:

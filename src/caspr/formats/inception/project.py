@@ -135,8 +135,9 @@ def open_project(path: Path, data: bytes | None = None) -> InceptionProject:
         raise FormatError(
             str(path),
             None,
-            f"{len(found)} files exportedproject.json",
-            "one: a backup archive of INCEpTION (not `curated documents`)",
+            f"an archive with {len(found)} files exportedproject.json",
+            "one: a backup archive of INCEpTION (not `curated documents`); unpack any other archive and give "
+            "its folder",
         )
     settings_name = found[0] if found else ""
     prefix = settings_name.rpartition("/")[0]

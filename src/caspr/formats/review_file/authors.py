@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
 from caspr.formats.messages import quoted
-from caspr.task.authorship import CONFIDENCES, Authorship
-from caspr.task.decisions import Statement
+from caspr.task.authorship import CONFIDENCES, EDITOR, Authorship
+from caspr.task.decisions import Decisions, Statement
 from caspr.task.names import EntityName
 from caspr.text.printable import is_encodable
 
@@ -51,6 +51,25 @@ class Authors:
     """Who named each entity."""
     done: Authorship | None = None
     """Who has said that nothing is left to decide."""
+
+
+def number_of_acts(decisions: Decisions, authors: Authors) -> int:
+    """Count how often somebody decided something, however many decisions one answer on the page made.
+
+    What one person signed at one moment is one act. What was written by hand has no moment of its own: each
+    chain of cells, empty cell, statement and name is one.
+    """
+    signed_cells = {(one.chain, span): made for one, made in authors.cells for span in one.mentions}
+    signed_tokens = {token: made for tokens, made in authors.empty for token in tokens}
+    makers = [
+        *(authors.statements.get(one) for one in decisions.statements),
+        *(authors.names.get(one) for one in decisions.names),
+        *(signed_tokens.get(token) for token in sorted(decisions.empty_cells)),
+    ]
+    for chain in decisions.chains:
+        makers += dict.fromkeys(signed_cells.get((chain.id, span)) for span in chain.mentions)
+    by_hand = sum(made is None or made.who == EDITOR for made in makers)
+    return by_hand + len({(made.who, made.when) for made in makers if made and made.who != EDITOR})
 
 
 NOBODY = Authors()

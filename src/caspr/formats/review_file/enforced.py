@@ -22,7 +22,8 @@ def enforced_decisions(document: Document, results: Sequence[str], aliases: Mapp
         raise _half_enforced(document, error.token, error.bracket) from None
     except CellError as error:
         line = document.lines[error.token - 1]
-        raise FormatError(document.source, line, f"enforced {error.found}", error.expected) from None
+        once = " and one = for the whole cell, at its start" if "=" in results[error.token - 1][1:] else ""
+        raise FormatError(document.source, line, f"enforced {error.found}", error.expected + once) from None
     _refuse_halves(document, results)
     return Decisions.of(chains(spans, aliases)[0], [token for token, _ in enforced])
 

@@ -54,20 +54,25 @@ _SINGLETONS = {
 _STYLE = NumberStyle(digits=2)
 
 
-def methods_text(results: Sequence[Result], version: str) -> str:
-    """Return the paragraph about some results, made with a version of CaspR."""
+def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
+    """Return the paragraph about some results, made with a version of CaspR.
+
+    `acts` is how often somebody decided something, where that is known: one answer on the review page may
+    make several decisions. Without it, these are counted.
+    """
     comparison = compare_results(results)
     intervals = comparison_intervals(
         [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
     )
     sentences = [
         _annotated(results, comparison),
+        *_nothing_marked(results),
         _disputed(comparison),
         _alpha(comparison, intervals.alpha["passonneau"] if intervals else None),
         _pairs(comparison, intervals.between["conll"] if intervals else None),
         *(["Intervals are 95% percentile intervals of 1,000 draws of documents."] if intervals else []),
         _merged(results, version),
-        *_decided(results),
+        *_decided(results, acts),
         _proven(results),
         _gold(results),
         _against(against_gold(results)),
@@ -88,6 +93,26 @@ def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
     )
 
 
+def _nothing_marked(results: Sequence[Result]) -> Iterator[str]:
+    """Say who marked nothing of what they saw: silence counts in every number that follows."""
+    empty = [(result, name) for result in results for name in _empty_handed(result)]
+    annotated = {one.annotator for result in results for one in result.annotations if one.mentions}
+    never = {name for _, name in empty} - annotated
+    if never:
+        yield f"{len(never):,} of them marked nothing{' in any document' if len(results) > 1 else ''}."
+    documents = {result.document.key for result, name in empty if name not in never}
+    if documents:
+        yield f"In {times(len(documents), 'document')}, somebody who marked mentions elsewhere marked none."
+
+
+def _empty_handed(result: Result) -> list[str]:
+    """Return the annotators who marked nothing, although they saw what others marked."""
+    coverage = coverage_of(result)
+    marked = {span for annotation in result.annotations for span in annotation.mentions}
+    names = [annotation.annotator for annotation in result.annotations if not annotation.mentions]
+    return [name for name in names if coverage is None or any(coverage.sees(name, span) for span in marked)]
+
+
 def _disputed(comparison: Comparison) -> str:
     counts = comparison.disagreement
     if not counts.disputed:
@@ -99,8 +124,9 @@ def _disputed(comparison: Comparison) -> str:
 def _alpha(comparison: Comparison, bounds: Interval | None) -> str:
     return (
         f"Agreement is {_number(comparison.alpha['passonneau'], bounds)} (Krippendorff's alpha over "
-        "coreference sets, Krippendorff 2004, with the distance of Passonneau 2004; a mention is in its own "
-        "set, and one that an annotator did not mark is a chain of one)."
+        "coreference sets, Krippendorff 2004, with the distance of Passonneau 2004; the set of a "
+        "mention is its chain, itself included, and a mention that an annotator did not mark is a chain of "
+        "one)."
     )
 
 
@@ -145,10 +171,10 @@ def _rules(settings: Settings) -> Sequence[str]:
     return words[1:] if settings.weights is None else words
 
 
-def _decided(results: Sequence[Result]) -> Iterator[str]:
+def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     decided = sum(bool(result.instance.decisions) for result in results)
     if decided:
-        made = sum(_number_of_decisions(result.instance.decisions) for result in results)
+        made = acts or sum(_number_of_decisions(result.instance.decisions) for result in results)
         yield (
             f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand, "
             f"by {times(made, 'decision')}."

@@ -16,12 +16,17 @@ them are well defined; one is found by splitting (QuickXplain; Junker 2004).
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from textwrap import shorten
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.instance import Instance, Singletons
 from caspr.task.price.partners import Chains, find_partners
 from caspr.text.document import Document, Span
+
+_SHOWN = 40
+"""How many characters of a mention are quoted."""
 
 
 class FaultKind(StrEnum):
@@ -49,7 +54,7 @@ class Fault:
     mentions: tuple[Span, ...]
     """The mentions it is about."""
     words: str
-    """A clause about tokens, for who edits files."""
+    """A clause about words and tokens, for who edits files."""
 
     def __str__(self) -> str:
         """Return the words."""
@@ -102,7 +107,17 @@ def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
 
 def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Statement]) -> str:
     parts = [f"cells at {', '.join(document.place(token) for token in tokens)}"] if tokens else []
-    return "; ".join([*parts, *(f"decided: {statement}" for statement in statements)])
+    said = (statement.in_words(lambda span: called(document, span)) for statement in statements)
+    return "; ".join([*parts, *(f"decided: {words}" for words in said)])
+
+
+def called(document: Document, span: Span) -> str:
+    """Return a mention in words of the text, with its tokens as review files have them.
+
+    >>> called(Document("d", ("the", "old", "baker")), Span(2, 3))
+    '“old baker” (2-3)'
+    """
+    return f"“{shorten(document.phrase(span), _SHOWN, placeholder=' …')}” ({span.start}-{span.end})"
 
 
 def _suspects(instance: Instance, decisions: Decisions) -> list[Item]:
@@ -140,28 +155,33 @@ def arrangement(instance: Instance, decisions: Decisions) -> Chains | None:
 
 def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[Fault]:
     """Say why a group cannot be in one chain."""
+    call = partial(called, instance.annotations[0].document)
     if len(group.ids) > 1:
         mention = _twice(decisions, group)
-        about = () if mention is None else (mention,)
-        who = "what is decided to be together" if mention is None else f"mention {tuple(mention)}"
-        yield Fault(FaultKind.IDS, about, f"{who} is enforced in chains {' and '.join(group.ids)}")
+        if mention is None:
+            chains = " and ".join(f"{id}, with {call(min(decisions.named[id]))}" for id in group.ids)
+            words = f"what is decided to be together is enforced in chains {chains}"
+            yield Fault(FaultKind.IDS, (), words)
+        else:
+            words = f"mention {call(mention)} is enforced in chains {' and '.join(group.ids)}"
+            yield Fault(FaultKind.IDS, (mention,), words)
     for mention in group.mentions:
         if decisions.rules_out(mention):
-            words = f"mention {tuple(mention)} is enforced and ruled out"
+            words = f"mention {call(mention)} is enforced and ruled out"
             yield Fault(FaultKind.RULED_OUT, (mention,), words)
         if mention in decisions.alone and len(group.mentions) > 1:
-            words = f"mention {tuple(mention)} is decided to be alone and in one chain with others"
+            words = f"mention {call(mention)} is decided to be alone and in one chain with others"
             yield Fault(FaultKind.ALONE, (mention,), words)
         elif mention in decisions.alone & decisions.lone and instance.singletons is Singletons.DROP:
-            words = f"mention {tuple(mention)} is decided to be alone and in some chain with others"
+            words = f"mention {call(mention)} is decided to be alone and in some chain with others"
             yield Fault(FaultKind.ALONE, (mention,), words)
     for first, second in decisions.torn:
         if decisions.group_of[first] is group:
-            words = f"mentions {tuple(first)} and {tuple(second)} are decided to be together and apart"
+            words = f"mentions {call(first)} and {call(second)} are decided to be together and apart"
             yield Fault(FaultKind.TORN, (first, second), words)
     for outer, inner in instance.nested_faults(group.mentions):
         name = f"chain {group.ids[0]}" if group.ids else "a chain"
-        words = f"{name} would hold {tuple(outer)} and {tuple(inner)} inside it, which --nested never forbids"
+        words = f"{name} would hold {call(outer)} and {call(inner)} inside it, which --nested never forbids"
         yield Fault(FaultKind.NESTED, (outer, inner), words)
 
 
@@ -200,14 +220,15 @@ def minimal_subset(items: Sequence[int], holds: Callable[[Sequence[int]], bool])
 
 def _reason(instance: Instance, decisions: Decisions) -> Fault:
     """Say why minimal decisions cannot hold."""
+    call = partial(called, instance.annotations[0].document)
     for group in decisions.groups:
         for fault in _faults(instance, decisions, group):
             return fault
     for mention in decisions.overruled:
-        words = f"mention {tuple(mention)} is decided to be a mention and ruled out"
+        words = f"mention {call(mention)} is decided to be a mention and ruled out"
         return Fault(FaultKind.RULED_OUT, (mention,), words)
     lone = tuple(sorted(decisions.lone))
-    listed = ", ".join(str(tuple(mention)) for mention in lone)
+    listed = ", ".join(map(call, lone))
     words = f"the mentions {listed} must be in chains, but have too few mentions to be with"
     if len(lone) == 1:
         words = (
