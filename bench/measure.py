@@ -97,7 +97,9 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
 def _start_up(engine: str) -> None:
     """Have the engine import its modules; start-up is measured separately."""
     if engine == "native":
-        import caspr.engines.native.partition.lp  # noqa: F401
+        import scipy.sparse  # noqa: F401
+
+        import caspr.engines.native.partition.partners.search  # noqa: F401
     else:
         import clingo  # noqa: F401
 
