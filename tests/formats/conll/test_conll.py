@@ -256,12 +256,12 @@ def test_other_encodings(data: bytes, line: int, message: str, tmp_path: Path) -
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message in [
-        (tmp_path / "none.conll", "No such file"),
-        (tmp_path, "Is a directory"),
-        (tmp_path / "a\0b", "null"),
-        (tmp_path / "x" / "y", "No such file"),
+        (tmp_path / "none.conll", "cannot read: .*No such file"),
+        (tmp_path, "found a folder without files of a known format"),
+        (tmp_path / "a\0b", "cannot read: .*null"),
+        (tmp_path / "x" / "y", "cannot read: .*No such file"),
     ]:
-        with pytest.raises(CasprError, match=f"cannot read: .*{message}"):
+        with pytest.raises(CasprError, match=message):
             read(path)
 
 
