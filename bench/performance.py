@@ -271,7 +271,7 @@ def start_up(plan: Plan) -> Iterator[Row]:
         ),
         (
             "start-up: the six-token example end to end against `import numpy, click`",
-            2,
+            2.5,
             ["-m", "caspr", "adjudicate", *example],
             ["-c", "import numpy, click"],
         ),

@@ -1,4 +1,4 @@
-/** The head of the page: cost, proof and progress; undo and redo; a search that is still running. */
+/** The head of the page: progress, proof and cost; undo and redo; a search that is still running. */
 import { button, byId, fill, find, make } from "../ui/dom.js";
 import { signed } from "../ui/words.js";
 /** @import { App } from "../app.js" */
@@ -29,7 +29,7 @@ export class StatusBar {
     this.costBefore = null;
   }
 
-  /** Show cost, bound, proof and progress, and what undo and redo would do. */
+  /** Show progress, proof, bound and cost, and what undo and redo would do. */
   show() {
     const { cost, progress, undo, redo } = this.app.store.state;
     const { value, bound, omitted, used, invented } = cost;
@@ -50,16 +50,6 @@ export class StatusBar {
       byId("status"),
       make(
         "span",
-        { class: "cost", title: `omitted ${omitted} + used ${used} + invented ${invented}` },
-        make("span", { class: "soft" }, "cost "),
-        make("b", {}, String(value)),
-        delta ? " " : null,
-        delta,
-      ),
-      make("span", { class: "soft split" }, `omitted ${omitted} · used ${used} · invented ${invented}`),
-      proof,
-      make(
-        "span",
         { class: "progress" },
         make("progress", {
           value: progress.answered,
@@ -72,6 +62,16 @@ export class StatusBar {
           progress.asked ? `${progress.answered} of ${progress.asked} mentions` : "no questions",
         ),
       ),
+      proof,
+      make(
+        "span",
+        { class: "cost", title: `omitted ${omitted} + used ${used} + invented ${invented}` },
+        make("span", { class: "soft" }, "cost "),
+        make("b", {}, String(value)),
+        delta ? " " : null,
+        delta,
+      ),
+      make("span", { class: "soft split" }, `omitted ${omitted} · used ${used} · invented ${invented}`),
     );
     showHistoryButton("undo", undo);
     showHistoryButton("redo", redo);
