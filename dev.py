@@ -187,7 +187,8 @@ def test(*arguments: str) -> None:
     arguments = tuple(word for word in arguments if word != "--all")
     # These tests are for the last run only, when all that they need is there.
     windows = os.environ.pop("CASPR_WINDOWS", "wanted") if everything else ""
-    install_browser()
+    if everything or arguments:
+        install_browser()
     install_uima()
     run("-m", "ruff", "check", ".")
     run("-m", "ruff", "format", "--check", ".")

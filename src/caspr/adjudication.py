@@ -28,7 +28,7 @@ from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.settings import Settings
 from caspr.task.settings.boundaries import decided_groups
 from caspr.task.settings.values import SettingValues, change
-from caspr.task.solution import Costs, Solution, Status
+from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
 from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
 from caspr.text.coverage import outside_coverage, partial_coverage
@@ -305,6 +305,8 @@ def _gap(solution: Solution) -> list[Finding]:
     if solution.status is Status.OPTIMAL:
         return []
     cause = f" before the {solution.stop}" if solution.stop else ""
+    if solution.stop is Stop.SIZE:
+        cause = ", because more different mentions hang together than are searched"
     message = (
         f"not proven optimal{cause}: cost {solution.value}, no solution can cost less than {solution.bound}"
     )

@@ -31,6 +31,8 @@ class Stop(StrEnum):
     TIME = "time limit"
     MEMORY = "memory limit"
     INTERRUPT = "interrupt"
+    SIZE = "size"
+    """More nodes hang together than the native engine searches."""
 
 
 @dataclass(frozen=True)

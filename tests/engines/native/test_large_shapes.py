@@ -101,6 +101,18 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
     if truth.status is not Status.INFEASIBLE:
         certify(instance, ours)
         assert ours.bound <= truth.value <= ours.value
+        assert ours.stop is (None if ours.status is Status.OPTIMAL else Stop.SIZE)
+
+
+def test_a_part_for_which_memory_does_not_suffice_is_said_to_be_the_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(splitting, "BYTES", 2**40)
+    instance = noisy("ua", mentions=100)
+    assert solve(instance, Limits()).stop is None
+    unproven = solve(instance, Limits(megabytes=10_000))
+    certify(instance, unproven)
+    assert (unproven.status, unproven.stop) == (Status.FEASIBLE, Stop.MEMORY)
 
 
 @pytest.mark.usefixtures("everything_sparse")

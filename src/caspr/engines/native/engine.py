@@ -61,8 +61,7 @@ def _best_known(state: SolveState) -> Solution:
         if chains is None:
             raise EngineError("engine native: no solution was found within the limits; give it more time")
         state.offer(chains, price(state.instance, chains).total)
-    assert state.value is not None and state.best is not None
-    return found(state.value, state.bound or 0, [state.best], stop=state.watch.stop)
+    return _one_solution(state)
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
@@ -77,10 +76,17 @@ def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     settle(state, bundles)
     if state.value is None or state.best is None:
         return INFEASIBLE
-    bound = state.bound or 0
-    if solutions == 1 or bound < state.value:
-        return found(state.value, bound, [state.best], stop=state.watch.stop)
+    if solutions == 1 or (state.bound or 0) < state.value:
+        return _one_solution(state)
     return _all_optima(state, bundles, solutions)
+
+
+def _one_solution(state: SolveState) -> Solution:
+    """Return the best solution with its bound, and why it is not proven, if it is not."""
+    assert state.value is not None and state.best is not None
+    bound = state.bound or 0
+    cause = state.watch.cause if bound < state.value else state.watch.stop
+    return found(state.value, bound, [state.best], stop=cause)
 
 
 def _offer_bundles(state: SolveState, bundles: Bundles) -> None:

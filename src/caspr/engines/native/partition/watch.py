@@ -41,6 +41,8 @@ class Watch:
     """Whether the search was cancelled."""
     stop: Stop | None = None
     """Why to stop: the limit that was reached, or an interrupt."""
+    omission: Stop | None = None
+    """Why a part was not searched although the search went on: too little memory for it, or its size."""
     looked: float = 0.0
     """When the memory was last looked at."""
     begun: tuple[float, float] = field(default_factory=lambda: (monotonic(), thread_time()))
@@ -97,5 +99,13 @@ class Watch:
             yield item
 
     def has_room(self, megabytes: float) -> bool:
-        """Return whether so much more memory may be taken."""
-        return self.megabytes == float("inf") or resident_megabytes() + megabytes <= self.megabytes
+        """Return whether so much more memory may be taken; note it if not."""
+        if self.megabytes == float("inf") or resident_megabytes() + megabytes <= self.megabytes:
+            return True
+        self.omission = Stop.MEMORY
+        return False
+
+    @property
+    def cause(self) -> Stop | None:
+        """Why the search is not complete, if it is not."""
+        return self.stop or self.omission

@@ -17,6 +17,7 @@ from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.shrinking import shrink
 from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
 
 SMALL = 60
 """Problems up to this size are written down in full at once."""
@@ -109,10 +110,13 @@ def _in_order(pieces: list[Piece]) -> tuple[Piece, ...]:
 
 
 def fits(size: int, watch: Watch) -> bool:
-    """Return whether a problem of a size may be written down."""
-    return size <= SMALL or (
-        size <= LARGEST and not watch.expired() and watch.has_room(BYTES * size**2 / 2**20)
-    )
+    """Return whether a problem of a size may be written down; note why not, if not."""
+    if size <= SMALL:
+        return True
+    if size > LARGEST:
+        watch.omission = Stop.SIZE
+        return False
+    return not watch.expired() and watch.has_room(BYTES * size**2 / 2**20)
 
 
 def _crowded(problem: SparseProblem) -> bool:
