@@ -92,11 +92,12 @@ def command(
 
 def _workplace(files: tuple[Path, ...], output: Path | None, who: str, given: dict[str, Any]) -> "Workplace":
     """Open a project, a review file, or a new review of annotators' files."""
+    from caspr.formats.review_file import is_review
     from caspr.review.project.adjudications import are_adjudications
     from caspr.review.project.listing import is_project
     from caspr.review.project.project import Project
     from caspr.review.project.workplace import SingleFile
-    from caspr.review.session.opening import DEFAULT, is_review, open_annotations, open_review
+    from caspr.review.session.opening import DEFAULT, open_annotations, open_review
 
     def chosen(settings: Settings) -> Settings:
         return changed(settings, given)
@@ -147,9 +148,9 @@ def _merged(
 def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict[str, Any]) -> None:
     """Add annotations to a project or a review file, and print what that changed."""
     from caspr.formats import read_all
+    from caspr.formats.review_file import is_review
     from caspr.review.project.adding import add_to_review
     from caspr.review.project.listing import is_project
-    from caspr.review.session.opening import is_review
     from caspr.text.checks import refuse_golds
 
     reviewed = [path for path in files if is_project(path) or is_review(path)]

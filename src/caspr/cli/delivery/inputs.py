@@ -105,7 +105,7 @@ def refuse_inside(outputs: Iterable[Path], paths: Sequence[Path]) -> None:
 def _left_out(folder: Path, found: Sequence[Path]) -> list[Finding]:
     """Return what is in a folder and was not read: review files, which are results, and anything else."""
     from caspr.corpus.inputs.folders import walk
-    from caspr.review.session.opening import is_review
+    from caspr.formats.review_file import is_review
 
     below = (folder / path for path in sorted(walk(folder)))
     unread = [path for path in below if not any(one in (path, *path.parents) for one in found)]
@@ -125,7 +125,7 @@ def _has_several_annotators(file: Path, reading: dict[str, Any]) -> bool:
 
 def _files(folder: Path) -> list[Path]:
     """List the files of a folder that hold annotations; review files are results."""
-    from caspr.review.session.opening import is_review
+    from caspr.formats.review_file import is_review
 
     shown = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
     work = (path for path in shown if not is_backup(path) and not is_of_a_desktop(path))

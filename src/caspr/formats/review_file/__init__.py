@@ -22,7 +22,7 @@
 
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.formats.review_file.reading import parse, parse_apart, read
-from caspr.formats.review_file.review import Review, review_of, strayed_ids
+from caspr.formats.review_file.review import Review, is_review, review_of, strayed_ids
 from caspr.formats.review_file.writing import Prepared, fill, prepare, write
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Prepared",
     "Review",
     "fill",
+    "is_review",
     "parse",
     "parse_apart",
     "prepare",

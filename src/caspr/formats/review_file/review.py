@@ -1,8 +1,12 @@
 """One document of a review file, and the line that every one begins with."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from caspr.errors import InputError
+from caspr.files import read_bytes
 from caspr.formats.review_file.authors import NOBODY, Authors
 from caspr.result import Result
 from caspr.task.decisions import Decisions
@@ -14,6 +18,8 @@ from caspr.text.findings import Finding, warning
 OLDEST = 1
 """The oldest version that is read."""
 HEADER = "# caspr review:"
+EXAMINED = 1_000_000
+"""In how many bytes from its beginning a review file has its first header."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,17 @@ class Review:
     """Who made the decisions, and when, as far as that is known."""
     shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
     """Of each id in enforced cells, the mentions that the file shows under it and does not enforce."""
+
+
+def is_review(path: Path) -> bool:
+    """Return whether a file is a review file."""
+    if not path.is_file():
+        return False
+    try:
+        head = read_bytes(path, EXAMINED)
+    except InputError:
+        return False
+    return any(line.startswith(HEADER.encode()) for line in head.removeprefix(BOM_UTF8).split(b"\n"))
 
 
 def review_of(result: Result, gold: Annotation) -> Review:

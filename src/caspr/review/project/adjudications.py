@@ -18,7 +18,7 @@ from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile
 from caspr.review.project.listing import is_project
 from caspr.review.session.documents import ChangeSettings
 from caspr.review.session.exports import plain
-from caspr.review.session.opening import fresh_review, is_review
+from caspr.review.session.opening import fresh_review
 from caspr.task.settings import Settings
 from caspr.task.settings.stored import read_settings
 from caspr.text.alignment import align
@@ -31,7 +31,7 @@ FOLDER = "documents"
 
 def are_adjudications(paths: Sequence[Path]) -> bool:
     """Return whether several review files were given, or several projects."""
-    return len(paths) > 1 and (all(map(is_project, paths)) or all(map(is_review, paths)))
+    return len(paths) > 1 and (all(map(is_project, paths)) or all(map(review_file.is_review, paths)))
 
 
 def results_of(path: Path) -> list[Annotation]:

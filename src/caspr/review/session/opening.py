@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from caspr.adjudication import by_document
-from caspr.errors import FormatError, InputError
-from caspr.files import read_text, refuse_overwriting, refuse_unwritable
+from caspr.errors import InputError
+from caspr.files import refuse_overwriting, refuse_unwritable
 from caspr.formats import review_file
 from caspr.formats.sources import read_files
 from caspr.result import GOLD
@@ -28,16 +28,6 @@ from caspr.text.findings import Finding
 
 DEFAULT = Path("review.conll")
 """Where a new review file is written unless the user names another place."""
-
-
-def is_review(path: Path) -> bool:
-    """Return whether a file is in review layout."""
-    if not path.is_file():
-        return False
-    try:
-        return any(line.startswith("# caspr review:") for line in read_text(path)[:1_000_000].split("\n"))
-    except (InputError, FormatError):
-        return False
 
 
 def open_review(path: Path, change_settings: ChangeSettings) -> ReviewSession:
