@@ -3,13 +3,16 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 from caspr.cli import COMMANDS, cli
+from caspr.engines.native import engine
+from caspr.engines.native.required import settling
 from tests.cli.caller import EXAMPLES, SONG, Caller
 
 FILE_OPTIONS = {
@@ -235,6 +238,25 @@ def test_if_one_output_cannot_be_written_none_is(
     message = refused(caspr, tmp_path, "adjudicate", *inputs["adjudicate"], *words)
     assert "No space left on device; nothing was changed" in message
     assert not (tmp_path / "pages").exists()
+
+
+def test_the_result_of_an_interrupted_search_leaves_a_backup_of_an_earlier_one(
+    caspr: Caller, tmp_path: Path, inputs: dict[str, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("adjudicate", *inputs["adjudicate"], "-o", tmp_path / "gold.conll")
+    assert "kept" not in caspr(*words).err + caspr(*words).err
+    earlier, settle, calls = (tmp_path / "gold.conll").read_bytes(), settling.settle, count()
+
+    def interrupted(*given: Any, **named: Any) -> None:
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        settle(*given, **named)
+
+    monkeypatch.setattr(engine, "settle", interrupted)
+    outcome = caspr(*words)
+    backup = tmp_path / "gold.conll.1.bak"
+    assert f"its old version is kept as {backup}" in outcome.err and outcome.code == 0
+    assert backup.read_bytes() == earlier
 
 
 def test_a_review_file_survives_a_gold_standard_that_cannot_be_written(

@@ -5,11 +5,16 @@ from dataclasses import replace
 from itertools import count
 from random import Random
 
+import numpy as np
 import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve, state
+from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.sparse import splitting
+from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation import links, nesting, rough, translate
 from caspr.proof.certify import certify
@@ -102,6 +107,23 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
         certify(instance, ours)
         assert ours.bound <= truth.value <= ours.value
         assert ours.stop is (None if ours.status is Status.OPTIMAL else Stop.SIZE)
+
+
+def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(problem: Problem | SparseProblem, watch: Watch) -> Split:
+        if problem.size > 20:
+            raise KeyboardInterrupt
+        return splitting.split(problem, watch)
+
+    monkeypatch.setattr(state, "LARGE", 20)
+    instance = noisy("va", mentions=60)
+    optimum = solve(instance, Limits())
+    monkeypatch.setattr(state, "_best_annotator", lambda _, part: SearchOutcome(np.arange(60), 0, 10**6))
+    monkeypatch.setattr(state, "split", interrupted)
+    early = solve(instance, Limits())
+    certify(instance, early)
+    assert early.stop is Stop.INTERRUPT
+    assert early.value - optimum.value < 0.1 * (instance.all_omitted - optimum.value)
 
 
 def test_a_part_for_which_memory_does_not_suffice_is_said_to_be_the_cause(

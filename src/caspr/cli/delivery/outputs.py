@@ -114,10 +114,10 @@ class Outputs:
                 if path != self.rewritten:
                     refuse_before(path, output.content, decided=output.decided)
 
-    def write(self, contents: Mapping[str, Files]) -> Path | None:
+    def write(self, contents: Mapping[str, Files], *, keep_old: bool = False) -> dict[Path, Path]:
         """Write files by the option that asked for them: all of them, then standard output, or none.
 
-        Return the backup of the file that is rewritten, if it is among them.
+        Return the backups by file: of the one that is rewritten or, to `keep_old` ones, of all.
         """
         self._refuse_clashes(contents)
         files = {path: text for given in contents.values() for path, text in given.items()}
@@ -127,7 +127,7 @@ class Outputs:
         with ExitStack() as stack:
             if self.review in files and self.review is not None:
                 stack.enter_context(locked(self.review))
-            kept = self._write_files(files, contents)
+            kept = self._write_files(files, contents, keep_old=keep_old)
         if printed is not None:
             _print(printed)
         return kept
@@ -149,11 +149,15 @@ class Outputs:
                 names += map(str, kept)
         return [f"wrote {', '.join(names)}"] if names else []
 
-    def _write_files(self, files: Files, contents: Mapping[str, Files]) -> Path | None:
-        """Write all files or none, and return the backup of the one that is rewritten."""
-        rewritten = self.rewritten if self.rewritten in files else None
-        kept = back_up(rewritten, files) if rewritten else None
+    def _write_files(
+        self, files: Files, contents: Mapping[str, Files], *, keep_old: bool
+    ) -> dict[Path, Path]:
+        """Write all files or none, and return the backups that were made before."""
+        old = [path for path in files if path == self.rewritten or (keep_old and path.is_file())]
+        kept: dict[Path, Path] = {}
         try:
+            for path in old:
+                kept[path] = back_up(path, files)
             write_all(
                 files,
                 below=self._made_below(contents),
@@ -161,8 +165,9 @@ class Outputs:
                 before_replacing=lambda: self._refuse_changed(files),
             )
         except OutputError:
-            if kept is not None and self.rewritten is not None and _same_bytes(kept, self.rewritten):
-                kept.unlink()
+            for path, copy in kept.items():
+                if _same_bytes(copy, path):
+                    copy.unlink()
             raise
         return kept
 

@@ -120,7 +120,6 @@ def rewrite(changed: Sequence[Rewritten], outputs: Outputs) -> list[Path]:
         output = Output("the review file", one.path)
         alone = replace(outputs, outputs=(output,), rewritten=one.path, known=one.known)
         with locked(one.path):
-            backup = alone.write({output.option: {one.path: text}})
-        assert backup is not None
-        kept.append(backup)
+            backups = alone.write({output.option: {one.path: text}})
+        kept.append(backups[one.path])
     return kept

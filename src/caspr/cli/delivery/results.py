@@ -11,6 +11,7 @@ from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, reque
 from caspr.report.summary_json import summary
 from caspr.report.summary_text import summary_lines
 from caspr.result import Result
+from caspr.task.solution import Stop
 from caspr.text.findings import Finding
 
 
@@ -89,12 +90,12 @@ def deliver(
     all_findings = (*findings, *(finding for result in results for finding in result.findings))
     refused = reporting.strict and bool(warnings_of(all_findings))
     written = summaries if refused else {**contents, **summaries}
-    kept = outputs.write(written)
+    kept = outputs.write(written, keep_old=any(one.solution.stop is Stop.INTERRUPT for one in results))
     if not reporting.quiet:
         print_lines(summary_lines(results))
         print_findings(findings)
         print_lines(outputs.written(written))
-        print_lines([f"rewrote {outputs.rewritten}; its old version is kept as {kept}"] if kept else [])
+        print_lines(f"rewrote {path}; its old version is kept as {copy}" for path, copy in kept.items())
     if refused:
         refuse_warnings(all_findings)
 

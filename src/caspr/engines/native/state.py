@@ -23,6 +23,8 @@ from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcom
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
 from caspr.engines.native.partition.problem import Labels, renumber
 from caspr.engines.native.partition.search import quick, search_reduced
+from caspr.engines.native.partition.sparse.growing import grow
+from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translation.connectivity import Pair
@@ -160,7 +162,9 @@ class SolveState:
 
 
 LARGE = 300
-"""A part of more nodes gets a clustering before anything is searched."""
+"""A part of more nodes gets a clustering before it is reduced, which may take seconds."""
+LIGHT = 20_000
+"""Where no more pairs are listed, clusters grow in some hundredths of a second."""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
@@ -175,12 +179,23 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
             state.provisional[key] = _quickly_demanding(state, part)
             return state.provisional[key]
         if part.problem.size > LARGE:
-            state.provisional[key] = _best_annotator(state, part)
+            state.provisional[key] = _at_once(state, part)
         state.reduced[key] = split(part.problem, state.watch)
         outcome = quick(state.reduced[key], state.watch)
         if key not in state.provisional or state.provisional[key].value < outcome.value:
             state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _at_once(state: SolveState, part: Part) -> SearchOutcome:
+    """Return a clustering that takes hardly any time."""
+    best, problem = _best_annotator(state, part), part.problem
+    if isinstance(problem, SparseProblem) and len(problem.first) <= LIGHT:
+        labels = grow(problem, state.watch)
+        value = problem.value(labels)
+        if value is not None and value > best.value:
+            return SearchOutcome(labels, value, problem.ceiling)
+    return best
 
 
 def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
