@@ -100,6 +100,9 @@ def _start_up(engine: str) -> None:
         import scipy.sparse  # noqa: F401
 
         import caspr.engines.native.partition.partners.search  # noqa: F401
+        from caspr.process_memory import resident_megabytes
+
+        resident_megabytes()
     else:
         import clingo  # noqa: F401
 

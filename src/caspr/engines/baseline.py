@@ -42,15 +42,20 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
     fitted = list(enforced)
     for chain in chains:
         kept: list[Span] = []
-        for mention in chain:
-            if mention in allowed and mention not in taken and _goes_with(instance, mention, kept):
+        reach = 0
+        for mention in sorted(chain):
+            if mention in allowed and mention not in taken and _goes_with(instance, mention, kept, reach):
                 kept.append(mention)
+                reach = max(reach, mention.end)
         if len(kept) > 1:
             fitted.append(kept)
             taken.update(kept)
     return canonical(fitted)
 
 
-def _goes_with(instance: Instance, mention: Span, kept: list[Span]) -> bool:
-    separates = instance.decisions.separates
-    return not any(separates(mention, other) or instance.forbids_nesting(mention, other) for other in kept)
+def _goes_with(instance: Instance, mention: Span, kept: list[Span], reach: int) -> bool:
+    """Return whether a mention may join those before it in the text, which end at `reach` at the latest."""
+    decisions = instance.decisions
+    if (decisions.alone or decisions.apart) and any(decisions.separates(mention, one) for one in kept):
+        return False
+    return mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept)
