@@ -15,7 +15,7 @@ from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.sparse import splitting
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.splitting import Split
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.translation import links, nesting, rough, translate
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions, Statement, StatementKind
@@ -107,6 +107,22 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
         certify(instance, ours)
         assert ours.bound <= truth.value <= ours.value
         assert ours.stop is (None if ours.status is Status.OPTIMAL else Stop.SIZE)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 2000])
+def test_links_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = noisy("ua", mentions=100, annotators=6)
+    kinds = list(dict.fromkeys(map(instance.votes.signature, instance.mentions)))
+    at_once = links.find_links(kinds)
+    monkeypatch.setattr(links, "BLOCK", block)
+    monkeypatch.setattr(links, "SAMPLED", 3)
+    in_blocks = links.find_links(kinds)
+    for name in ("first", "second", "evidence", "inside", "distinct"):
+        assert np.array_equal(getattr(at_once, name), getattr(in_blocks, name))
+    monkeypatch.setattr(links, "FEW_PAIRS", 0)
+    watch = Watch(deadline=0.0)
+    with pytest.raises(ExpiredError):
+        links.find_links(kinds, watch)
 
 
 def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -222,6 +222,7 @@ def look_without_heuristics(monkeypatch: pytest.MonkeyPatch, state: SolveState, 
     part = largest(state)
     alone = SearchOutcome(np.arange(part.problem.size), 0, part.problem.ceiling)
     monkeypatch.setattr(module, "quick", lambda split, watch: alone)
+    monkeypatch.setattr(module, "LIGHT", -1)
     monkeypatch.setattr(module, "LARGE", part.problem.size - more)
     return solve_quickly(state, part)
 

@@ -109,3 +109,16 @@ class Watch:
     def cause(self) -> Stop | None:
         """Why the search is not complete, if it is not."""
         return self.stop or self.omission
+
+
+def check(watch: Watch | None) -> None:
+    """Raise `ExpiredError` if it is time to stop; without a watch it never is."""
+    if watch is not None:
+        watch.check()
+
+
+def checked(items: Iterable[T], watch: Watch | None) -> Iterator[T]:
+    """Yield items, with a check before each."""
+    for item in items:
+        check(watch)
+        yield item

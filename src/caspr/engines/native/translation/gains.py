@@ -11,6 +11,7 @@ import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
 from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.watch import Watch, check
 from caspr.engines.native.translation.links import Links
 from caspr.task.instance import Instance
 from caspr.task.votes import Evidence
@@ -89,11 +90,17 @@ def lonely_node(mentions: int) -> SparseProblem:
 
 
 def list_pairs(
-    kind: Labels, sizes: Ints, links: Links, gains: PairGains, apart: tuple[Labels, Labels]
+    kind: Labels,
+    sizes: Ints,
+    links: Links,
+    gains: PairGains,
+    apart: tuple[Labels, Labels],
+    watch: Watch | None,
 ) -> SparseProblem:
     """Write down the problem of nodes that each hold mentions of one kind; some pairs are kept apart.
 
-    `links` are those between the kinds of these nodes, and maybe others.
+    `links` are those between the kinds of these nodes, and maybe others. `ExpiredError` is raised where a
+    limit is reached before that is done.
     """
     view = links.view[kind]
     common = _common(gains, view)
@@ -106,11 +113,14 @@ def list_pairs(
     first = np.concatenate([one.first for one in found])
     second = np.concatenate([one.second for one in found])
     low, high = np.minimum(first, second), np.maximum(first, second)
+    check(watch)
     # Of several entries for one pair the first counts: kept apart, linked, then merely seen.
     keys, place = np.unique(low * len(kind) + high, return_index=True)
+    check(watch)
     first, second = np.divmod(keys, max(len(kind), 1))
     forbidden = np.concatenate([one.forbidden for one in found])[place]
     each = np.concatenate([one.gains for one in found])[place]
+    check(watch)
     kept = ~forbidden if common is None else forbidden | (each != common)
     product = sizes[first] * sizes[second]
     every = np.where(forbidden, 0, each * product)

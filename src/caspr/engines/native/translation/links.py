@@ -7,12 +7,12 @@ pairs there are, few kinds of evidence occur: every pair has the number of its e
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.watch import Watch, checked
 from caspr.task.solution import Stop
 from caspr.task.votes import Evidence, Signature, meet
 
@@ -28,6 +28,8 @@ PER_SECOND = 1_000_000
 """How many of these pairs are listed and sorted into parts in a second of the processor."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
+BLOCK, SAMPLED = 1_000_000, 1000
+"""About how many pairs are sorted between two looks at the clock; of so many, one is looked at before."""
 FEW_PAIRS = 10_000
 """So few pairs are listed whatever the limits say: it takes a hundredth of a second."""
 
@@ -82,18 +84,17 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
-    _need_room(
-        [len(positions) for found in chains.values() for positions in found.values()], watch or Watch()
-    )
-    given = {one: _pairs_of_one(list(found.values()), size) for one, found in chains.items()}
+    lengths = [len(positions) for found in chains.values() for positions in found.values()]
+    watch = _need_room(lengths, watch or Watch())
+    given = {one: _pairs_of_one(list(found.values()), size) for one, found in checked(chains.items(), watch)}
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
     listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
-    pairs, words = _who_gave(given, listed)
+    pairs, words = _who_gave(given, listed, watch)
     first, second = pairs // size, pairs % size
     words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
-    example, evidence = _alike([*words, view[first] * len(views) + view[second]])
+    example, evidence = _alike([*words, view[first] * len(views) + view[second]], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
     found = (meet(kinds[int(first[pair])], kinds[int(second[pair])]) for pair in example)
@@ -111,16 +112,17 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     )
 
 
-def _need_room(lengths: Sequence[int], watch: Watch) -> None:
-    """Raise `ExpiredError` if the pairs of chains are more than limits allow."""
+def _need_room(lengths: Sequence[int], watch: Watch) -> Watch | None:
+    """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than limits allow."""
     pairs = sum(length * (length - 1) // 2 for length in lengths)
     if pairs < FEW_PAIRS:
-        return
+        return None
     if not watch.expired() and watch.left < watch.pace * pairs / PER_SECOND:
         watch.stop = Stop.TIME
     if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
         watch.stop = Stop.MEMORY
     watch.check()
+    return watch
 
 
 def wide_from(size: int) -> float:
@@ -164,8 +166,39 @@ def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     return np.unique(every) if several else every
 
 
-def _who_gave(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
-    """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62."""
+def _who_gave(
+    given: Mapping[int, Ints], more: Sequence[Ints], watch: Watch | None
+) -> tuple[Ints, list[Ints]]:
+    """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62.
+
+    Many pairs are sorted block by block.
+    """
+    bounds = _bounds([*given.values(), *more])
+    blocks = []
+    for low, high in checked(pairwise(bounds), watch):
+        inside = {one: _between(keys, low, high) for one, keys in given.items()}
+        blocks.append(_who_gave_these(inside, [_between(keys, low, high) for keys in more]))
+    if not blocks:
+        return _who_gave_these(given, more)
+    words = zip(*(found for _, found in blocks), strict=True)
+    return np.concatenate([pairs for pairs, _ in blocks]), [np.concatenate(word) for word in words]
+
+
+def _bounds(lists: Sequence[Ints]) -> list[int]:
+    """Return where blocks of pairs begin, and where the last one ends; nothing if one block is enough."""
+    blocks = sum(map(len, lists)) // BLOCK
+    if not blocks:
+        return []
+    sample = np.sort(np.concatenate([keys[::SAMPLED] for keys in lists]))
+    inner = sample[np.arange(1, blocks + 1) * len(sample) // (blocks + 1)]
+    return sorted({0, *inner.tolist(), int(max(keys.max(initial=0) for keys in lists)) + 1})
+
+
+def _between(keys: Ints, low: int, high: int) -> Ints:
+    return keys[(keys >= low) & (keys < high)]
+
+
+def _who_gave_these(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
     lists = [*given.values(), *more]
     pairs, place = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
     words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(max(given, default=0) // WORD + 1)]
@@ -176,8 +209,27 @@ def _who_gave(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, li
     return pairs, words
 
 
-def _alike(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
-    """Group rows that are alike in all columns: return a row of each group, and the group of each row."""
+def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels]:
+    """Group rows that are alike in all columns: return the first row of each group, and the group of each.
+
+    Groups are in the order of what is in the columns. Many rows are grouped block by block.
+    """
+    if len(columns[0]) <= BLOCK:
+        return _alike_at_once(columns)
+    first: dict[tuple[int, ...], int] = {}
+    blocks = []
+    for start in checked(range(0, len(columns[0]), BLOCK), watch):
+        example, group = _alike_at_once([column[start : start + BLOCK] for column in columns])
+        contents = list(zip(*(column[start + example].tolist() for column in columns), strict=True))
+        for content, row in zip(contents, example.tolist(), strict=True):
+            first.setdefault(content, start + row)
+        blocks.append((contents, group))
+    numbers = {content: number for number, content in enumerate(sorted(first))}
+    groups = [np.array([numbers[one] for one in contents])[group] for contents, group in blocks]
+    return np.array([first[content] for content in numbers], dtype=np.intp), np.concatenate(groups)
+
+
+def _alike_at_once(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
     group = np.zeros(len(columns[0]), dtype=np.int64)
     example: Labels = np.zeros(min(1, len(group)), dtype=np.intp)
     for column in columns:

@@ -32,7 +32,7 @@ import numpy as np
 from caspr.engines.native.partition.partners.demand import Demanding, Demands
 from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
 from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.watch import Watch, check
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.gains import PairGains, list_pairs, lonely_node
 from caspr.engines.native.translation.links import Links, find_links
@@ -250,9 +250,9 @@ class Translator:
         single = tuple(mention for mention in mentions if mention in kinds.single) if alone else ()
         key = (tuple(mentions), tuple(apart), bundled, alone, single)
         if key not in self.parts:
-            if len(mentions) > LARGE:
-                self.watch.check()
-            part = _part(self.instance, kinds, mentions, apart, links)
+            watch = self.watch if len(mentions) > LARGE else None
+            check(watch)
+            part = _part(self.instance, kinds, mentions, apart, links, watch)
             demands = demands_of(self.instance, part.problem, part.nodes, alone)
             self.parts[key] = replace(part, demands=demands)
         return self.parts[key]
@@ -280,7 +280,14 @@ def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
     return {number: links.chosen(piece) for number, piece in zip(numbers.tolist(), pieces, strict=True)}
 
 
-def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links) -> Part:
+def _part(
+    instance: Instance,
+    kinds: _Kinds,
+    mentions: list[Span],
+    apart: list[Pair],
+    links: Links,
+    watch: Watch | None,
+) -> Part:
     _refuse_overflow(kinds.gains.largest, len(mentions))
     atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
     if len(atoms) == 1:
@@ -290,7 +297,7 @@ def _part(instance: Instance, kinds: _Kinds, mentions: list[Span], apart: list[P
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
     kept_apart = np.array([(where[one], where[other]) for one, other in apart], dtype=np.intp).reshape(-1, 2)
-    problem = list_pairs(kind, sizes, links, kinds.gains, (kept_apart[:, 0], kept_apart[:, 1]))
+    problem = list_pairs(kind, sizes, links, kinds.gains, (kept_apart[:, 0], kept_apart[:, 1]), watch)
     return _bundled(instance, kinds, atoms, problem)
 
 

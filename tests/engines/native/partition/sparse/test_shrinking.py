@@ -56,10 +56,10 @@ def test_no_gaining_pair_is_excluded_by_the_quick_test_that_the_rules_find(
     for seed in range(120):
         sparse = random_listing(seed, 8)
         home = sparse.components()
-        quick = shrinking._trials(sparse)
+        quick = shrinking._trials(sparse, Watch())
         with monkeypatch.context() as patch:
             patch.setattr(shrinking, "_alike", lambda *given: np.ones(len(given[1]), dtype=bool))
-            every = shrinking._trials(sparse)
+            every = shrinking._trials(sparse, Watch())
         spare = shrinking._spare(sparse, every, home, None, Watch())
         kept = {
             (u, v, *w)

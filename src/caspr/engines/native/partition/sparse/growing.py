@@ -24,8 +24,10 @@ def grow(problem: SparseProblem, watch: Watch) -> Labels:
         if not len(one) or watch.expired():
             break
         step = joined(small.size, one, two)
-        small, _ = small.contract(step)
         labels = step[labels]
+        if watch.expired():
+            break
+        small, _ = small.contract(step)
     for _ in range(ROUNDS):
         if watch.expired():
             break

@@ -41,12 +41,14 @@ import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts, joined
 from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.watch import ExpiredError, Watch
+from caspr.engines.native.partition.watch import ExpiredError, Watch, checked
 
 BLOCKS = 16
 """How many blocks of nodes the quick test adds up gains over."""
 AT_ONCE = 1 << 20
 """How many entries of rows are looked at between two looks at the clock."""
+TRIED = 500_000
+"""On how many pairs quick tests are made between two looks at the clock."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def shrink(problem: SparseProblem, watch: Watch, *, all_optima: bool = False) ->
         while problem.size > 1 and len(problem.first):
             watch.check()
             problem = problem.without(_heavy_non_edges(problem, watch)) if problem.common is None else problem
+            watch.check()
             one, two = _whole_components(problem)
             if not len(one):
                 one, two = _together(problem, watch, ties=all_optima)
@@ -120,7 +123,7 @@ def _whole_components(problem: SparseProblem) -> tuple[Labels, Labels]:
 
 def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> tuple[Labels, Labels]:
     """Return pairs that every optimum puts together."""
-    trials = _trials(problem)
+    trials = _trials(problem, watch)
     home = problem.components(ties=ties)
     spare = _spare(problem, trials, home, None, watch)
     trials = trials.chosen(spare > 0)
@@ -131,9 +134,23 @@ def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> tuple[Labe
     return trials.one, trials.two
 
 
-def _trials(problem: SparseProblem) -> Trials:
+def _trials(problem: SparseProblem, watch: Watch) -> Trials:
     """Return the pairs that quick tests leave, with the rules to try on them."""
     one, two, gains = _pairs_to_try(problem)
+    table = _block_sums(problem)
+    found: list[Trials] = []
+    for start in checked(range(0, max(1, len(one)), TRIED), watch):
+        part = slice(start, start + TRIED)
+        found += _trials_of(problem, table, one[part], two[part], gains[part])
+    return Trials(
+        np.concatenate([trials.one for trials in found]),
+        np.concatenate([trials.two for trials in found]),
+        np.concatenate([trials.weights for trials in found]),
+    )
+
+
+def _trials_of(problem: SparseProblem, table: Ints, one: Labels, two: Labels, gains: Ints) -> list[Trials]:
+    """Return which of some pairs to try each rule on."""
     sums, sizes = problem.positive, problem.sizes
     at_one, at_two = sums[one] - gains, sums[two] - gains
     found = [
@@ -142,28 +159,21 @@ def _trials(problem: SparseProblem) -> Trials:
         _with_weights(one, two, gains > at_one, (1, 0, 0, 0, 0)),
     ]
     unit = np.ones(len(one), dtype=np.int64)
-    table = _block_sums(problem)
     found.append(_with_weights(one, two, _alike(table, one, two, gains, unit, unit), (1, 1, 0, 0, 0)))
     if problem.common is not None and 6 * problem.mass * int(sizes.max(initial=1)) < 1 << 62:
         common = np.gcd(sizes[one], sizes[two])
         of_one, of_two = sizes[one] // common, sizes[two] // common
         none = np.zeros_like(unit)
-        uneven = of_one != of_two
-        twins = np.column_stack([of_two, of_one, none, none, none])
-        alike = uneven & _alike(table, one, two, gains, of_two, of_one)
+        alike = (of_one != of_two) & _alike(table, one, two, gains, of_two, of_one)
         found += [
-            Trials(one[mask], two[mask], weights[mask])
-            for mask, weights in (
-                (alike, twins),
-                (gains > at_two, np.column_stack([none, of_one, none, of_two, none])),
-                (gains > at_one, np.column_stack([of_two, none, none, none, of_one])),
+            Trials(one[mask], two[mask], np.column_stack([weights[mask] for weights in columns]))
+            for mask, columns in (
+                (alike, (of_two, of_one, none, none, none)),
+                (gains > at_two, (none, of_one, none, of_two, none)),
+                (gains > at_one, (of_two, none, none, none, of_one)),
             )
         ]
-    return Trials(
-        np.concatenate([trials.one for trials in found]),
-        np.concatenate([trials.two for trials in found]),
-        np.concatenate([trials.weights for trials in found]),
-    )
+    return found
 
 
 def _with_weights(one: Labels, two: Labels, mask: Bools, weights: tuple[int, ...]) -> Trials:
