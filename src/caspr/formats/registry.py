@@ -178,6 +178,8 @@ def _longer(name: str, found: str) -> str | None:
 
 def is_named_after_file(document: Document) -> bool:
     """Return whether a document was read from a file that does not name it."""
+    if document.nameless:
+        return True
     return document.format in FORMATS and not FORMATS[document.format].many_documents
 
 
