@@ -73,6 +73,18 @@ def test_several_documents_go_by_their_numbers(
 
 
 @every
+def test_a_corpus_goes_by_numbers(suffix: str, made: Made, tmp_path: Path, caspr: Caller) -> None:
+    for who in ("anna", "ben"):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{who}{suffix}").write_text(made("Anna she") + made("Ben he"))
+    outcome = caspr("corpus", tmp_path / "in", "-o", tmp_path / "out", "--processes", 1)
+    assert outcome.code == 0, outcome.err
+    assert "0 failed, 0 left out" in outcome.err + outcome.out
+    names = [path.name.partition(".")[0] for path in (tmp_path / "out").iterdir()]
+    assert {"1", "2"} <= set(names)
+
+
+@every
 def test_files_in_folders_name_their_documents(suffix: str, made: Made, tmp_path: Path) -> None:
     for who in ("anna", "ben"):
         (tmp_path / who / "old").mkdir(parents=True)
