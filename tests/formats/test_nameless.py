@@ -114,3 +114,14 @@ def test_the_part_of_a_document_comes_back(format: str, tmp_path: Path) -> None:
     write([annotation], tmp_path / "x", format=format)
     (found,) = read(tmp_path / "x", format=format)
     assert (found.document.name, found.document.part) == ("nw/wsj", "002")
+
+
+@pytest.mark.parametrize("second", ["# newdoc", "# newdoc id = b"])
+def test_a_document_before_the_first_newdoc_counts(second: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.conllu"
+    whole = "".join(map(_conllu, ("Anna she", "Ben he", "Carl him")))
+    first, other, last = whole.split("# newdoc\n")[1:]
+    path.write_text(f"{first}{second}\n{other}# newdoc\n{last}")
+    names = [one.document.name for one in read(path)]
+    assert names == (["x", "x-2", "x-3"] if second == "# newdoc" else ["x", "b", "x-2"])
+    assert [one.document.tokens[0] for one in read(path)] == ["Anna", "Ben", "Carl"]

@@ -73,6 +73,7 @@ def _documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
                 start = max(ends, default=len(lines))
                 yield name, nameless, lines[:start]
                 lines = lines[start:]
+                unnamed += not begun
             unnamed += not new[1]
             name, nameless = (new[1], 0) if new[1] else (with_number(own, unnamed), unnamed)
             begun = True
