@@ -2,11 +2,12 @@
 
     python3 -m bench.conversions FOLDER
 
-For folders of real files, which need not be part of this repository. A row is a file, a column a format: `=`
-means that the chains are the same, over the same characters, after going there and back to the file's own
-format (to the first one, if it is only read), both times into files made anew. `g` means the same, with gaps
-in mentions lost on the way, as the format says beforehand. `own` is the file written with its own chains: `=`
-to the byte, `~` with the same chains. Anything else in a cell is a fault, which is described below the table.
+For folders of real files, which need not be part of this repository. A row is what an annotator did in a
+file, a column a format: `=` means that the chains are the same, over the same characters, after going there
+and back to the file's own format (to the first one, if that holds not any annotation), both times into files
+made anew. `g` means the same, with gaps in mentions lost on the way, as the format says beforehand. `own` is
+the file written with its own chains: `=` to the byte, `~` with the same chains; of several annotators in a
+file, each is written into one made anew. Anything else in a cell is a fault, described below the table.
 """
 
 import sys
@@ -36,14 +37,14 @@ def main(folder: Path) -> int:
     for path in _files(folder):
         name = str(path.relative_to(folder))
         try:
-            annotations = read_one(path)
-            cells = [_own(annotations, path), *(_cell(annotations, format) for format in TARGETS)]
+            rows = [(work, _cells(work, path, alone=alone)) for work, alone in _works(path)]
         except CasprError as error:
             faults.append(f"{name}: {error}")
             continue
-        print(f"{name[-58:]:60}{cells[0][:1]:5}" + " ".join(f"{cell[:1]:6}" for cell in cells[1:]))
-        print(f"  {_counts(annotations)}")
-        faults += [f"{name}: {cell}" for cell in cells if cell not in ("=", "~", "g")]
+        for work, cells in rows:
+            print(f"{name[-58:]:60}{cells[0][:1]:5}" + " ".join(f"{cell[:1]:6}" for cell in cells[1:]))
+            print(f"  {_counts(work)}")
+            faults += [f"{name}: {cell}" for cell in cells if cell not in ("=", "~", "g")]
     print("\n".join([*faults, f"{len(faults)} faults"]))
     return len(faults)
 
@@ -52,6 +53,19 @@ def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".md", ".txt") and recognise(path) is not None:
             yield path
+
+
+def _works(path: Path) -> Iterator[tuple[list[Annotation], bool]]:
+    """Yield the work of each annotator in a file, and whether it is the only one there."""
+    annotations = read_one(path)
+    people = list(dict.fromkeys(one.annotator for one in annotations))
+    for who in people:
+        yield [one for one in annotations if one.annotator == who], len(people) == 1
+
+
+def _cells(annotations: Sequence[Annotation], path: Path, *, alone: bool) -> list[str]:
+    own = _own(annotations, path) if alone else _cell(annotations, _own_format(annotations))
+    return [own if alone or own != "=" else "~", *(_cell(annotations, format) for format in TARGETS)]
 
 
 def _counts(annotations: Sequence[Annotation]) -> str:
@@ -73,7 +87,7 @@ def _own(annotations: Sequence[Annotation], path: Path) -> str:
 
 def _own_format(annotations: Sequence[Annotation]) -> str:
     format = FORMATS[annotations[0].document.format]
-    return next(iter(FORMATS)) if format.read_only else format.name
+    return format.name if format.writes_any else next(iter(FORMATS))
 
 
 def _cell(annotations: Sequence[Annotation], format: str) -> str:

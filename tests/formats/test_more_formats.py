@@ -318,6 +318,19 @@ def test_preco_joins_sentences_where_a_mention_goes_on(tmp_path: Path) -> None:
     assert back.document.sentence_ends == (2, 3)
 
 
+@pytest.mark.parametrize("format", ["jsonlines", "wlcoref", "fastcoref", "preco"])
+def test_an_object_on_many_lines_is_one_document(format: str, tmp_path: Path) -> None:
+    _, text = NEW.get(format, ("", '{"sentences": [["Anna", "here"]], "clusters": [[[0, 0], [1, 1]]]}'))
+    [sound] = read(put(tmp_path, "a.jsonl", text))
+    whole = json.dumps(json.loads(text), indent=2)
+    path = put(tmp_path, "b.jsonl", whole)
+    assert detect(path) == format
+    [found] = read(path)
+    assert chain_texts(found) == chain_texts(sound) == [["Anna", "here"]]
+    with pytest.raises(CasprError, match="may be cut off"):
+        read(put(tmp_path, "c.jsonl", whole[:-3]))
+
+
 def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
     from caspr.formats.options import ReadOptions
     from caspr.formats.registry import read_each

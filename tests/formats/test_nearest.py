@@ -1,5 +1,6 @@
 """Files of formats that are not read are named, with the nearest format and what to do."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -125,3 +126,12 @@ def test_a_text_of_a_format_by_its_name_is_not_judged_by_its_shape(tmp_path: Pat
     assert detect(path) == "sacr"
     assert nearest(path.read_text(), Signs.NAME) is None
     assert nearest(path.read_text()) is not None
+
+
+@pytest.mark.parametrize("name", ["conll/anna.conll", "sacr/anna.sacr", "gate/bear.xml", "rucoco/anna.json"])
+def test_packed_files_are_called_that(name: str, tmp_path: Path) -> None:
+    data = (Path(__file__).parents[2] / "examples" / "formats" / name).read_bytes()
+    path = tmp_path / f"{Path(name).name}.gz"
+    path.write_bytes(gzip.compress(data))
+    with pytest.raises(FormatError, match="found a file packed by gzip, expected the file"):
+        read_one(path)

@@ -73,11 +73,22 @@ def command(
 
 
 def _sides(key: list[Annotation], response: list[Annotation]) -> tuple[list[Annotation], list[Annotation]]:
-    """Give the only document of the response the name of the key's, if one of them has that of its file."""
+    """Give documents of the response the names of the key's, where files do not name them.
+
+    The only document is that of the key if one of them has the name of its file; where no document of either
+    side has a name, they go by their numbers.
+    """
+    if all(one.document.nameless for one in (*key, *response)):
+        names = {one.document.nameless: one.document.name for one in key}
+        return key, [_called(one, names.get(one.document.nameless, one.document.name)) for one in response]
     if len(key) == len(response) == 1 and any(is_named_after_file(one.document) for one in (*key, *response)):
         one, other = key[0].document, response[0]
         response = [replace(other, document=replace(other.document, name=one.name, part=one.part))]
     return key, response
+
+
+def _called(annotation: Annotation, name: str) -> Annotation:
+    return replace(annotation, document=replace(annotation.document, name=name))
 
 
 def _values(scores: Scores, bounds: Bounds, per_document: bool) -> dict[str, Any]:

@@ -122,6 +122,8 @@ class Format:
     """Whether nothing is written in this format: golds are written as CoNLL unless another is named."""
     forms: Forms | None = None
     """The forms of file, if there are several."""
+    packed: bool = False
+    """Whether its files are read if they are packed by gzip, too."""
 
     companions: Callable[[Path], list[Path]] = _alone
     """Return the other files that are read with a file, as far as they exist."""

@@ -23,6 +23,7 @@ _BACKUPS = ("~", ".bak", ".swp", ".swo", ".orig", ".tmp")
 """How names of older versions end, in lower case."""
 _DESKTOP = ("thumbs.db", "desktop.ini")
 """Files of desktops, in lower case."""
+_PARTED = re.compile(r"(.*\S); part ([^\s;()]+)")
 
 
 def annotator_names(paths: Sequence[Path]) -> list[str]:
@@ -98,6 +99,25 @@ def stem(document: Document) -> str:
     if re.search(r"[\0\n\\]", name) or any(part in ("", ".", "..") for part in name.split("/")):
         raise OutputError(f"cannot name a file after document {quoted(name)}: it is no safe file name")
     return "/".join(map(portable_name, name.split("/"))) if sys.platform == "win32" else name
+
+
+def with_number(name: str, number: int) -> str:
+    """Name a document that its file does not name after the file, from the second on with its number there.
+
+    >>> with_number("a", 0), with_number("a", 1), with_number("a", 2)
+    ('a', 'a', 'a-2')
+    """
+    return name if number < 2 else f"{name}-{number}"
+
+
+def name_and_part(title: str) -> tuple[str, str | None]:
+    """Return the name and the part of a document from its title.
+
+    >>> name_and_part("nw/wsj_0001; part 002"), name_and_part("a")
+    (('nw/wsj_0001', '002'), ('a', None))
+    """
+    parted = _PARTED.fullmatch(title)
+    return (parted[1], parted[2]) if parted else (title, None)
 
 
 def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotation]:

@@ -100,7 +100,12 @@ def detect(path: Path) -> str:
     found = by_content(path, head)
     if not is_gzip(head):
         refuse_foreign(path, head[:_HEAD], _signs(path, found))
-    return found or by_suffix(path) or first
+        return found or by_suffix(path) or first
+    name = found or by_suffix(path) or first
+    if not FORMATS[name].packed:
+        expected = "the file that is packed in it: unpack it, for example with `gunzip`"
+        raise FormatError(str(path), None, "a file packed by gzip", expected)
+    return name
 
 
 def _signs(path: Path, found: str | None) -> Signs:
@@ -178,6 +183,8 @@ def _longer(name: str, found: str) -> str | None:
 
 def is_named_after_file(document: Document) -> bool:
     """Return whether a document was read from a file that does not name it."""
+    if document.nameless:
+        return True
     return document.format in FORMATS and not FORMATS[document.format].many_documents
 
 

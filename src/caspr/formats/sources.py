@@ -6,6 +6,7 @@
 
 A document that is not named in its file is named after it. Where every annotator has just one such document,
 all of them are taken as the same document whatever the files are called: their texts are compared anyway.
+Where a file has several, the first is taken as the same as the first of the others, and so on.
 """
 
 from collections import defaultdict
@@ -23,6 +24,7 @@ from caspr.formats.naming import (
     is_of_a_desktop,
     refuse_inside_another,
     refuse_twice,
+    with_number,
 )
 from caspr.formats.options import ReadOptions
 from caspr.formats.registry import (
@@ -117,14 +119,17 @@ def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation
 
 
 def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
-    """Give documents one name if each annotator has one and all are named after their files."""
-    documents = [annotation.document for annotation in annotations]
-    annotators = {annotation.annotator for annotation in annotations}
-    if not all(map(is_named_after_file, documents)) or len(annotators) < len(annotations) or not documents:
+    """Give documents one name if no file names any and each annotator has one, or one of each number."""
+    numbered = [(one.annotator, max(1, one.document.nameless)) for one in annotations]
+    named = not all(is_named_after_file(one.document) for one in annotations)
+    if named or len(set(numbered)) < len(numbered):
         return annotations
+    names: dict[int, str] = {}
+    for (_, number), one in zip(numbered, annotations, strict=True):
+        names.setdefault(number, one.document.name)
     return [
-        replace(annotation, document=replace(annotation.document, name=documents[0].name))
-        for annotation in annotations
+        replace(one, document=replace(one.document, name=names[number]))
+        for (_, number), one in zip(numbered, annotations, strict=True)
     ]
 
 
@@ -146,7 +151,8 @@ def _read_folder(
         for one in read_one(path, annotator, format=format, options=options):
             if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
-                found.append(replace(one, document=replace(one.document, name=renamed)))
+                name = with_number(renamed, one.document.nameless)
+                found.append(replace(one, document=replace(one.document, name=name)))
             else:
                 found.append(one)
     if not found:

@@ -135,6 +135,8 @@ class Document:
     """All columns of each token but coreference, by which files are compared; blanks may differ."""
     layers: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """What the file has beside the chains that were read: names of layers or types, for messages."""
+    nameless: int = field(default=0, compare=False, repr=False)
+    """Its number in a file of many documents that does not name it; 0 for a document with a name."""
 
     def __repr__(self) -> str:
         """Summarise the document in one line, whatever its size."""

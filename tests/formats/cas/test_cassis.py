@@ -4,14 +4,21 @@ import re
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 import pytest
-from cassis import Cas, load_cas_from_json, load_cas_from_xmi  # type: ignore[import-untyped]
+from cassis import (  # type: ignore[import-untyped]
+    Cas,
+    load_cas_from_json,
+    load_cas_from_xmi,
+    load_typesystem,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from caspr.errors import CasprError
 from caspr.formats import cas as format
+from caspr.formats import write
 from caspr.formats.options import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.formats.text_layer.characters import core, spell
@@ -197,3 +204,26 @@ def test_a_layer_that_somebody_did_not_use(tmp_path: Path) -> None:
     assert followed(read_by_cassis(data), EVENTS) == [[(0, 3), (4, 7)]]
     with pytest.raises(CasprError, match="no layer 'event'"):
         read_one(path, options=ReadOptions("event"))
+
+
+@pytest.mark.parametrize("name", ["gold.json", "gold.zip"])
+def test_a_lone_file_with_metadata_needs_no_type_system(name: str, tmp_path: Path) -> None:
+    example = (Path(__file__).parents[3] / "examples" / "formats" / "cas" / "anna.xmi").read_text()
+    internal = "http:///de/tudarmstadt/ukp/clarin/webanno/api/type.ecore"
+    metadata = '<type:CASMetadata xmi:id="90" sofa="1" begin="0" end="0" username="anna" projectId="7"/>'
+    text = example.replace("<xmi:XMI", f'<xmi:XMI xmlns:type="{internal}"', 1)
+    text = text.replace('members="', 'members="90 ', 1)
+    path = tmp_path / "anna.xmi"
+    path.write_text(text.replace("<segmentation:Sentence", f"{metadata}\n    <segmentation:Sentence", 1))
+    found = read_one(path)
+    write(found, tmp_path / name, format="cas")
+    (again_read,) = read_one(tmp_path / name)
+    assert again_read.chains == found[0].chains
+    if name.endswith(".zip"):
+        with ZipFile(tmp_path / name) as archive:
+            types = load_typesystem(archive.read("TypeSystem.xml").decode())
+            cas = load_cas_from_xmi(archive.read("gold.xmi").decode(), typesystem=types)
+    else:
+        cas = load_cas_from_json((tmp_path / name).read_text())
+    (one,) = cas.select("de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata")
+    assert (one.username, one.projectId) == ("anna", 7)

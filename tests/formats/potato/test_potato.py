@@ -194,3 +194,11 @@ def test_a_corpus_of_potatos_folder_finds_the_texts_above_it(tmp_path: Path, cas
     done = caspr("corpus", tmp_path / "potato" / "annotation_output", "-o", out, "-q", "--processes", "1")
     assert done.code == 0, done.err
     assert [chain_texts(one) for one in read(out / "user_state.conll")] == [[["Der Bär", "Er", "seinem"]]]
+
+
+def test_the_folder_of_a_project_is_the_work_of_its_annotators() -> None:
+    folder = Path(__file__).parents[3] / "examples" / "formats" / "potato"
+    found = read_all([folder])
+    assert [[one.annotator for one in own] for own in found] == [["anna"], ["ben"], ["carla"]]
+    apart = read_all(sorted((folder / "annotation_output").iterdir()))
+    assert [own[0].chains for own in found] == [own[0].chains for own in apart]

@@ -11,7 +11,7 @@ from typing import Any
 
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.naming import is_backup, is_of_a_desktop
+from caspr.formats.naming import is_backup, is_of_a_desktop, with_number
 from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, folder_format, is_named_after_file, recognise
 from caspr.formats.sources import is_gold, read_one, unread_findings, with_findings
 from caspr.similar_names import similar_file
@@ -147,6 +147,6 @@ def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:
         for annotation in (one for given in read_all(_files(folder), **reading) for one in given):
             document = annotation.document
             if is_named_after_file(document):
-                document = replace(document, name=folder.name)
+                document = replace(document, name=with_number(folder.name, document.nameless))
             annotators[annotation.annotator].append(replace(annotation, document=document))
     return list(annotators.values())

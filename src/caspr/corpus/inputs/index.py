@@ -45,7 +45,12 @@ def index(path: Path, shown: str, spool: IO[bytes], reading: Reading) -> Iterato
     else:
         for name, one in read_each(path, format.name, path.stem, reading.options):
             data = pickle.dumps(_seen_from_the_corpus(one, shown))
-            yield Found(name, annotator, _spooled(data, spool))
+            yield Found(_number(one) or name, annotator, _spooled(data, spool))
+
+
+def _number(one: Annotation | FormatError) -> str:
+    """Return the number of a document without a name, which it has in the files of all annotators."""
+    return str(one.document.nameless or "") if isinstance(one, Annotation) else ""
 
 
 def _place(piece: Stretch | Extract, format: str, spool: IO[bytes]) -> DocumentPiece:

@@ -162,4 +162,5 @@ FORMAT = Format(
     forms=Forms({".xmi": ".xmi", ".json": ".json", ".zip": ".zip"}, write),
     shared_suffixes=(".zip",),
     settings_files=("typesystem.xml",),
+    packed=True,
 )

@@ -1,13 +1,30 @@
 """Between JSON CAS and XMI, by dkpro-cassis, which knows the types of features that both need.
 
 XMI says nothing of types: they come from the `TypeSystem.xml` that is exported with it, or else from those
-that dkpro-cassis has of DKPro and INCEpTION. A file with objects of any other type is then refused.
+that dkpro-cassis has of DKPro, and two that it lacks, although every file of DKPro or INCEpTION has them. A
+file with objects of any other type is then refused.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from caspr.errors import FormatError, InputError
+from caspr.formats.cas.chains import META
+
+_TEXT, _NUMBER, _CHOICE = "uima.cas.String", "uima.cas.Long", "uima.cas.Boolean"
+_LACKING = {
+    (META, "uima.tcas.DocumentAnnotation"): {
+        **dict.fromkeys(
+            ("documentTitle", "documentId", "documentUri", "collectionId", "documentBaseUri"), _TEXT
+        ),
+        "isLastSegment": _CHOICE,
+    },
+    ("de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata", "uima.tcas.Annotation"): {
+        **dict.fromkeys(("username", "sourceDocumentName", "projectName"), _TEXT),
+        **dict.fromkeys(("sourceDocumentId", "projectId", "lastChangedOnDisk"), _NUMBER),
+    },
+}
+"""Types that dkpro-cassis lacks, each with what it is a kind of, and their features."""
 
 
 def xmi_of_json(data: bytes, source: str) -> bytes:
@@ -42,11 +59,16 @@ def _types(cassis: Any, types: bytes | None, layer: str) -> Any:
     if types is not None:
         return cassis.load_typesystem(types.decode("utf-8"))
     system = cassis.load_dkpro_core_typesystem()
+    for (name, above), features in _LACKING.items():
+        if not system.contains_type(name):
+            made = system.create_type(name, above)
+            for feature, kind in features.items():
+                system.create_feature(made, feature, kind)
     if not system.contains_type(f"{layer}Link"):
         link = system.create_type(f"{layer}Link", "uima.tcas.Annotation")
         system.create_feature(link, "next", link)
-        for name in ("referenceType", "referenceRelation"):
-            system.create_feature(link, name, "uima.cas.String")
+        for feature in ("referenceType", "referenceRelation"):
+            system.create_feature(link, feature, _TEXT)
         chain = system.create_type(f"{layer}Chain", "uima.cas.AnnotationBase")
         system.create_feature(chain, "first", link)
     return system

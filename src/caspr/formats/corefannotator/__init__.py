@@ -38,4 +38,5 @@ FORMAT = Format(
     vague_suffixes=(".xmi.gz",),
     shared_suffixes=(".xmi",),
     forms=Forms(_FORMS, write),
+    packed=True,
 )

@@ -16,12 +16,12 @@ from caspr.formats.corefud.entities import IDS, LABEL, Entity, is_unmistakable, 
 from caspr.formats.corefud.layout import GLOBAL, NEWDOC, ORDER, CorefudLayout
 from caspr.formats.format import Each, whole
 from caspr.formats.messages import quoted
+from caspr.formats.naming import name_and_part, with_number
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, assemble, join
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import note, times, warning
 
-_PARTED = re.compile(r"(.*\S); part ([^\s;()]+)")
 _TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
 
@@ -38,10 +38,10 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
     order: tuple[str, ...] = ()
     titles: set[str] = set()
     empty = True
-    for name, lines in _documents(text, path.stem):
+    for name, nameless, lines in _documents(text, path.stem):
         try:
             order = _declared(lines, order, source)
-            annotation = _annotation(name, lines, order, source, who)
+            annotation = _annotation(name, lines, order, source, who, nameless)
         except FormatError as error:
             empty = False
             yield name, error
@@ -60,23 +60,25 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
         yield path.stem, FormatError(source, None, "no token", "rows of ten columns")
 
 
-def _documents(text: str, name: str) -> Iterator[tuple[str, list[Line]]]:
-    """Cut a file into documents; the comments of a sentence go with it."""
+def _documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
+    """Cut a file into documents, which have names or numbers; the comments of a sentence go with it."""
     lines: list[Line] = []
     begun = False
-    unnamed, own = 0, name
+    name, nameless, unnamed = own, 1, 0
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         new = NEWDOC.fullmatch(line)
         if new is not None:
             if begun or any("\t" in one.text for one in lines):
                 ends = (place for place, one in enumerate(lines, 1) if not one.text.startswith("#"))
                 start = max(ends, default=len(lines))
-                yield name, lines[:start]
+                yield name, nameless, lines[:start]
                 lines = lines[start:]
+                unnamed += not begun
             unnamed += not new[1]
-            name, begun = new[1] or (own if unnamed == 1 else f"{own}-{unnamed}"), True
+            name, nameless = (new[1], 0) if new[1] else (with_number(own, unnamed), unnamed)
+            begun = True
         lines.append(Line(number, line))
-    yield name, lines
+    yield name, nameless, lines
 
 
 def _declared(lines: Sequence[Line], order: tuple[str, ...], source: str) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ def _refuse_undeclared(lines: Sequence[Line], source: str) -> None:
 
 
 def _annotation(
-    name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str
+    name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str, nameless: int
 ) -> Annotation:
     order = order or ORDER
     rows = [(place, line.text.split("\t")) for place, line in enumerate(lines) if _is_row(line, source)]
@@ -121,9 +123,8 @@ def _annotation(
     texts = tuple(line.text for line in lines)
     layout = CorefudLayout(name, texts, tuple(place for place, _ in rows), order, tuple(entities))
     ends = _ends(texts, layout.rows)
-    parted = _PARTED.fullmatch(name)
-    called = (parted[1], parted[2]) if parted else (name, None)
-    document = Document(called[0], words, called[1], source, numbers, layout, sentence_ends=ends)
+    called, part = (name, None) if nameless else name_and_part(name)
+    document = Document(called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless)
     marked = [Marked(one.id, (), _label(one, order)) for one in entities]
     zero = sum("." in columns[0] for _, columns in rows)
     odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []

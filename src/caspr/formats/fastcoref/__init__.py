@@ -24,6 +24,7 @@ from caspr.formats.jsonlines.lines import (
     writer,
 )
 from caspr.formats.losses import lost_edges, lost_entities, lost_marks
+from caspr.formats.naming import name_and_part
 from caspr.formats.text_layer.characters import spell
 from caspr.formats.text_layer.standoff import Marked, Text, annotate, plan, wide_pieces
 from caspr.text.document import Annotation, Document
@@ -48,8 +49,10 @@ def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
         raise LineFault("no text", _EXAMPLE)
     key = source.layer or "clusters"
     clusters = pairs_of(fields.get(key) or [], len(text), key)
-    name = text_of(fields, "doc_key", str(source.line))
-    document = Document(name, (), source=source.path, layout=FastcorefLayout(fields, key))
+    name, part = name_and_part(text_of(fields, "doc_key", str(source.line)))
+    nameless = 0 if "doc_key" in fields else source.line
+    layout = FastcorefLayout(fields, key)
+    document = Document(name, (), part, source.path, layout=layout, nameless=nameless)
     marked = [Marked(str(n), (pair,)) for n, cluster in enumerate(clusters, 1) for pair in cluster]
     ends = [place for place, sign in enumerate(text) if sign == "\n"]
     return annotate(document, source.annotator, Text(text, None, ends), marked)

@@ -1,9 +1,11 @@
 """Lines of JSON objects, one for each document: what all formats of this kind share.
 
-A line that is malformed does not affect the others. `caspr_gold` is true in the object of a document that is
-the result of an adjudication.
+A line that is malformed does not affect the others. A file that is one object, broken into lines for people
+to read, is one document. `caspr_gold` is true in the object of a document that is the result of an
+adjudication.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,9 +99,7 @@ def read_objects(path: Path, make: Make, *, name: str, example: str) -> Iterator
     source = str(path)
     seen: dict[tuple[str, str | None], int] = {}
     empty = True
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
+    for number, line in _objects(read_text(path)):
         empty = False
         fields: dict[str, Any] = {}
         try:
@@ -119,6 +119,21 @@ def read_objects(path: Path, make: Make, *, name: str, example: str) -> Iterator
             yield annotation.document.name, annotation
     if empty:
         yield path.stem, FormatError(source, None, "no document", f"at least one line {example}")
+
+
+def _objects(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line that is not empty with its number, or the whole text if it is one object."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    broken = len(lines) > 1 and not lines[0][1].rstrip().endswith("}")
+    yield from [(lines[0][0], text)] if broken and _is_json(text) else lines
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def with_gold(fields: dict[str, Any], annotation: Annotation) -> dict[str, Any]:

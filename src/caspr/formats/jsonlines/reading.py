@@ -12,6 +12,7 @@ from caspr.files import read_text
 from caspr.formats.format import Each, whole
 from caspr.formats.jsonlines.lines import GOLD_FIELD, LineFault, read_objects
 from caspr.formats.messages import quoted
+from caspr.formats.naming import with_number
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
@@ -67,7 +68,10 @@ def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer:
     sentences = fields.get("sentences")
     if not isinstance(sentences, list) or not all(map(_is_sentence, sentences)):
         raise LineFault("no list of sentences", '"sentences": [["A", "girl"], ...]')
-    name, part = name_and_part(fields.get("doc_key", Path(source).stem))
+    nameless = 0 if "doc_key" in fields else line
+    name, part = with_number(Path(source).stem, line), None
+    if not nameless:
+        name, part = name_and_part(fields["doc_key"])
     flat = [token for sentence in sentences for token in sentence]
     tokens, index = _words(fields, flat)
     key = _cluster_key(fields, layer)
@@ -79,7 +83,8 @@ def _annotation(fields: dict[str, Any], source: str, line: int, who: str, layer:
     layout = JsonlinesLayout(
         fields, key, tuple((min(words[n]), max(words[n])) for n in range(1, len(tokens) + 1))
     )
-    document = Document(name, tokens, part, source, (line,) * len(tokens), layout, sentence_ends=ends)
+    lines = (line,) * len(tokens)
+    document = Document(name, tokens, part, source, lines, layout, sentence_ends=ends, nameless=nameless)
     marked = [(Marked(str(n), ()), (span,)) for n, spans in enumerate(clusters, 1) for span in spans]
     empty = sum(not spans for spans in clusters)
     odd = [note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty)] if empty else []

@@ -9,6 +9,7 @@ from caspr.errors import FormatError
 from caspr.files import read_text
 from caspr.formats.containers.json import parse_value
 from caspr.formats.messages import quoted
+from caspr.formats.naming import name_and_part
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, Units
 from caspr.formats.text_layer.relation_names import means_coreference
@@ -198,7 +199,8 @@ def _annotation(
     layout = LabelStudioLayout(task, place, reader.alone, units, marked, stored)
     labels = sorted({str(label) for one in relations for label in one.get("labels") or ()})
     layers = tuple(f"relation {label}" for label in labels)
-    document = Document(reader.name, (), source=reader.source, layout=layout, layers=layers)
+    name, part = name_and_part(reader.name)
+    document = Document(name, (), part, reader.source, layout=layout, layers=layers)
     ends = [at for at, sign in enumerate(text) if sign == "\n"]
     facts = EntityFacts(labels_are_types=True)
     made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)

@@ -15,7 +15,8 @@
 3. Offsets count UTF-16 units of what the browser shows, which differs from the data in blanks and line
    ends: see `potato.texts`.
 4. Items that the annotator passed without marking anything are documents without chains.
-5. Nothing is written: the state of Potato's server is no file to be edited, and it has no place for a gold.
+5. The folder of a project is read as the work of all its annotators.
+6. Nothing is written: the state of Potato's server is no file to be edited, and it has no place for a gold.
 """
 
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ from pathlib import Path
 from caspr.errors import OutputError
 from caspr.formats.containers.json import has_fields
 from caspr.formats.format import Format
-from caspr.formats.potato.reading import read
+from caspr.formats.potato.reading import read, states
 from caspr.formats.potato.texts import project_files
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
@@ -58,4 +59,5 @@ FORMAT = Format(
     read_only=True,
     companions=project_files,
     settings_files=("potato.log", "device_visits.json"),
+    detect_folder=lambda folder: bool(states(folder)),
 )

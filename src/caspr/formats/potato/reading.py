@@ -42,8 +42,15 @@ class _UserState:
         return part
 
 
+def states(folder: Path) -> list[Path]:
+    """Return the files of all annotators in the folder of a project."""
+    return sorted(folder.glob("annotation_output/*/user_state.json"))
+
+
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
-    """Read all items of an annotator."""
+    """Read all items of an annotator, or of all annotators of a project."""
+    if path.is_dir():
+        return [one for state in states(path) for one in read(state, None, options)]
     source = str(path)
     fields = parse_object(read_text(path), source, _EXPECTED)
     who = fields.get("user_id")

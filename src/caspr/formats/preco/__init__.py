@@ -19,6 +19,7 @@ from caspr.formats.format import Format
 from caspr.formats.jsonlines.lines import LineFault, LineSource, readers, text_of, with_gold, writer
 from caspr.formats.losses import lost_entities, lost_marks
 from caspr.formats.messages import quoted
+from caspr.formats.naming import name_and_part
 from caspr.formats.text_layer.cut_words import mend
 from caspr.formats.text_layer.standoff import Marked, assemble
 from caspr.text.document import Annotation, Document, Span
@@ -60,14 +61,16 @@ def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
         for mention in cluster
     ]
     ends = tuple(sorted({end for end in starts[1:] if end}))
+    name, part = name_and_part(text_of(fields, "id", str(source.line)))
     document = Document(
-        text_of(fields, "id", str(source.line)),
+        name,
         words,
-        None,
+        part,
         source.path,
         (source.line,) * len(words),
         PrecoLayout(fields),
         sentence_ends=ends,
+        nameless=0 if "id" in fields else source.line,
     )
     mentions = [Marked(chain, ()) for chain, _ in marked]
     return assemble(document, source.annotator, mentions, [(span,) for _, span in marked])

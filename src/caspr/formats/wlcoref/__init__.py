@@ -63,6 +63,7 @@ def _annotation(fields: dict[str, Any], source: LineSource) -> Annotation:
         (source.line,) * len(words),
         WlcorefLayout(fields, key),
         sentence_ends=_ends(fields.get("sent_id"), len(words)),
+        nameless=0 if "document_id" in fields else source.line,
     )
     marked = [
         (str(n), Span(start + 1, end)) for n, cluster in enumerate(clusters, 1) for start, end in cluster
