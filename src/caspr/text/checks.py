@@ -26,7 +26,7 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     found.extend(_different_rows(annotations))
     found.extend(_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
-        found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
+        found.append(_no_links(annotations))
     return tuple(found)
 
 
@@ -78,13 +78,25 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
     given = [annotation for annotations in documents for annotation in annotations]
     if not given or any(annotation.chains or annotation.singletons for annotation in given):
         return
-    layers = sorted({layer for annotation in given for layer in annotation.document.layers})
     shown = ", ".join(dict.fromkeys(one.document.source or one.annotator for one in given[:5]))
-    found = f"; they hold: {', '.join(layers)}" if layers else ""
     raise InputError(
-        f"{shown}: found no chain of any annotator{found}, expected the chains of at least one: choose what "
-        "to read with --layer, --relation or --format"
+        f"{shown}: found no chain of any annotator{_held(given)}, expected the chains of at least one: "
+        "choose what to read with --layer, --relation or --format"
     )
+
+
+def _held(annotations: Sequence[Annotation]) -> str:
+    """Name the layers and relations of some files, where there are any, to be added to a message."""
+    layers = sorted({layer for annotation in annotations for layer in annotation.document.layers})
+    return f"; they hold: {', '.join(layers)}" if layers else ""
+
+
+def _no_links(annotations: Sequence[Annotation]) -> Finding:
+    """Warn that there is nothing to merge, and name what the files hold: it may be the links."""
+    held = _held(annotations).replace("they hold", "the files hold")
+    remedy = " (choose what links mentions with --relation or --layer)" if held else ""
+    message = f"nobody linked any mentions, so the gold standard has no chains{held}{remedy}"
+    return warning("no-links", message)
 
 
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:

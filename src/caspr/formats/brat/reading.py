@@ -9,7 +9,7 @@ from pathlib import Path
 from caspr.errors import InputError
 from caspr.files import decode, read_bytes
 from caspr.formats.brat.ann import Lines, joined_lines, parse
-from caspr.formats.brat.conventions import GOLD_NOTE, entity_names, find_chains
+from caspr.formats.brat.conventions import GOLD_NOTE, entity_names, find_chains, link_types, unread
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import EntityFacts, Text, annotate
 from caspr.text.document import Annotation, Document
@@ -28,11 +28,12 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     text = _text(_text_path(path), content)
     content = joined_lines(content, text)
     lines = parse(content, str(path), len(text))
-    layout = find_chains(content, lines, options or ReadOptions(), str(path))
-    document = Document(path.stem, (), source=str(path), layout=layout)
+    options = options or ReadOptions()
+    layout = find_chains(content, lines, options, str(path))
+    document = Document(path.stem, (), source=str(path), layout=layout, layers=link_types(lines))
     ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator
-    odd = _strange_texts(lines, text, str(path))
+    odd = (*_strange_texts(lines, text, str(path)), *unread(layout, options, str(path)))
     facts = EntityFacts(entity_names(layout), labels_are_types=True)
     # The mark counts as a character, but is no part of a word: other annotators' texts may lack it.
     blank = re.sub(f"^{_MARK}", " ", text)
