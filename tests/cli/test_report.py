@@ -189,7 +189,7 @@ def test_one_answer_is_one_decision_in_the_methods_paragraph(
     said = ("# caspr together: 23-23 30-30", "# caspr apart: 1-1 23-23")
     lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
     review.write_text(lines + review.read_text("utf-8"), "utf-8")
-    assert f"by hand, by {acts}." in caspr("report", review, "--methods", "-q").out
+    assert f"confirmed or corrected it by {acts}." in caspr("report", review, "--methods", "-q").out
 
 
 def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: Path) -> None:

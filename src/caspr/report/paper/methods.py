@@ -89,7 +89,7 @@ def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
         who += f" ({each[0]} of them each)" if len(each) == 1 else f" ({each[0]} to {each[-1]} of them each)"
     return (
         f"Coreference in {times(len(results), 'document')} ({times(tokens, 'token')}) was annotated "
-        f"independently by {who}, who marked {times(comparison.disagreement.mentions, 'mention')}."
+        f"by {who}, who marked {times(comparison.disagreement.mentions, 'mention')}."
     )
 
 
@@ -176,8 +176,8 @@ def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     if decided:
         made = acts or sum(_number_of_decisions(result.instance.decisions) for result in results)
         yield (
-            f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand, "
-            f"by {times(made, 'decision')}."
+            f"An adjudicator reviewed {decided:,} of {times(len(results), 'result')}, and confirmed or "
+            f"corrected {'it' if decided == 1 else 'them'} by {times(made, 'decision')}."
         )
 
 
@@ -209,7 +209,10 @@ def _against(standings: Standings) -> str:
     if not known:
         return "No annotator can be scored against it."
     low, high = _STYLE.text(min(known)), _STYLE.text(max(known))
-    return f"Against it, annotators have CoNLL scores from {low} to {high}."
+    return (
+        f"Against it, annotators have CoNLL scores from {low} to {high} (chains of one count "
+        "where both have some)."
+    )
 
 
 def _number(number: Fraction | None, bounds: Interval | None) -> str:
