@@ -206,3 +206,12 @@ def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: 
     signed = f"# caspr cells: 23-23 30-30 in 3 {by}\n# caspr empty: 24 {by}\n"
     review.write_text(signed + "".join(rows), "utf-8")
     assert "by 1 decision." in caspr("report", review, "--methods", "-q").out
+
+
+def test_quiet_feedback_prints_no_report_unless_asked(caspr: Caller, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    outcome = caspr("report", *SONG, "--feedback", folder, "-q")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert len(list(folder.iterdir())) == 3
+    assert caspr("report", *SONG, "--feedback", folder, "-q", "--format", "text").out
+    assert caspr("report", *SONG, "--feedback", folder, "-q", "--methods").out

@@ -68,7 +68,9 @@ _SHOWN = 20
 )
 @click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
 @paper_options
+@click.option("-o", "--output", type=FILES, help="Write the tables there. Default: the terminal.")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the tables and errors.")
 @json_option
 def command(
     files: tuple[Path, ...],
@@ -77,7 +79,9 @@ def command(
     matrices: tuple[str, ...],
     coverage: str | None,
     per_document: bool,
+    output: Path | None,
     strict: bool,
+    quiet: bool,
     json_path: Path | None,
     **given: Any,
 ) -> None:
@@ -86,7 +90,8 @@ def command(
     FILES are one file per annotator, or one folder of all.
     """
     paper = PaperFiles.of(given)
-    outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
+    written = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))
+    outputs = Outputs(written, tuple(read_files(files)))
     outputs.refuse()
     refuse_inside((one.path for one in outputs.outputs), files)
     documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
@@ -94,11 +99,10 @@ def command(
     settings = change(Settings(), {"coverage": coverage})
     spoilt = list(_spoilt(documents, covered=coverage is not None))
     findings = (*findings, *settings.unused_coverage(documents))
-    print_findings((*findings, *spoilt[:_SHOWN]))
-    if len(spoilt) > _SHOWN:
-        print_lines([f"{times(len(spoilt) - _SHOWN, 'more warning')} like these; `caspr check` prints all"])
+    if not quiet:
+        _print_findings(findings, spoilt)
     if strict:
-        refuse_warnings((*findings, *spoilt), printed=True)
+        refuse_warnings((*findings, *spoilt), printed=not quiet)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
     seen = [settings.coverage_of(annotations) for annotations in documents]
@@ -108,11 +112,17 @@ def command(
     if json_path is not None:
         values = _values(found, each, own_set, unmarked)
         contents["--json"] = {json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"}
+    if output is not None or all(STANDARD_OUTPUT not in files for files in contents.values()):
+        lines = found.lines(each if per_document else [])
+        contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{line}\n" for line in lines)}
     outputs.write(contents)
-    if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
-        for line in found.lines(each if per_document else []):
-            click.echo(line)
-    print_lines(outputs.written(contents))
+    print_lines(outputs.written(contents) if not quiet else ())
+
+
+def _print_findings(findings: Sequence[Finding], spoilt: Sequence[Finding]) -> None:
+    print_findings((*findings, *spoilt[:_SHOWN]))
+    if len(spoilt) > _SHOWN:
+        print_lines([f"{times(len(spoilt) - _SHOWN, 'more warning')} like these; `caspr check` prints all"])
 
 
 def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iterator[Finding]:
