@@ -15,7 +15,9 @@ from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
+from caspr.cli.delivery.projects import is_project, read_reviews
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
+from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
@@ -87,15 +89,14 @@ def command(
 ) -> None:
     """Say how far the annotators of FILES agree, and what they disagree about.
 
-    FILES are one file per annotator, or one folder of all.
+    FILES are one file per annotator, one folder of all, a review file, or a project of them.
     """
     paper = PaperFiles.of(given)
-    written = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))
-    outputs = Outputs(written, tuple(read_files(files)))
+    asked = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))
+    outputs = Outputs(asked, tuple(read_files(files)))
     outputs.refuse()
     refuse_inside((one.path for one in outputs.outputs), files)
-    documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
-    documents = [align(annotations) for annotations in documents]
+    documents, findings = _documents(files)
     settings = change(Settings(), {"coverage": coverage})
     spoilt = list(_spoilt(documents, covered=coverage is not None))
     findings = (*findings, *settings.unused_coverage(documents))
@@ -116,7 +117,17 @@ def command(
         lines = found.lines(each if per_document else [])
         contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{line}\n" for line in lines)}
     outputs.write(contents)
-    print_lines(outputs.written(contents) if not quiet else ())
+    print_lines(() if quiet else outputs.written(contents))
+
+
+def _documents(files: Sequence[Path]) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Read annotators' files, or the annotators of a review file or of a project of them."""
+    if len(files) == 1 and is_project(files[0]):
+        return [align(one.annotations) for opened in read_reviews(files[0]) for one in opened.reviews], ()
+    if len(files) == 1 and files[0].is_file() and review_file.is_review(files[0]):
+        return [align(one.annotations) for one in review_file.read(files[0])], ()
+    documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
+    return [align(annotations) for annotations in documents], findings
 
 
 def _print_findings(findings: Sequence[Finding], spoilt: Sequence[Finding]) -> None:

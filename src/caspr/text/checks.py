@@ -45,6 +45,16 @@ def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
         )
 
 
+def refuse_only_golds(annotations: Sequence[Annotation]) -> None:
+    """Refuse golds in place of the annotations that they were made from."""
+    if annotations and all(annotation.adjudicated for annotation in annotations):
+        first = annotations[0]
+        raise InputError(
+            f"{first.document.source or first.annotator}: found the gold of an adjudication, expected the "
+            "work of annotators: give the folder or the files that it was made from, or the project"
+        )
+
+
 def refuse_document_twice(annotations: Iterable[Annotation], remedy: str) -> None:
     """Refuse two annotations of one document where each should be there once, naming the files."""
     seen: dict[object, Annotation] = {}
