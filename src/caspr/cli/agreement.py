@@ -140,8 +140,10 @@ def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iter
     """Yield what spoils the numbers: annotators who marked nothing, in all or in a part, and copies."""
     for annotations in documents:
         found = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
-        title = f"{annotations[0].document.title}: " if len(documents) > 1 else ""
-        yield from (replace(one, where=f"{title}{one.where}") for one in found if one.code in _SPOIL)
+        title = annotations[0].document.title if len(documents) > 1 else ""
+        for one in found:
+            if one.code in _SPOIL:
+                yield replace(one, where=": ".join(filter(None, (title, one.where))))
 
 
 @dataclass(frozen=True)

@@ -200,9 +200,10 @@ def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         mentions = sum(map(len, one))
         if mentions >= _MANY or _is_named_as_a_copy(*sorted((first, second), key=len)):
             message = (
-                f"{first} and {second} are identical in all of {times(mentions, 'mention')}: if one file is "
-                "a copy of the other, take it away, or its votes count twice"
+                f"the annotations of {first} and {second} are identical in all of "
+                f"{times(mentions, 'mention')}: if one file is a copy of the other, "
+                "take it away, or its votes count twice"
             )
-            yield warning("copied-annotations", message, where=second)
+            yield warning("copied-annotations", message)
         else:
-            yield note("identical-annotations", f"{first} and {second} are identical", where=second)
+            yield note("identical-annotations", f"the annotations of {first} and {second} are identical")
