@@ -56,7 +56,7 @@ def test_marks_stay_and_backups_are_numbered(caspr: Caller, review: Path) -> Non
     edit(review, {4: "=-"})
     marked = review.read_text()
     caspr("redo", review)
-    caspr("redo", review, "--objective", "u")
+    caspr("redo", review, "--objective", "ua")
     assert column(review.read_text())[3] == "=-"
     assert Path(f"{review}.1.bak").read_text() == marked
     assert Path(f"{review}.2.bak").exists()
@@ -123,7 +123,7 @@ def test_contradictions_name_a_minimal_set_of_lines(caspr: Caller, review: Path)
 def test_outputs_and_backups_do_not_collide(caspr: Caller, review: Path) -> None:
     before = review.read_text()
     backup = review.with_name(f"{review.name}.1.bak")
-    assert caspr("redo", review, "--objective", "u", "--gold", backup).code == 0
+    assert caspr("redo", review, "--objective", "ua", "--gold", backup).code == 0
     assert review.with_name(f"{review.name}.2.bak").read_text() == before
     assert "#begin" in backup.read_text()
     assert "same output twice" in caspr.fails(

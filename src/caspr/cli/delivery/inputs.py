@@ -97,8 +97,12 @@ def _refuse_stray(folder: Path) -> None:
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
-    """Return the files that are read one by one: those given, or those directly in one folder of all."""
-    return _files(paths[0]) if is_one_folder(paths) else list(paths)
+    """Return the files that are read one by one: those given, or all of one folder that hold annotations."""
+    if not is_one_folder(paths):
+        return list(paths)
+    below = [path for path in sorted(paths[0].rglob("*")) if path.is_dir()]
+    hidden = [path for path in below if path.relative_to(paths[0]).as_posix().startswith(".")]
+    return [file for one in (paths[0], *below) if one not in hidden for file in _files(one)]
 
 
 def is_one_folder(paths: Sequence[Path]) -> bool:
