@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.caller import PAPER, SONG, Caller
+from tests.cli.caller import EXAMPLES, PAPER, SONG, Caller
 from tests.cli.test_adjudicate import make
 
 
@@ -53,7 +53,7 @@ def test_other_endings_are_refused(caspr: Caller, tmp_path: Path, name: str) -> 
 
 def test_the_methods_paragraph_is_text(caspr: Caller, tmp_path: Path) -> None:
     found = caspr.fails("report", *SONG, "--methods", "-o", tmp_path / "m.html")
-    assert "m.html: found --methods in a file of format html, expected .txt or .md" in found
+    assert "m.html: found --methods in a file of format html, expected .txt, .md .markdown or .tex" in found
 
 
 def test_adjudicate_and_redo_report_too(caspr: Caller, tmp_path: Path) -> None:
@@ -215,3 +215,16 @@ def test_quiet_feedback_prints_no_report_unless_asked(caspr: Caller, tmp_path: P
     assert len(list(folder.iterdir())) == 3
     assert caspr("report", *SONG, "--feedback", folder, "-q", "--format", "text").out
     assert caspr("report", *SONG, "--feedback", folder, "-q", "--methods").out
+
+
+def test_the_methods_paragraph_for_latex_cites_by_keys_that_the_documentation_has(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    assert caspr("report", *SONG, "--methods", "-o", tmp_path / "m.tex", "-q").code == 0
+    text = (tmp_path / "m.tex").read_text("utf-8")
+    assert "36\\%" in text
+    keys = set(re.findall(r"\\cite\{(\w+)\}", text))
+    assert len(keys) == 4
+    page = (EXAMPLES.parent / "docs" / "citing.md").read_text("utf-8")
+    assert keys <= set(re.findall(r"^@\w+\{(\w+),", page, re.MULTILINE))
+    assert "m.tex" in caspr.fails("report", *SONG, "-o", tmp_path / "m.tex")

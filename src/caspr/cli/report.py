@@ -12,8 +12,8 @@ from caspr.cli.delivery.projects import is_project, read_reviews, tasks_of
 from caspr.cli.delivery.reports import (
     REPORT_FORMATS,
     format_of,
+    format_of_methods,
     methods_paragraph,
-    refuse_methods_as,
     report_text,
 )
 from caspr.cli.delivery.results import Reporting, deliver
@@ -76,13 +76,11 @@ def command(
     outputs.refuse()
     if not is_project(files[0]):
         refuse_inside((one.path for one in outputs.outputs), files)
-    format = format_of(output, format_name, "text")
-    if methods:
-        refuse_methods_as(output, format)
+    format = format_of_methods(output, format_name) if methods else format_of(output, format_name, "text")
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
     if methods:
-        pages["-o"] = {output: methods_paragraph(results, sum(task.acts for task in tasks))}
+        pages["-o"] = {output: methods_paragraph(results, sum(task.acts for task in tasks), format)}
     elif asked:
         pages["-o"] = {output: report_text(results, format)}
     deliver(outputs, pages, results, findings, reporting)
