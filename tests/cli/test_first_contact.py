@@ -424,3 +424,16 @@ def test_folders_of_documents_with_the_same_words_are_told_by_the_names_inside(
     out = caspr("check", tmp_path).out
     assert "d1: 31 tokens\n  anna" in out
     assert "2 documents" in out
+
+
+def test_a_document_whose_files_name_annotators_is_called_like_its_folder(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    for who in ("anna", "ben"):
+        brat(tmp_path / "tale", who, TALES[0])
+    assert caspr("check", tmp_path / "tale").out.startswith("tale: ")
+    assert (
+        caspr("adjudicate", tmp_path / "tale", "--singletons", "vote", "-o", f"{tmp_path / 'gold'}/").code
+        == 0
+    )
+    assert (tmp_path / "gold" / "tale.ann").is_file()

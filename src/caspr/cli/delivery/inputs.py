@@ -76,7 +76,21 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     found = _files(folder) if layout == "file" else _folders(folder)
     if not found or (layout == "file" and _has_several_annotators(found[0], reading)):
         found = [folder]
-    return read_all(found, **reading), found
+    given = read_all(found, **reading)
+    return (_named_after_folder(given, folder) if layout == "file" else given), found
+
+
+def _named_after_folder(given: Given, folder: Path) -> Given:
+    """Name the one document of a folder after it, where files name annotators and none names the document."""
+    every = [annotation for annotations in given for annotation in annotations]
+    if (
+        len(given) < 2
+        or len(every) > len(given)
+        or not all(is_named_after_file(one.document) for one in every)
+    ):
+        return given
+    name = folder.resolve().name or every[0].document.name
+    return [[replace(one[0], document=replace(one[0].document, name=name))] for one in given]
 
 
 def _name_one_document(folder: Path, reading: dict[str, Any]) -> bool:
