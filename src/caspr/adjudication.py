@@ -108,7 +108,7 @@ def adjudicate_document(
         return result
     from caspr.disputes.certainty import with_certainty
 
-    return with_certainty(result, settings.certainty)
+    return with_certainty(result, settings.certainty, settings.limits.cancelled)
 
 
 def prepare(

@@ -76,8 +76,11 @@ def test_a_hard_pair_does_not_take_the_time_of_the_others() -> None:
         time.sleep(limit if pair == hard else 0)
         return pair != hard
 
-    share_time(pairs, 0.5, price)
+    share_time(pairs, 0.5, price, lambda: False)
     assert priced == [*pairs, hard]
+    priced.clear()
+    share_time(pairs, 60, price, lambda: len(priced) == 1)
+    assert priced == pairs[:1]
 
 
 def test_a_report_says_what_it_had_no_time_for() -> None:

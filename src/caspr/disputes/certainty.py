@@ -27,8 +27,11 @@ _GROWTH = 1.5
 """By how much the share grows with each pair that needs more."""
 
 
-def with_certainty(result: Result, seconds: float) -> Result:
-    """Return the result with the certainty of its links, for as many as some seconds allow."""
+def with_certainty(result: Result, seconds: float, cancelled: Callable[[], bool] | None = None) -> Result:
+    """Return the result with the certainty of its links, for as many as some seconds allow.
+
+    Once `cancelled` returns true, as after Ctrl-C, no more are computed.
+    """
     if seconds <= 0 or result.status is not Status.OPTIMAL:
         return result
     from caspr.engines.native import Memory
@@ -39,7 +42,8 @@ def with_certainty(result: Result, seconds: float) -> Result:
 
     def price(pair: Pair, limit: float) -> bool:
         """Compute a price within some seconds, and return whether it is exact."""
-        [flip] = flip_prices(result.instance, result.solution, [pair], Limits(seconds=limit), memory)
+        limits = Limits(seconds=limit, cancelled=cancelled)
+        [flip] = flip_prices(result.instance, result.solution, [pair], limits, memory)
         known[pair] = Certainty(
             always=flip.certain if flip.certain or flip.exact else None,
             flip=flip.price,
@@ -48,11 +52,16 @@ def with_certainty(result: Result, seconds: float) -> Result:
         )
         return flip.exact
 
-    share_time(pairs_to_price(result), seconds, price)
+    share_time(pairs_to_price(result), seconds, price, cancelled or (lambda: False))
     return replace(result, certainties=known)
 
 
-def share_time(pairs: Sequence[Pair], seconds: float, price: Callable[[Pair, float], bool]) -> None:
+def share_time(
+    pairs: Sequence[Pair],
+    seconds: float,
+    price: Callable[[Pair, float], bool],
+    cancelled: Callable[[], bool],
+) -> None:
     """Price pairs within some seconds; `price` gets a pair and its time, and returns whether it is done."""
     deadline = time.monotonic() + seconds
     share = seconds * _FIRST_SHARE
@@ -62,7 +71,7 @@ def share_time(pairs: Sequence[Pair], seconds: float, price: Callable[[Pair, flo
         for number, pair in enumerate(waiting):
             left = deadline - time.monotonic()
             limit = left / (len(waiting) - number) if again else min(share, left)
-            if left <= 0:
+            if left <= 0 or cancelled():
                 return
             if not price(pair, limit):
                 hard.append(pair)
