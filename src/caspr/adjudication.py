@@ -30,7 +30,13 @@ from caspr.task.settings.boundaries import decided_groups
 from caspr.task.settings.values import SettingValues, change
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
-from caspr.text.checks import adjudicated_before, check, refuse_golds, refuse_nothing_marked
+from caspr.text.checks import (
+    adjudicated_before,
+    check,
+    refuse_golds,
+    refuse_nothing_marked,
+    refuse_only_golds,
+)
 from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document
 from caspr.text.entities import entity_findings
@@ -102,7 +108,7 @@ def adjudicate_document(
         return result
     from caspr.disputes.certainty import with_certainty
 
-    return with_certainty(result, settings.certainty)
+    return with_certainty(result, settings.certainty, settings.limits.cancelled)
 
 
 def prepare(
@@ -198,9 +204,11 @@ def by_document(
             findings.append(_partly_annotated(group, len(files), hint))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
     if len(files) < 2:
+        refuse_only_golds([annotation for group in groups.values() for annotation in group])
         unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
         raise InputError(f"found the file of one annotator, expected those of two or more{unread}")
     if not shared:
+        refuse_only_golds([annotation for group in groups.values() for annotation in group])
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
             "found no document that two annotators have, expected the same document names in their files: "

@@ -241,6 +241,18 @@ def test_nothing_but_words_without_links(caspr: Caller, tmp_path: Path) -> None:
     assert column(caspr("adjudicate", *files).out) == ["-", "(1)", "-"]
 
 
+def test_where_nobody_linked_anything_the_relations_that_were_not_read_are_named(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    for name in ("ann", "ben"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "d.txt").write_text("Anna slept. She woke.")
+        mentions = "T1\tPER 0 4\tAnna\nT2\tPER 12 15\tShe\n"
+        (tmp_path / name / "d.ann").write_text(f"{mentions}R1\tVerweis Arg1:T2 Arg2:T1\n")
+    outcome = caspr("adjudicate", tmp_path, "--to", "conll")
+    assert "no chains; the files hold: relation Verweis (choose what links mentions with" in outcome.err
+
+
 def test_files_in_which_nobody_marked_anything_are_refused(caspr: Caller, tmp_path: Path) -> None:
     files = [make(tmp_path / f"{name}.conll", "-", "_", "*") for name in "ab"]
     for command in ("adjudicate", "check"):

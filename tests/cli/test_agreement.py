@@ -210,3 +210,15 @@ def test_not_more_than_twenty_such_warnings_are_printed(caspr: Caller, tmp_path:
     assert err.count("marked no mentions") == 20
     assert "warning: d00: b: marked no mentions" in err
     assert "5 more warnings like these; `caspr check` prints all" in err
+
+
+def test_the_tables_go_to_a_file_and_quiet_prints_nothing_else(caspr: Caller, tmp_path: Path) -> None:
+    shown = caspr("agreement", *SONG)
+    path = tmp_path / "agreement.txt"
+    outcome = caspr("agreement", *SONG, "-o", path, "--csv", tmp_path / "n.csv", "-q")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert path.read_text("utf-8") == shown.out
+    assert caspr("agreement", *SONG, "-q").out == shown.out
+    both = caspr("agreement", *SONG, "-o", path, "--json")
+    assert json.loads(both.out)
+    assert path.read_text("utf-8") == shown.out

@@ -156,3 +156,36 @@ def test_older_versions_and_files_of_desktops_are_nobodys_work(caspr: Caller, tm
     for path in tmp_path.glob("anna*"):
         path.rename(alone / path.name)
     assert caspr("score", SONG[0], alone).code == 0
+
+
+def test_one_annotator_is_checked_alone(caspr: Caller, tmp_path: Path) -> None:
+    outcome = caspr("check", make(tmp_path / "a.conll", "(1)", "(1)", "(2)"))
+    assert outcome.code == 0
+    assert "  a  1 chain of 2 mentions, 1 chain of one" in outcome.out
+    assert "1 document, 0 warnings of one annotator; two or more are needed" in outcome.out
+    empty = caspr("check", make(tmp_path / "b.conll", "-", "-"), "--strict")
+    assert empty.code == 2
+    assert "marked no mentions" in empty.out
+
+
+def test_every_document_with_other_words_is_named(caspr: Caller, tmp_path: Path) -> None:
+    for who, word in (("ann", "w"), ("ben", "v")):
+        (tmp_path / who).mkdir()
+        for name, own in (("d1", word), ("d2", "w"), ("d3", word)):
+            path = make(tmp_path / who / f"{name}.conll", "(1)", "(1)", name=name)
+            path.write_text(path.read_text().replace("w1", f"{own}1"))
+    outcome = caspr("check", tmp_path)
+    assert outcome.code == 2
+    assert "d2: 2 tokens" in outcome.out
+    assert "1 document, " in outcome.out
+    assert outcome.err.count("caspr: error: ") == 2
+    assert "document 'd1' must have" in outcome.err
+    assert "document 'd3' must have" in outcome.err
+
+
+def test_every_file_that_cannot_be_read_is_named_in_folders_too(caspr: Caller, tmp_path: Path) -> None:
+    for who in ("ann", "ben"):
+        (tmp_path / who).mkdir()
+        make(tmp_path / who / "d.conll", "(1)", "(1)")
+        (tmp_path / who / "e.conll").write_bytes(b"#begin document (e);\n1\t\xe9\t(1)\n\n#end document\n")
+    assert caspr("check", tmp_path).err.count("e.conll") == 2

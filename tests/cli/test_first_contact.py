@@ -16,6 +16,7 @@ from tests.cli.test_adjudicate import make
 from tests.corpus.corpora import write_corpus
 from tests.formats.sound import FILES, put
 
+TALES_FOLDER = EXAMPLES / "tales"
 COMMANDS = ("adjudicate", "check", "agreement", "report", "encode")
 
 
@@ -316,3 +317,123 @@ def test_only_formats_that_are_written_are_offered(caspr: Caller, song: Path) ->
     assert set(WRITTEN) == {name for name, format in FORMATS.items() if not format.read_only}
     for command in ("adjudicate", "convert", "redo"):
         assert "potato" not in caspr(command, "--help").out.split("--format")[0]
+
+
+def brat(folder: Path, name: str, text: str, word: str = "Anna") -> Path:
+    """Write a text and an annotation of its first word."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.txt").write_bytes(text.encode())
+    (folder / f"{name}.ann").write_text(f"T1\tPER 0 {len(word)}\t{word}\n", encoding="utf-8")
+    return folder / f"{name}.ann"
+
+
+TALES = (
+    "Anna slept. She dreamt of a bear that sang to her.",
+    "Anna wrote a long letter. Nobody had ever heard of it before.",
+)
+
+
+def test_two_documents_in_one_folder_of_annotators_are_suspected(caspr: Caller, tmp_path: Path) -> None:
+    for who in ("ann", "ben"):
+        for number, text in enumerate(TALES):
+            brat(tmp_path, f"{who}_{number}", text)
+    message = caspr.fails("check", tmp_path)
+    assert "these two look like different documents: make a folder for each annotator" in message
+    words = (("a", "cat"), ("b", "dog"))
+    files = [brat(tmp_path / who, "d", TALES[0].replace("bear", word)) for who, word in words]
+    message = caspr.fails("check", *files)
+    assert "d.txt, character 28: found token 'dog', expected 'cat'" in message
+    assert "different documents" not in message
+
+
+def test_a_word_that_a_mention_cuts_is_shown_whole_with_its_text_file(caspr: Caller, tmp_path: Path) -> None:
+    files = [brat(tmp_path / who, "d", text, "Thie") for who, text in (("a", "Tier da"), ("b", "Thier da"))]
+    assert "d.txt, character 0: found token 'Thier', expected 'Tier'" in caspr.fails("check", *files)
+
+
+def test_signs_that_look_alike_are_named(caspr: Caller, tmp_path: Path) -> None:
+    files = [make(tmp_path / "a.conll", "(1)", "(1)"), make(tmp_path / "b.conll", "(1)", "(1)")]
+    for path, sign in zip(files, "'\N{RIGHT SINGLE QUOTATION MARK}", strict=True):
+        path.write_text(path.read_text().replace("w1", f"don{sign}t", 1), encoding="utf-8")
+    message = caspr.fails("check", *files)
+    assert "(the signs \N{RIGHT SINGLE QUOTATION MARK} (U+2019) and ' (U+0027) differ)" in message
+
+
+def test_a_folder_too_high_is_named(caspr: Caller, tmp_path: Path) -> None:
+    for who in ("ann", "ben"):
+        brat(tmp_path / "export" / who, "d", TALES[0])
+    message = caspr.fails("check", tmp_path)
+    assert "found one folder in it, 'export', and so the work of one annotator" in message
+    assert f"did you mean {tmp_path / 'export'}?" in message
+    assert caspr("check", tmp_path / "export").code == 0
+
+
+def test_golds_in_place_of_annotators_are_named(caspr: Caller, tmp_path: Path) -> None:
+    assert caspr("corpus", TALES_FOLDER, "-o", tmp_path / "golds", "-q").code == 0
+    message = caspr.fails("report", tmp_path / "golds")
+    assert "found the gold of an adjudication, expected the work of annotators" in message
+
+
+def test_a_project_is_named_and_agreement_reads_its_annotators(caspr: Caller, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    assert caspr("corpus", TALES_FOLDER, "-o", project, "--layout", "project", "-q").code == 0
+    for command in ("check", "settings", "weigh"):
+        message = caspr.fails(command, project)
+        assert "found a project of review files, expected annotators' files" in message
+        assert "give the folder that it was made from" in message
+    assert caspr("agreement", project, "-q").out == caspr("agreement", TALES_FOLDER, "-q").out
+
+
+def test_agreement_reads_the_annotators_of_a_review_file(caspr: Caller, tmp_path: Path) -> None:
+    path = tmp_path / "review.conll"
+    assert caspr("adjudicate", *SONG, "--layout", "review", "-o", path, "-q").code == 0
+    assert caspr("agreement", path, "-q").out == caspr("agreement", *SONG, "-q").out
+
+
+def test_windows_line_ends_are_suspected(caspr: Caller, tmp_path: Path) -> None:
+    files = [brat(tmp_path / who, "d", "\r\nAnna slept.") for who in "ab"]
+    for path in files:
+        path.write_text("T1\tPER 1 5\tAnna\n", encoding="utf-8")
+    assert (
+        "1 of these fit where they count as one: save the .txt file with Unix" in caspr("check", *files).out
+    )
+
+
+def test_an_empty_text_and_a_folder_of_texts_are_named(caspr: Caller, tmp_path: Path) -> None:
+    path = brat(tmp_path / "a", "d", "")
+    message = caspr.fails("check", path)
+    assert f"{path.with_suffix('.txt')}: found an empty file, expected the text that d.ann" in message
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for name in "ab":
+        (texts / f"{name}.txt").write_text("Once upon a time there was a miller who had three sons. " * 5)
+    message = caspr.fails("check", texts)
+    assert (
+        "2 files not read: a.txt (a text without annotations), b.txt (a text without annotations)" in message
+    )
+
+
+def test_folders_of_documents_with_the_same_words_are_told_by_the_names_inside(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    for document in ("d1", "d2"):
+        (tmp_path / document).mkdir()
+        for path in map(Path, SONG):
+            text = path.read_text(encoding="utf-8").replace("(song)", f"({document})")
+            (tmp_path / document / path.name).write_text(text, encoding="utf-8")
+    out = caspr("check", tmp_path).out
+    assert "d1: 31 tokens\n  anna" in out
+    assert "2 documents" in out
+
+
+def test_a_document_whose_files_name_annotators_is_called_like_its_folder(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    for who in ("anna", "ben"):
+        brat(tmp_path / "tale", who, TALES[0])
+    assert caspr("check", tmp_path / "tale").out.startswith("tale: ")
+    assert (
+        caspr("adjudicate", tmp_path / "tale", "--singletons", "vote", "-o", f"{tmp_path / 'gold'}/").code
+        == 0
+    )
+    assert (tmp_path / "gold" / "tale.ann").is_file()

@@ -20,7 +20,7 @@ FILE_OPTIONS = {
     "redo": ["-o", "--gold", "--json", "--certificate", "--report"],
     "report": ["-o"],
     "score": ["--json", "--csv", "--latex"],
-    "agreement": ["--json", "--csv", "--latex"],
+    "agreement": ["--json", "--csv", "--latex", "-o"],
     "settings": ["--json"],
     "weigh": ["-o"],
 }

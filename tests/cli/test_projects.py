@@ -82,5 +82,6 @@ def test_one_report_on_all_documents(caspr: Caller, project: Path, tmp_path: Pat
 
 
 def test_other_commands_say_how(caspr: Caller, project: Path, tmp_path: Path) -> None:
-    for words in (("convert", project, tmp_path / "x.jsonlines"), ("agreement", project)):
-        assert "`caspr redo FILE --gold OUT` writes its gold standard" in caspr.fails(*words)
+    words = ("convert", project, tmp_path / "x.jsonlines")
+    assert "`caspr redo FILE --gold OUT` writes its gold standard" in caspr.fails(*words)
+    assert "give the folder that it was made from" in caspr.fails("weigh", project)

@@ -146,3 +146,12 @@ def test_reports_and_tables_replace_no_annotations(
     anna.write_bytes(held)
     assert "anna.txt: found a file that is not known as one that CaspR wrote" in caspr(*words).err
     assert anna.read_bytes() == held
+
+
+def test_decisions_are_counted_as_everywhere_else(caspr: Caller, folder: Path) -> None:
+    """A chain that was enforced at two mentions is one decision."""
+    held = reviewed(caspr, folder, decided=False).decode()
+    (folder / "review.conll").write_text(held.replace("\t(1)\n", "\t=(1)\n"))
+    message = caspr.fails("adjudicate", "song", "--layout", "review", "-o", "review.conll")
+    assert "a review file with 1 decision, which would be lost" in message
+    assert "by 1 decision" in caspr("report", "review.conll", "--methods", "-q").out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.caller import PAPER, SONG, Caller
+from tests.cli.caller import EXAMPLES, PAPER, SONG, Caller
 from tests.cli.test_adjudicate import make
 
 
@@ -53,7 +53,7 @@ def test_other_endings_are_refused(caspr: Caller, tmp_path: Path, name: str) -> 
 
 def test_the_methods_paragraph_is_text(caspr: Caller, tmp_path: Path) -> None:
     found = caspr.fails("report", *SONG, "--methods", "-o", tmp_path / "m.html")
-    assert "m.html: found --methods in a file of format html, expected .txt or .md" in found
+    assert "m.html: found --methods in a file of format html, expected .txt, .md .markdown or .tex" in found
 
 
 def test_adjudicate_and_redo_report_too(caspr: Caller, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_one_answer_is_one_decision_in_the_methods_paragraph(
     said = ("# caspr together: 23-23 30-30", "# caspr apart: 1-1 23-23")
     lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
     review.write_text(lines + review.read_text("utf-8"), "utf-8")
-    assert f"by hand, by {acts}." in caspr("report", review, "--methods", "-q").out
+    assert f"confirmed or corrected it by {acts}." in caspr("report", review, "--methods", "-q").out
 
 
 def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: Path) -> None:
@@ -206,3 +206,25 @@ def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: 
     signed = f"# caspr cells: 23-23 30-30 in 3 {by}\n# caspr empty: 24 {by}\n"
     review.write_text(signed + "".join(rows), "utf-8")
     assert "by 1 decision." in caspr("report", review, "--methods", "-q").out
+
+
+def test_quiet_feedback_prints_no_report_unless_asked(caspr: Caller, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    outcome = caspr("report", *SONG, "--feedback", folder, "-q")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert len(list(folder.iterdir())) == 3
+    assert caspr("report", *SONG, "--feedback", folder, "-q", "--format", "text").out
+    assert caspr("report", *SONG, "--feedback", folder, "-q", "--methods").out
+
+
+def test_the_methods_paragraph_for_latex_cites_by_keys_that_the_documentation_has(
+    caspr: Caller, tmp_path: Path
+) -> None:
+    assert caspr("report", *SONG, "--methods", "-o", tmp_path / "m.tex", "-q").code == 0
+    text = (tmp_path / "m.tex").read_text("utf-8")
+    assert "36\\%" in text
+    keys = set(re.findall(r"\\cite\{(\w+)\}", text))
+    assert len(keys) == 4
+    page = (EXAMPLES.parent / "docs" / "citing.md").read_text("utf-8")
+    assert keys <= set(re.findall(r"^@\w+\{(\w+),", page, re.MULTILINE))
+    assert "m.tex" in caspr.fails("report", *SONG, "-o", tmp_path / "m.tex")

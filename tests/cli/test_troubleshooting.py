@@ -22,7 +22,7 @@ CALLS = (
     ("check", BEN, "plain.conll"),
     ("check", BEN, "cut.conll"),
     ("check", BEN, "brackets.conll"),
-    ("check", BEN),
+    ("adjudicate", BEN),
     ("check", BEN, "other-words.conll"),
     ("check", BEN, "other-name.conll"),
     ("check", BEN, BEN),

@@ -1,12 +1,19 @@
 """What is certain, and the price of flipping, against brute force."""
 
 import random
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from caspr.adjudication import adjudicate_document
-from caspr.disputes.certainty import with_certainty
+from caspr.adjudication import adjudicate, adjudicate_document
+from caspr.cli.delivery.reports import report_text
+from caspr.disputes.certainty import share_time, with_certainty
+from caspr.disputes.disputes import find_disputes
 from caspr.engines import brute
+from caspr.formats import read_all
+from caspr.result import Certainty
 from caspr.task.instance import Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
@@ -14,6 +21,7 @@ from caspr.task.price.pricing import price
 from caspr.task.price.rules import violations
 from caspr.task.settings import Settings
 from caspr.task.solution import Partition
+from caspr.text.document import Span
 from tests.instances import paper_annotations, random_instance
 from tests.task.price.test_pricing import random_partition
 
@@ -56,3 +64,30 @@ def test_no_time_no_answer() -> None:
     result = adjudicate_document(paper_annotations())
     assert result.certainties is None
     assert with_certainty(result, 0) is result
+
+
+def test_a_hard_pair_does_not_take_the_time_of_the_others() -> None:
+    pairs = [(Span(number, number), Span(9, 9)) for number in range(5)]
+    hard = pairs[1]
+    priced: list[object] = []
+
+    def price(pair: tuple[Span, Span], limit: float) -> bool:
+        priced.append(pair)
+        time.sleep(limit if pair == hard else 0)
+        return pair != hard
+
+    share_time(pairs, 0.5, price, lambda: False)
+    assert priced == [*pairs, hard]
+    priced.clear()
+    share_time(pairs, 60, price, lambda: len(priced) == 1)
+    assert priced == pairs[:1]
+
+
+def test_a_report_says_what_it_had_no_time_for() -> None:
+    song = Path(__file__).parents[2] / "examples" / "song"
+    [result] = adjudicate(read_all(sorted(song.glob("*.conll"))))
+    first, *others = (dispute.pair for dispute in find_disputes(result))
+    assert others
+    short = replace(result, certainties={first: Certainty(always=True, flip=3)})
+    assert "was not computed in time (--certainty gives more)" in report_text([short], "text")
+    assert "was not computed in time" not in report_text([result], "text")

@@ -117,7 +117,7 @@ def test_transitivity_names_what_stands_in_the_way(objective: str, reason: Reaso
         assert explained[Span(2, 2), Span(3, 3)].reason is reason
         assert "would join “a” and “c”, which nobody linked" in explained[Span(2, 2), Span(3, 3)].sentence
     else:
-        assert explained[Span(1, 1), Span(2, 2)].reason is Reason.MAJORITY
+        assert explained[Span(1, 1), Span(2, 2)].reason is Reason.VOTES
 
 
 def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
@@ -141,12 +141,12 @@ def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
-def test_majority_means_what_the_votes_alone_say(result: Result) -> None:
+def test_votes_are_what_the_votes_alone_say(result: Result) -> None:
     explainer = Explainer(result)
     for dispute in find_disputes(result):
         explanation = explainer.explain(dispute)
         judged = judge(result.instance, *dispute.pair)
-        if judged.linked and explanation.reason is Reason.MAJORITY and judged.invented is None:
+        if judged.linked and explanation.reason is Reason.VOTES and judged.invented is None:
             assert (judged.used < judged.omitted) if dispute.linked else (judged.omitted < judged.used)
         if explanation.reason is Reason.RULE:
             assert not dispute.linked

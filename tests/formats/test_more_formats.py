@@ -145,6 +145,9 @@ class TestLabelStudio:
         path = put(tmp_path, "l.json", text)
         [annotation] = read(path)
         assert annotation.chains == ()
+        [finding] = annotation.findings
+        assert (finding.code, finding.severity) == ("unread-relations", "warning")
+        assert '--relation "located in"' in finding.message
         assert chain_texts(read(path, relations=["Located In"])[0]) == [["Anna", "here"]]
         write([annotation], tmp_path / "again.json")
         assert json.loads((tmp_path / "again.json").read_text()) == json.loads(text)

@@ -15,7 +15,9 @@ from caspr.cli.delivery.inputs import read_given, refuse_inside
 from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
 from caspr.cli.delivery.outputs import Outputs, requested
 from caspr.cli.delivery.paper import PaperFiles, paper_options
+from caspr.cli.delivery.projects import is_project, read_reviews
 from caspr.cli.terminal.options import FILES, JsonCommand, json_option
+from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
@@ -68,7 +70,9 @@ _SHOWN = 20
 )
 @click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
 @paper_options
+@click.option("-o", "--output", type=FILES, help="Write the tables there. Default: the terminal.")
 @click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the tables and errors.")
 @json_option
 def command(
     files: tuple[Path, ...],
@@ -77,28 +81,29 @@ def command(
     matrices: tuple[str, ...],
     coverage: str | None,
     per_document: bool,
+    output: Path | None,
     strict: bool,
+    quiet: bool,
     json_path: Path | None,
     **given: Any,
 ) -> None:
     """Say how far the annotators of FILES agree, and what they disagree about.
 
-    FILES are one file per annotator, or one folder of all.
+    FILES are one file per annotator, one folder of all, a review file, or a project of them.
     """
     paper = PaperFiles.of(given)
-    outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files(files)))
+    asked = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))
+    outputs = Outputs(asked, tuple(read_files(files)))
     outputs.refuse()
     refuse_inside((one.path for one in outputs.outputs), files)
-    documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
-    documents = [align(annotations) for annotations in documents]
+    documents, findings = _documents(files)
     settings = change(Settings(), {"coverage": coverage})
     spoilt = list(_spoilt(documents, covered=coverage is not None))
     findings = (*findings, *settings.unused_coverage(documents))
-    print_findings((*findings, *spoilt[:_SHOWN]))
-    if len(spoilt) > _SHOWN:
-        print_lines([f"{times(len(spoilt) - _SHOWN, 'more warning')} like these; `caspr check` prints all"])
+    if not quiet:
+        _print_findings(findings, spoilt)
     if strict:
-        refuse_warnings((*findings, *spoilt), printed=True)
+        refuse_warnings((*findings, *spoilt), printed=not quiet)
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
     seen = [settings.coverage_of(annotations) for annotations in documents]
@@ -108,19 +113,37 @@ def command(
     if json_path is not None:
         values = _values(found, each, own_set, unmarked)
         contents["--json"] = {json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"}
+    if output is not None or all(STANDARD_OUTPUT not in files for files in contents.values()):
+        lines = found.lines(each if per_document else [])
+        contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{line}\n" for line in lines)}
     outputs.write(contents)
-    if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
-        for line in found.lines(each if per_document else []):
-            click.echo(line)
-    print_lines(outputs.written(contents))
+    print_lines(() if quiet else outputs.written(contents))
+
+
+def _documents(files: Sequence[Path]) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Read annotators' files, or the annotators of a review file or of a project of them."""
+    if len(files) == 1 and is_project(files[0]):
+        return [align(one.annotations) for opened in read_reviews(files[0]) for one in opened.reviews], ()
+    if len(files) == 1 and files[0].is_file() and review_file.is_review(files[0]):
+        return [align(one.annotations) for one in review_file.read(files[0])], ()
+    documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
+    return [align(annotations) for annotations in documents], findings
+
+
+def _print_findings(findings: Sequence[Finding], spoilt: Sequence[Finding]) -> None:
+    print_findings((*findings, *spoilt[:_SHOWN]))
+    if len(spoilt) > _SHOWN:
+        print_lines([f"{times(len(spoilt) - _SHOWN, 'more warning')} like these; `caspr check` prints all"])
 
 
 def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iterator[Finding]:
     """Yield what spoils the numbers: annotators who marked nothing, in all or in a part, and copies."""
     for annotations in documents:
         found = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
-        title = f"{annotations[0].document.title}: " if len(documents) > 1 else ""
-        yield from (replace(one, where=f"{title}{one.where}") for one in found if one.code in _SPOIL)
+        title = annotations[0].document.title if len(documents) > 1 else ""
+        for one in found:
+            if one.code in _SPOIL:
+                yield replace(one, where=": ".join(filter(None, (title, one.where))))
 
 
 @dataclass(frozen=True)

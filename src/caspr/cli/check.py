@@ -15,10 +15,13 @@ from caspr.formats.sources import read_one
 from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings
+from caspr.text.checks import check
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, condensed, times
 from caspr.text.printable import printable
 
+_NEXT = "\ncaspr: error: "
+"""What stands between two errors."""
 TOKENS_IN_LINE = 10
 """How many tokens `--tokens` prints in a line, so that the number of each is easily counted."""
 
@@ -32,28 +35,57 @@ TOKENS_IN_LINE = 10
 def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -> None:
     """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
 
-    FILES may also be one folder that holds the work of all annotators.
+    FILES may also be one folder that holds the work of all annotators, or the file of one annotator.
     """
     try:
         read = read_given(files, reading(given))[0]
     except CasprError as error:
         raise _every_error(files, reading(given), error) from error
-    documents, findings = by_document(read, allow_gold=given["allow_gold"])
+    documents, findings = _documents(read, allow_gold=given["allow_gold"])
     found = condensed(findings)
+    errors: list[str] = []
     for annotations in documents:
-        annotations, odd = prepare(annotations)
-        concrete, more = made_concrete(annotations, Decisions(), Settings())
-        odd = (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
+        try:
+            annotations, odd = _checked(annotations)
+        except InputError as error:
+            errors.append(str(error))
+            continue
         found.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
         for line in _numbered(annotations[0].document) if tokens else ():
             click.echo(line)
+    if errors and len(errors) == len(documents):
+        raise InputError(_NEXT.join(errors))
     for finding in condensed(findings):
         click.echo(str(finding))
-    click.echo(f"{times(len(documents), 'document')}, {times(len(warnings_of(found)), 'warning')}")
+    alone = " of one annotator; two or more are needed to merge them" if len(read) == 1 else ""
+    good = times(len(documents) - len(errors), "document")
+    click.echo(f"{good}, {times(len(warnings_of(found)), 'warning')}{alone}")
+    if errors:
+        raise InputError(_NEXT.join(errors))
     if strict:
         refuse_warnings(found, printed=True)
+
+
+def _documents(
+    read: Sequence[Sequence[Annotation]], *, allow_gold: bool
+) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Sort annotations by document; the files of one annotator are checked alone."""
+    if len(read) == 1 and not any(
+        finding.code == "unread-files" for one in read[0] for finding in one.findings
+    ):
+        return [(annotation,) for annotation in read[0]], ()
+    return by_document(read, allow_gold=allow_gold)
+
+
+def _checked(annotations: Sequence[Annotation]) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
+    """Return the annotations of one document over one row of tokens, and what is odd about them."""
+    if len(annotations) == 1:
+        return tuple(annotations), check(annotations)
+    annotations, odd = prepare(annotations)
+    concrete, more = made_concrete(annotations, Decisions(), Settings())
+    return annotations, (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
 
 
 def _every_error(files: Sequence[Path], given: dict[str, Any], error: CasprError) -> CasprError:
@@ -64,7 +96,7 @@ def _every_error(files: Sequence[Path], given: dict[str, Any], error: CasprError
             read_one(path, **given)
         except CasprError as one:
             found.append(str(one))
-    return InputError("\ncaspr: error: ".join(found)) if len(found) > 1 else error
+    return InputError(_NEXT.join(found)) if len(found) > 1 else error
 
 
 def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> Iterator[str]:

@@ -120,11 +120,16 @@ def _redo(
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     contents, unproven = reporting.files(results)
-    contents[outputs.outputs[0].option] = {output or file: renew(reviews, results)}
+    renewed = renew(reviews, results)
+    same = output is None and renewed.encode("utf-8") == known
+    if not same:
+        contents[outputs.outputs[0].option] = {output or file: renewed}
     lost: tuple[Finding, ...] = ()
     if gold is not None:
         contents["--gold"], lost = _gold_files(_golds(results, given), gold, target, template)
     deliver(outputs, contents, results, (*lost, *unproven), reporting)
+    if same and not reporting.quiet:
+        print_lines([f"{file} is as before, and was not rewritten"])
 
 
 def _redo_project(

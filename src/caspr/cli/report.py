@@ -12,8 +12,8 @@ from caspr.cli.delivery.projects import is_project, read_reviews, tasks_of
 from caspr.cli.delivery.reports import (
     REPORT_FORMATS,
     format_of,
+    format_of_methods,
     methods_paragraph,
-    refuse_methods_as,
     report_text,
 )
 from caspr.cli.delivery.results import Reporting, deliver
@@ -49,7 +49,12 @@ from caspr.text.findings import Finding
 @settings_options
 @search_options
 @click.option("--strict", is_flag=True, help="Write nothing and exit 2 on any warning or gap.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the report and errors.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Print nothing but the report and errors; with --feedback, the report only if -o or --format asks.",
+)
 def command(
     files: tuple[Path, ...],
     output: Path,
@@ -64,22 +69,21 @@ def command(
     """
     reporting = Reporting.of(given)
     tasks, findings = _tasks(files, given)
-    report = Output("-o", output)
-    outputs = Outputs((report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
+    asked = not (reporting.quiet and reporting.feedback) or methods or format_name is not None
+    asked = asked or output != STANDARD_OUTPUT
+    report = (Output("-o", output),) if asked else ()
+    outputs = Outputs((*report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
     if not is_project(files[0]):
         refuse_inside((one.path for one in outputs.outputs), files)
-    format = format_of(output, format_name, "text")
-    if methods:
-        refuse_methods_as(output, format)
+    format = format_of_methods(output, format_name) if methods else format_of(output, format_name, "text")
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
-    text = (
-        methods_paragraph(results, sum(task.acts for task in tasks))
-        if methods
-        else report_text(results, format)
-    )
-    deliver(outputs, {"-o": {output: text}, **pages}, results, findings, reporting)
+    if methods:
+        pages["-o"] = {output: methods_paragraph(results, sum(task.acts for task in tasks), format)}
+    elif asked:
+        pages["-o"] = {output: report_text(results, format)}
+    deliver(outputs, pages, results, findings, reporting)
 
 
 def _tasks(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[list[Task], tuple[Finding, ...]]:

@@ -4,7 +4,7 @@
                    against the votes for this link
     rule           one mention is inside the other
     tie            another solution of the same cost decides otherwise, or the votes balance
-    majority       the votes for this link alone say so, weighed by the objective
+    votes          the votes for this link alone say so, weighed by the objective: not always most of them
     transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
                    in the result with all links of its chains, and those outweigh it
 
@@ -34,7 +34,7 @@ class Reason(StrEnum):
     DECISION = "decision"
     RULE = "rule"
     TIE = "tie"
-    MAJORITY = "majority"
+    VOTES = "votes"
     TRANSITIVITY = "transitivity"
 
 
@@ -99,7 +99,7 @@ class Explainer:
         if join == part and not dispute.certainty.always:
             return Explanation(Reason.TIE, f"the votes balance: {costs}")
         if join != part and dispute.linked == (join is not None and join < part):
-            return Explanation(Reason.MAJORITY, f"by the votes for this link alone: {costs}")
+            return Explanation(Reason.VOTES, f"by the votes for this link alone: {costs}")
         return None
 
     def _put_elsewhere(self, dispute: Dispute) -> Explanation | None:

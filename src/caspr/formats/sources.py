@@ -157,9 +157,10 @@ def _read_folder(
                 found.append(one)
     if not found:
         wanted = f"{format} files" if format else "files of a known format"
+        others = f" ({_listed(folder, unread)})" if unread else ""
         raise InputError(
-            f"{folder}: found a folder without {wanted}, expected those of an annotator: put them there, or "
-            "move the folder away"
+            f"{folder}: found a folder without {wanted}{others}, expected those of an annotator: put them "
+            "there, or move the folder away"
         )
     return _with_unread(found, folder, unread, chosen=format is not None)
 

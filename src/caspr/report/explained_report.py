@@ -52,6 +52,11 @@ class ExplainedDocument:
         """How the costs in the reasons are counted."""
         return costs_in_words(self.result.instance)
 
+    def is_unpriced(self, dispute: Dispute) -> bool:
+        """Return whether there was no time to find out how sure a dispute is, unlike others."""
+        known = bool(self.result.certainties) and dispute.certainty.always is None
+        return known and set(dispute.pair) <= set(self.result.instance.mentions)
+
     def other_boundaries(self, mention: Span) -> list[tuple[Span, tuple[str, ...]]]:
         """Return other boundaries that were united with a mention, each with who marked it."""
         group = self.result.given.variants.group(mention) if self.result.given else None

@@ -20,7 +20,7 @@ from caspr.text.document import Annotation, Document, Span
 
 LABELS = {
     (DisagreementKind.BOUNDARY, 0): "The boundaries are different",
-    (DisagreementKind.NESTED, -1): "You did not mark this mention inside or around another one",
+    (DisagreementKind.NESTED, -1): "You did not mark this mention, only one inside or around it",
     (DisagreementKind.NESTED, 1): "The gold standard has only the mention inside or around this one",
     (DisagreementKind.MENTION, -1): "You did not mark this mention",
     (DisagreementKind.MENTION, 1): "The gold standard does not have this mention",

@@ -11,7 +11,7 @@ from math import log10
 from caspr.result import Result
 from caspr.task.solution import Costs, Status
 from caspr.text.document import Annotation, Span
-from caspr.text.findings import times
+from caspr.text.findings import percent, times
 
 
 def summary_lines(results: Sequence[Result]) -> Iterator[str]:
@@ -60,7 +60,7 @@ def outcome(result: Result) -> str:
     if result.status is Status.OPTIMAL:
         found = f"proven optimal, cost {result.value:,}"
     else:
-        gap = f", gap {(result.value - result.bound) / result.bound:.1%}" if result.bound else ""
+        gap = f", gap {percent(result.value - result.bound, result.bound)}" if result.bound else ""
         found = f"cost {result.value:,}, bound {result.bound:,}{gap}"
     return f"{found} ({_kinds(result.costs)}){_ties(result)}"
 

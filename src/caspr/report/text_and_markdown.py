@@ -17,7 +17,6 @@ from caspr.report.disagreements import (
 )
 from caspr.report.explained_report import ExplainedDocument, Report, decided_about, price
 from caspr.report.summary_text import outcome
-from caspr.result import Certainty
 from caspr.text.document import Span
 from caspr.text.findings import times
 from caspr.text.printable import printable
@@ -52,7 +51,7 @@ def text_report(report: Report) -> Iterator[str]:
         for dispute, explanation in document.disputes:
             yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
-            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(dispute.certainty)}")
+            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(document, dispute)}")
         yield f"  {outcome(document.result)}"
     yield from map(printable, comparison_lines(report.comparison))
     for name, counts in report.deviations.items():
@@ -139,7 +138,7 @@ def _row(document: ExplainedDocument, dispute: Dispute, explanation: Explanation
         ", ".join(dispute.opponents) or "nobody",
         decided_about(dispute, document.names),
         f"{explanation.reason}: {explanation.sentence}",
-        _sure(dispute.certainty).removeprefix("; "),
+        _sure(document, dispute).removeprefix("; "),
     ]
 
 
@@ -167,7 +166,10 @@ def _votes(dispute: Dispute) -> str:
     return f"for: {supporters or 'nobody'}; against: {opponents or 'nobody'}"
 
 
-def _sure(certainty: Certainty) -> str:
+def _sure(document: ExplainedDocument, dispute: Dispute) -> str:
+    certainty = dispute.certainty
+    if document.is_unpriced(dispute):
+        return "; how sure was not computed in time (--certainty gives more)"
     always = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
     cost = price(certainty)
     if not certainty.possible:

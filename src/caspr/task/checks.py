@@ -6,7 +6,7 @@ What is odd about the annotations alone is found by `text.checks`; here settings
 from collections.abc import Iterator
 
 from caspr.task.instance import Instance, Singletons
-from caspr.text.findings import Finding, note, times, warning
+from caspr.text.findings import Finding, note, percent, times, warning
 
 
 def check_task(instance: Instance) -> tuple[Finding, ...]:
@@ -38,13 +38,9 @@ def _nested(instance: Instance) -> Iterator[Finding]:
         yield note(
             "nested-links",
             f"the rule on nesting ruled out {lost:,} of {times(votes.total, 'link')} given "
-            f"({_share(lost, votes.total)}), which join a mention with one inside it (see --nested)",
+            f"({percent(lost, votes.total)}), which join a mention with one inside it (see --nested)",
             count=lost,
         )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if 1000 * part >= whole else "under 0.1%"
 
 
 def _new_mentions(instance: Instance) -> Iterator[Finding]:

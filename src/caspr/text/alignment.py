@@ -11,6 +11,7 @@
 3. `Document.origin` has the token of the file that each piece came from, for writing the file back.
 """
 
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -20,6 +21,11 @@ from itertools import pairwise
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Document, Mark, Span
 from caspr.text.findings import note, times
+
+_RUN, _FEW = 4, 15
+"""The length of the runs of characters by which texts are compared; how many of them are too few."""
+_LONGEST = 60
+"""How many characters of the rest of a word are shown."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +77,44 @@ def refuse_different_characters(first: Document, other: Document) -> None:
     if place == shorter and _starts_at(first, place) and _starts_at(other, place):
         _refuse_longer(first, other)
     token, twin = _different_words(first, other, place)
-    found, expected = other.tokens[twin - 1], first.tokens[token - 1]
-    same = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected)
-    hint = " (they differ only in Unicode normalisation)" if same else ""
+    found, expected = _whole_word(other, twin), _whole_word(first, token)
+    hint = _hint(expected, found, one[place : place + 1], two[place : place + 1])
     raise InputError(
         f"{other.place(twin)}: found token {found!r}, expected {expected!r} as in {first.place(token)}{hint}"
-        f": all annotators of document '{first.title}' must have the same text"
+        f": all annotators of document '{first.title}' must have the same text{_two_documents(first, other)}"
+    )
+
+
+def _hint(expected: str, found: str, here: str, there: str) -> str:
+    """Say how two words differ, where that is not easily seen."""
+    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
+        return " (they differ only in Unicode normalisation)"
+    if here and there and not (here.isalnum() or there.isalnum()):
+        signs = " and ".join(f"{sign} (U+{ord(sign):04X})" for sign in (there, here))
+        return f" (the signs {signs} differ)"
+    return ""
+
+
+def _whole_word(document: Document, token: int) -> str:
+    """Return a token, with the rest of its word where the boundary of a mention cuts it."""
+    if document.characters is None or token > len(document.offsets):
+        return document.tokens[token - 1]
+    start, end = document.offsets[token - 1]
+    rest = re.match(r"\w*", document.characters[end : end + _LONGEST])
+    inside = document.characters[start:end]
+    return inside + (rest[0] if rest and inside[-1:].isalnum() else "")
+
+
+def _two_documents(first: Document, other: Document) -> str:
+    """Return a hint if two texts share so little that they are hardly versions of one."""
+    solid = _solid(first), _solid(other)
+    one, two = ({text[at : at + _RUN] for at in range(len(text) - _RUN + 1)} for text in solid)
+    shorter = min(len(one), len(two))
+    if shorter < _FEW or len(one & two) * 2 >= shorter:
+        return ""
+    return (
+        "; these two look like different documents: make a folder for each annotator, with the same file "
+        "names in all, or a folder for each document, with a file for each annotator"
     )
 
 

@@ -26,7 +26,7 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     found.extend(_different_rows(annotations))
     found.extend(_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
-        found.append(warning("no-links", "nobody linked any mentions, so the gold standard has no chains"))
+        found.append(_no_links(annotations))
     return tuple(found)
 
 
@@ -42,6 +42,16 @@ def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
             f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "
             f"'{gold.title}' beside the files of annotators, expected annotators only: leave it out, or use "
             "--allow-gold if it is to vote like an annotator"
+        )
+
+
+def refuse_only_golds(annotations: Sequence[Annotation]) -> None:
+    """Refuse golds in place of the annotations that they were made from."""
+    if annotations and all(annotation.adjudicated for annotation in annotations):
+        first = annotations[0]
+        raise InputError(
+            f"{first.document.source or first.annotator}: found the gold of an adjudication, expected the "
+            "work of annotators: give the folder or the files that it was made from, or the project"
         )
 
 
@@ -78,13 +88,25 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
     given = [annotation for annotations in documents for annotation in annotations]
     if not given or any(annotation.chains or annotation.singletons for annotation in given):
         return
-    layers = sorted({layer for annotation in given for layer in annotation.document.layers})
     shown = ", ".join(dict.fromkeys(one.document.source or one.annotator for one in given[:5]))
-    found = f"; they hold: {', '.join(layers)}" if layers else ""
     raise InputError(
-        f"{shown}: found no chain of any annotator{found}, expected the chains of at least one: choose what "
-        "to read with --layer, --relation or --format"
+        f"{shown}: found no chain of any annotator{_held(given)}, expected the chains of at least one: "
+        "choose what to read with --layer, --relation or --format"
     )
+
+
+def _held(annotations: Sequence[Annotation]) -> str:
+    """Name the layers and relations of some files, where there are any, to be added to a message."""
+    layers = sorted({layer for annotation in annotations for layer in annotation.document.layers})
+    return f"; they hold: {', '.join(layers)}" if layers else ""
+
+
+def _no_links(annotations: Sequence[Annotation]) -> Finding:
+    """Warn that there is nothing to merge, and name what the files hold: it may be the links."""
+    held = _held(annotations).replace("they hold", "the files hold")
+    remedy = " (choose what links mentions with --relation or --layer)" if held else ""
+    message = f"nobody linked any mentions, so the gold standard has no chains{held}{remedy}"
+    return warning("no-links", message)
 
 
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
@@ -178,9 +200,10 @@ def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         mentions = sum(map(len, one))
         if mentions >= _MANY or _is_named_as_a_copy(*sorted((first, second), key=len)):
             message = (
-                f"{first} and {second} are identical in all of {times(mentions, 'mention')}: if one file is "
-                "a copy of the other, take it away, or its votes count twice"
+                f"the annotations of {first} and {second} are identical in all of "
+                f"{times(mentions, 'mention')}: if one file is a copy of the other, "
+                "take it away, or its votes count twice"
             )
-            yield warning("copied-annotations", message, where=second)
+            yield warning("copied-annotations", message)
         else:
-            yield note("identical-annotations", f"{first} and {second} are identical", where=second)
+            yield note("identical-annotations", f"the annotations of {first} and {second} are identical")

@@ -133,6 +133,8 @@ class Document:
     """
     rows: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """All columns of each token but coreference, by which files are compared; blanks may differ."""
+    text_source: str = field(default="", compare=False, repr=False)
+    """The file that its words are in, where that is another one, for messages."""
     layers: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """What the file has beside the chains that were read: names of layers or types, for messages."""
     nameless: int = field(default=0, compare=False, repr=False)
@@ -162,7 +164,7 @@ class Document:
         if 0 < token <= len(self.lines):
             return f"{self.source}:{self.lines[token - 1]}"
         if 0 < token <= len(self.offsets):
-            return f"{self.source or self.title}, character {self.offsets[token - 1][0]}"
+            return f"{self.text_source or self.source or self.title}, character {self.offsets[token - 1][0]}"
         return f"{self.source or self.title}, token {token}"
 
     def text(self, span: Span) -> str:

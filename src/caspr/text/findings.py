@@ -66,6 +66,15 @@ def times(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
+def percent(part: float, whole: float) -> str:
+    """Return a share in percent; one that is small, but not nothing, is not shown as nothing.
+
+    >>> percent(1, 8), percent(1, 145100), percent(0, 7)
+    ('12.5%', 'under 0.1%', '0.0%')
+    """
+    return "under 0.1%" if 0 < 1000 * part < whole else f"{part / whole:.1%}"
+
+
 def condensed(findings: Iterable[Finding]) -> list[Finding]:
     """Merge what was found about several documents into one finding for each code.
 

@@ -146,3 +146,36 @@ def test_an_empty_word_at_the_start_of_a_line(tmp_path: Path) -> None:
     document = Document("d", ("a", "b", "", "c"), sentence_ends=(2, 4))
     annotation = Annotation.of("a", document, [Chain.of("1", [(1, 4), (3, 3)])])
     assert_same(annotation, again(annotation, tmp_path, "brat"), gaps=True)
+
+
+def test_relations_of_a_type_that_is_not_read_are_a_warning_with_the_option(tmp_path: Path) -> None:
+    """Whoever calls coreference otherwise would vote against every link."""
+    ann = MENTIONS + "R1\tVerweis Arg1:T3 Arg2:T1\nR2\tVerweis Arg1:T4 Arg2:T2\n"
+    path = written(tmp_path, ann)
+    [annotation] = read_one(path)
+    [finding] = annotation.findings
+    assert (finding.code, finding.severity, finding.count) == ("unread-relations", "warning", 2)
+    assert finding.where == str(path)
+    assert "2 relations of type 'Verweis' not read" in finding.message
+    assert "use --relation Verweis" in finding.message
+    [annotation] = read_one(path, options=ReadOptions(relations=("Verweis",)))
+    assert annotation.findings == ()
+
+
+def test_the_option_names_again_what_is_read(tmp_path: Path) -> None:
+    """`--relation` replaces what is read without it."""
+    path = written(tmp_path, MENTIONS + CONVENTIONS["relations"] + "R4\tPart Arg1:T1 Arg2:T2\n")
+    [finding] = read_one(path)[0].findings
+    assert finding.severity == "warning"
+    assert "of type 'Loves' (1), 'Part' (1)" in finding.message
+    assert "--relation Coreference --relation coref --relation Loves --relation Part" in finding.message
+    [finding] = read_one(path, options=ReadOptions(relations=("coref",)))[0].findings
+    assert finding.severity == "note"
+    assert "'Coreference' (1)" in finding.message
+
+
+def test_other_types_of_an_annotator_are_a_warning_where_no_named_one_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, MENTIONS + "R1\tCoref Arg1:T3 Arg2:T1\n")
+    [finding] = read_one(path, options=ReadOptions(relations=("Verweis",)))[0].findings
+    assert finding.severity == "warning"
+    assert finding.message.endswith("use --relation Verweis --relation Coref")

@@ -58,6 +58,9 @@ def test_spans_and_links_are_mentions_and_chains(tmp_path: Path) -> None:
     assert [chain.type for chain in marked.all_chains] == ["P", "P"]
     assert len(marked.singletons) == 1
     assert "relation PART_OF" in marked.document.layers
+    [finding] = marked.findings
+    assert (finding.code, finding.severity) == ("unread-relations", "warning")
+    assert "--relation Coref --relation PART_OF" in finding.message
     assert chain_texts(read(path, relations=["part_of"])[1]) == [["is", "here"]]
 
 

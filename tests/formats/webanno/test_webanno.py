@@ -59,7 +59,11 @@ def test_relations_that_name_a_row_in_place_of_a_number(tmp_path: Path) -> None:
 
 def test_relations_are_chosen(tmp_path: Path) -> None:
     text = RELATIONS.replace("coref\t", "bridge\t")
-    assert chain_texts(read_one(put(tmp_path, "r.tsv", text))[0]) == []
+    [annotation] = read_one(put(tmp_path, "r.tsv", text))
+    assert chain_texts(annotation) == []
+    assert [(one.code, one.severity) for one in annotation.findings] == [("other-relations", "note")]
+    [finding] = read_one(put(tmp_path, "r.tsv", text), options=ReadOptions(relations=("x",)))[0].findings
+    assert "1 relation of type 'bridge' not read" in finding.message
     assert chain_texts(
         read_one(put(tmp_path, "r.tsv", text), options=ReadOptions(relations=("bridge",)))[0]
     ) == [["Anna", "here"]]

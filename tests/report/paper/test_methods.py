@@ -71,7 +71,9 @@ def test_decisions_and_gaps_are_said() -> None:
     result = decided_result()
     number = len(result.instance.decisions.in_words())
     assert number > 0
-    assert f"corrected 1 of 1 result by hand, by {number} decision" in paragraph([result])
+    assert f"reviewed 1 of 1 result, and confirmed or corrected it by {number} decision" in paragraph(
+        [result]
+    )
     assert "The result is proven optimal given these decisions." in paragraph([result])
     open_one = replace(result, solution=replace(result.solution, status=Status.FEASIBLE, bound=0))
     assert "1 of 2 results are proven optimal given these decisions, the others best known" in paragraph(

@@ -31,9 +31,32 @@ def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, l
     if not is_one_folder(paths):
         return read_all(paths, **reading), list(paths)
     folder = paths[0]
+    _refuse_project(folder)
     given, found = _read_folder(folder, reading)
+    _refuse_one_folder_too_high(folder, given)
     odd = _left_out(folder, found)
     return [with_findings(given[0], odd), *given[1:]] if given else given, found
+
+
+def _refuse_project(folder: Path) -> None:
+    """Refuse a project of review files where annotators' files are read."""
+    from caspr.formats.review_file.project import NAME
+
+    if (folder / NAME).is_file():
+        raise InputError(
+            f"{folder}: found a project of review files, expected annotators' files: give the folder that it "
+            "was made from; `caspr review`, `redo`, `report` and `agreement` take the project"
+        )
+
+
+def _refuse_one_folder_too_high(folder: Path, given: Given) -> None:
+    """Refuse a folder whose only content is another one, which is taken for the work of one annotator."""
+    inside = _folders(folder)
+    if len(given) == 1 and len(inside) == 1 and not _files(folder):
+        raise InputError(
+            f"{folder}: found one folder in it, '{inside[0].name}', and so the work of one annotator, "
+            f"expected that of two or more: did you mean {inside[0]}?"
+        )
 
 
 def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Path]]:
@@ -45,13 +68,36 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     except InputError:
         _refuse_stray(folder)
         layout = "file" if _files(folder) else "annotator"
+    if layout == "annotator" and _name_one_document(folder, reading):
+        layout = "document"
     if layout == "document":
         inside = [one for one in sorted(folder.iterdir()) if one.is_dir() and _files(one)]
         return _by_document(inside, reading), [file for one in inside for file in _files(one)]
     found = _files(folder) if layout == "file" else _folders(folder)
     if not found or (layout == "file" and _has_several_annotators(found[0], reading)):
         found = [folder]
-    return read_all(found, **reading), found
+    given = read_all(found, **reading)
+    return (_named_after_folder(given, folder) if layout == "file" else given), found
+
+
+def _named_after_folder(given: Given, folder: Path) -> Given:
+    """Name the one document of a folder after it, where files name annotators and none names the document."""
+    every = [annotation for annotations in given for annotation in annotations]
+    if (
+        len(given) < 2
+        or len(every) > len(given)
+        or not all(is_named_after_file(one.document) for one in every)
+    ):
+        return given
+    name = folder.resolve().name or every[0].document.name
+    return [[replace(one[0], document=replace(one[0].document, name=name))] for one in given]
+
+
+def _name_one_document(folder: Path, reading: dict[str, Any]) -> bool:
+    """Return whether files of one folder say that they are one document: it is no annotator's then."""
+    files = next((files for inside in _folders(folder) if len(files := _files(inside)) > 1), [])
+    found = [one.document for file in files[:2] for one in read_one(file, **reading)[:1]]
+    return len({document.key for document in found}) < len(found) and not any(map(is_named_after_file, found))
 
 
 def _refuse_stray(folder: Path) -> None:
@@ -65,8 +111,12 @@ def _refuse_stray(folder: Path) -> None:
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
-    """Return the files that are read one by one: those given, or those directly in one folder of all."""
-    return _files(paths[0]) if is_one_folder(paths) else list(paths)
+    """Return the files that are read one by one: those given, or all of one folder that hold annotations."""
+    if not is_one_folder(paths):
+        return list(paths)
+    below = [path for path in sorted(paths[0].rglob("*")) if path.is_dir()]
+    hidden = [path for path in below if path.relative_to(paths[0]).as_posix().startswith(".")]
+    return [file for one in (paths[0], *below) if one not in hidden for file in _files(one)]
 
 
 def is_one_folder(paths: Sequence[Path]) -> bool:

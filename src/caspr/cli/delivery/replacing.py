@@ -21,6 +21,7 @@ from caspr.errors import CasprError, InputError
 from caspr.files import is_stream, read_bytes
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT, by_content
+from caspr.formats.review_file.authors import number_of_acts
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.sources import is_gold
 from caspr.text.findings import times
@@ -96,12 +97,14 @@ def _refuse(path: Path, part: str = "") -> None:
 def _refuse_losing(path: Path, old: bytes, new: bytes) -> None:
     """Refuse to replace a review file by something that lacks its decisions or notes."""
     try:
-        held = _decided(_parsed(old, path))
+        reviews = _parsed(old, path)
+        held = _decided(reviews)
         kept = _decided(_parsed(new, path)) if _REVIEW.search(new) else frozenset()
         if held <= kept:
             return
         noted = sum(what == _NOTE for _, what, _ in held)
-        counts = ((len(held) - noted, "decision"), (noted, "note"))
+        made = sum(number_of_acts(one.decisions, one.authors) for one in reviews)
+        counts = ((made, "decision"), (noted, "note"))
         found = f"with {' and '.join(times(*one) for one in counts if one[0])}, which"
     except CasprError:
         found = "that cannot be read, whose decisions"

@@ -12,7 +12,7 @@ from caspr.measures.comparison import against_gold, compare_results
 from caspr.report.explained_report import Report, explained
 from caspr.report.feedback_page import feedback_page
 from caspr.report.html_pages import report_page
-from caspr.report.paper.methods import methods_text
+from caspr.report.paper.methods import methods_latex, methods_text
 from caspr.report.report_json import report_values
 from caspr.report.text_and_markdown import markdown_report, text_report
 from caspr.result import Result
@@ -21,6 +21,8 @@ REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "
 """The formats of reports, with the endings of their files."""
 
 
+LATEX = ".tex"
+"""The ending of a file for LaTeX, and its format: only the paragraph for the methods section has it."""
 _ADVICE = {
     ".pdf": "; print the .html page from a browser to get a PDF file",
     **dict.fromkeys(
@@ -45,11 +47,15 @@ def format_of(path: Path, chosen: str | None, otherwise: str | None = None) -> s
     raise InputError(f"{path}: found no format in the name of the report, expected one of {known}{advice}")
 
 
-def refuse_methods_as(path: Path, format: str) -> None:
-    """Refuse a file for the paragraph of a methods section that would not be read as text."""
+def format_of_methods(path: Path, chosen: str | None) -> str:
+    """Return the format of the paragraph of a methods section, which is text, Markdown or LaTeX."""
+    if chosen is None and path.suffix.lower() == LATEX:
+        return LATEX
+    format = format_of(path, chosen, "text")
     if format not in ("text", "md"):
-        expected = f"{REPORT_FORMATS['text']} or {REPORT_FORMATS['md']}"
+        expected = f"{REPORT_FORMATS['text']}, {REPORT_FORMATS['md']} or {LATEX}"
         raise InputError(f"{path}: found --methods in a file of format {format}, expected {expected}")
+    return format
 
 
 def report_text(results: Sequence[Result], format: str) -> str:
@@ -64,9 +70,10 @@ def report_text(results: Sequence[Result], format: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def methods_paragraph(results: Sequence[Result], acts: int) -> str:
+def methods_paragraph(results: Sequence[Result], acts: int, format: str) -> str:
     """Return the paragraph for the methods section of a paper; somebody decided something so many times."""
-    return methods_text(results, __version__, acts)
+    text = methods_text(results, __version__, acts)
+    return methods_latex(text) if format == LATEX else text
 
 
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:

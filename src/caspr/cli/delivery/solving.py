@@ -10,6 +10,7 @@ from caspr.cli.delivery.outputs import Outputs
 from caspr.cli.delivery.results import Reporting, json_text
 from caspr.cli.terminal.options import changed
 from caspr.cli.terminal.progress import progress_line
+from caspr.cli.terminal.stopping import interrupts_noticed
 from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
@@ -82,10 +83,22 @@ def solve(
 
     `losses` returns what of a gold standard cannot be written.
     """
+    with interrupts_noticed() as pressed:
+        return _solve(tasks, outputs, reporting, losses, pressed)
+
+
+def _solve(
+    tasks: Sequence[Task],
+    outputs: Outputs,
+    reporting: Reporting,
+    losses: Callable[[Annotation], tuple[Finding, ...]],
+    pressed: Callable[[], bool],
+) -> list[Result]:
     results: list[Result] = []
     interrupted = False
     for number, task in enumerate(tasks, start=1):
-        settings = without_search(task.settings) if interrupted else task.settings
+        settings = replace(task.settings, limits=replace(task.settings.limits, cancelled=pressed))
+        settings = without_search(settings) if interrupted else settings
         title = f"{task.annotations[0].document.title} ({number}/{len(tasks)})"
         with progress_line(title, quiet=reporting.quiet) as progress:
             try:

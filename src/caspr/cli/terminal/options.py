@@ -111,7 +111,7 @@ _SEARCH = (
         "--certainty",
         type=click.FloatRange(0, 1e6),
         metavar="S",
-        help="Seconds per document to find out how sure each link is. Default: 0 (5 with --report).",
+        help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
     ),
     click.option(
         "--all", "all_solutions", is_flag=True, help="List all optimal solutions, as name.1, name.2, ..."

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from caspr.task.limits import Progress, silent
+from caspr.text.findings import percent
 
 
 @contextmanager
@@ -41,10 +42,12 @@ def describe(value: int | None, bound: int | None, done: int = 0, parts: int = 0
 
     >>> describe(12, 10, 7, 8)
     'cost 12  bound 10  gap 20.0%  7 of 8 parts'
+    >>> describe(145101, 145100)
+    'cost 145,101  bound 145,100  gap under 0.1%'
     >>> describe(None, None)
     'cost ?  bound ?'
     """
-    gap = "" if value is None or not bound else f"  gap {(value - bound) / bound:.1%}"
+    gap = "" if value is None or not bound else f"  gap {percent(value - bound, bound)}"
     cost = "?" if value is None else f"{value:,}"
     lower = "?" if bound is None else f"{bound:,}"
     share = f"  {done:,} of {parts:,} parts" if parts else ""

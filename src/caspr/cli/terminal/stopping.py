@@ -1,7 +1,8 @@
-"""Stop on the first signal only, so that a second one cannot interrupt the cleaning up."""
+"""Stop on the first signal only, so that a second one cannot interrupt the cleaning up; notice Ctrl-C."""
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -48,3 +49,28 @@ def stopped_once() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, after[number])
+
+
+@contextmanager
+def interrupts_noticed() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C was pressed in the block; what it does stays the same.
+
+    An engine ends its search at Ctrl-C and gives the best so far; what follows, such as prices, asks here.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    pressed = False
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        if callable(before):
+            before(number, frame)
+
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -8,8 +8,9 @@ from itertools import pairwise
 from caspr.errors import FormatError
 from caspr.formats.brat.ann import Lines, Link, Mention
 from caspr.formats.options import ReadOptions
-from caspr.formats.text_layer.relation_names import means_coreference
+from caspr.formats.text_layer.relation_names import means_coreference, unread_relations
 from caspr.formats.text_layer.standoff import Marked
+from caspr.text.findings import Finding
 from caspr.text.grouping import Groups
 
 ENTITY = re.compile(r".+-[0-9]+")
@@ -60,6 +61,19 @@ def find_chains(text: str, lines: Lines, options: ReadOptions, source: str) -> B
     convention = kinds[first.id[0]] if first else "relations"
     name = first.type if first else next(iter(options.relations), "Coreference")
     return BratLayout(text, lines, convention, name, links, tuple(marked))
+
+
+def unread(layout: BratLayout, options: ReadOptions, source: str) -> Iterator[Finding]:
+    """Report the relations that are not read; no option reads events of other types."""
+    read = {one.line.number for one in layout.links}
+    others = [one.type for one in layout.lines.links if one.line.number not in read and one.id[0] != "E"]
+    yield from unread_relations(others, [one.type for one in layout.links], options.relations, source)
+
+
+def link_types(lines: Lines) -> tuple[str, ...]:
+    """Name the kinds of lines that connect others, for messages."""
+    kinds = {"R": "relation", "*": "set", "E": "event"}
+    return tuple(sorted({f"{kinds[link.id[0]]} {link.type}" for link in lines.links}))
 
 
 def entity_names(layout: BratLayout) -> dict[str, str]:

@@ -2,14 +2,14 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from caspr.errors import InputError
+from caspr.errors import FormatError, InputError
 from caspr.files import decode, read_bytes
-from caspr.formats.brat.ann import Lines, joined_lines, parse
-from caspr.formats.brat.conventions import GOLD_NOTE, entity_names, find_chains
+from caspr.formats.brat.ann import Lines, Mention, joined_lines, parse
+from caspr.formats.brat.conventions import GOLD_NOTE, entity_names, find_chains, link_types, unread
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import EntityFacts, Text, annotate
 from caspr.text.document import Annotation, Document
@@ -25,14 +25,19 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     """Read the .ann file of one document, and the text beside it."""
     path = path.with_suffix(".ann")
     content = decode(read_bytes(path), str(path))
-    text = _text(_text_path(path), content)
+    text_path = _text_path(path)
+    text = _text(text_path, content)
+    if not text.strip(f"{_MARK} \n\r\t") and _ONE_PIECE.search(content):
+        raise FormatError(str(text_path), None, "an empty file", f"the text that {path.name} annotates")
     content = joined_lines(content, text)
     lines = parse(content, str(path), len(text))
-    layout = find_chains(content, lines, options or ReadOptions(), str(path))
-    document = Document(path.stem, (), source=str(path), layout=layout)
+    options = options or ReadOptions()
+    layout = find_chains(content, lines, options, str(path))
+    document = Document(path.stem, (), source=str(path), layout=layout, layers=link_types(lines))
+    document = replace(document, text_source=str(text_path))
     ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator
-    odd = _strange_texts(lines, text, str(path))
+    odd = (*_strange_texts(lines, text, str(path)), *unread(layout, options, str(path)))
     facts = EntityFacts(entity_names(layout), labels_are_types=True)
     # The mark counts as a character, but is no part of a word: other annotators' texts may lack it.
     blank = re.sub(f"^{_MARK}", " ", text)
@@ -81,17 +86,32 @@ def _text_path(path: Path) -> Path:
 
 def _strange_texts(lines: Lines, text: str, source: str) -> Iterator[Finding]:
     """Count mentions whose text in the .ann file is not that of the .txt file."""
-    strange = []
-    for mention in lines.mentions.values():
-        said = mention.line.text.split("\t")[2:3]
-        found = " ".join(text[start:end] for start, end in mention.pieces)
-        if said and "".join(said[0].split()) != "".join(found.split()):
-            strange.append(mention)
+    strange = [mention for mention in lines.mentions.values() if _is_strange(mention, text)]
     if strange:
         message = (
             f"{times(len(strange), 'mention')} whose text is not what the .txt file has there (first: "
-            f"{strange[0].id}); the offsets count"
+            f"{strange[0].id}); the offsets count{_line_ends(strange, text)}"
         )
         yield warning(
             "text-mismatch", message, count=len(strange), where=f"{source}:{strange[0].line.number}"
         )
+
+
+def _is_strange(mention: Mention, text: str) -> bool:
+    said = mention.line.text.split("\t")[2:3]
+    found = " ".join(text[start:end] for start, end in mention.pieces)
+    return bool(said) and "".join(said[0].split()) != "".join(found.split())
+
+
+def _line_ends(strange: Sequence[Mention], text: str) -> str:
+    """Return a hint if mentions have their text where a line end counts as one character, as on Unix."""
+    if "\r\n" not in text:
+        return ""
+    unix = text.replace("\r\n", "\n")
+    fits = sum(not _is_strange(mention, unix) for mention in strange)
+    return (
+        f". The .txt file has Windows line ends, which count as two characters each; {fits:,} of these fit "
+        "where they count as one: save the .txt file with Unix line ends"
+        if fits
+        else ""
+    )

@@ -166,8 +166,9 @@ def _refuse_review(block: Block, source: str) -> None:
                 source,
                 line.number,
                 "a review file",
-                "an annotator's file; `caspr redo`, `review` and `report` read it, and "
-                "`caspr redo FILE --gold OUT` writes its gold standard in any format",
+                "an annotator's file: give those that it was made from; `caspr redo`, `review`, `report` "
+                "and `agreement` read it; `caspr redo FILE --gold OUT` writes its gold standard in any "
+                "format",
             )
 
 

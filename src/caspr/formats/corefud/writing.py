@@ -68,7 +68,19 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     gone = len(known - whole_words(annotation).mentions)
     removed = removed_mentions(annotation, gone)
     across = _across_sentences(annotation)
-    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed, *across)
+    made_up = _made_up_trees(annotation)
+    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed, *across, *made_up)
+
+
+def _made_up_trees(annotation: Annotation) -> Iterator[Finding]:
+    """Note that a new file has columns that validators want, and that nobody annotated."""
+    words = len(annotation.document.tokens)
+    if words and not isinstance(annotation.document.layout, CorefudLayout):
+        message = (
+            "tags and trees of the new CoNLL-U file are placeholders: every word is tagged X, the first of a "
+            "sentence is its root, and all others are attached to it as dep"
+        )
+        yield note("placeholder-syntax", message, count=words, where=annotation.annotator)
 
 
 def _across_sentences(annotation: Annotation) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from caspr.formats.messages import quoted
 from caspr.formats.naming import name_and_part
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent, Units
-from caspr.formats.text_layer.relation_names import means_coreference
+from caspr.formats.text_layer.relation_names import means_coreference, unread_relations
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note, times, warning
@@ -197,12 +197,12 @@ def _annotation(
     )
     stored = links if place < len(task.get("annotations", ())) else ()
     layout = LabelStudioLayout(task, place, reader.alone, units, marked, stored)
-    labels = sorted({str(label) for one in relations for label in one.get("labels") or ()})
-    layers = tuple(f"relation {label}" for label in labels)
+    layers = tuple(sorted({f"relation {label}" for one in relations for label in _labels(one)}))
     name, part = name_and_part(reader.name)
     document = Document(name, (), part, reader.source, layout=layout, layers=layers)
     ends = [at for at, sign in enumerate(text) if sign == "\n"]
     facts = EntityFacts(labels_are_types=True)
+    odd = [*odd, *_unread(relations, links, wanted, f"{reader.source}, {reader.name}, {reader.who}")]
     made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
     return replace(made, adjudicated=work.get(GOLD_FIELD) is True)
 
@@ -255,8 +255,23 @@ def _label(one: Mapping[str, Any]) -> str:
 
 
 def _links(one: Mapping[str, Any], wanted: Sequence[str]) -> bool:
-    labels = [str(label) for label in one.get("labels") or ()]
+    labels = _labels(one)
     return (not labels and not wanted) or means_coreference(labels, wanted)
+
+
+def _labels(relation: Mapping[str, Any]) -> list[str]:
+    return [str(label) for label in relation.get("labels") or ()]
+
+
+def _unread(
+    relations: Sequence[Mapping[str, Any]],
+    links: Sequence[Mapping[str, Any]],
+    wanted: Sequence[str],
+    where: str,
+) -> Iterator[Finding]:
+    """Report relations between mentions whose label does not say that they are of one entity."""
+    others = ["+".join(_labels(one)) for one in relations if not _links(one, wanted)]
+    return unread_relations(others, [label for one in links for label in _labels(one)], wanted, where)
 
 
 def _ends(link: Mapping[str, Any]) -> set[str]:

@@ -11,7 +11,7 @@ from caspr.formats.containers.json import parse_object, parse_value
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.potato.texts import PotatoProject, ShownText, read_project, shown
-from caspr.formats.text_layer.relation_names import means_coreference
+from caspr.formats.text_layer.relation_names import means_coreference, unread_relations
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
 from caspr.text.grouping import Groups
@@ -84,12 +84,16 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     wanted = state.options.layer
     chosen = {key: span for key, span in spans.items() if wanted in (None, span["schema"])}
     groups = Groups(chosen)
+    read: list[str] = []
+    unread: list[str] = []
     for link in links:
         for end in link["span_ids"]:
             if end not in spans:
                 raise FormatError(state.source, None, f"a link to {quoted(end)}", "the id of a span")
         ends = [end for end in link["span_ids"] if end in chosen]
-        if means_coreference([link["link_type"], link["schema"]], state.options.relations):
+        says = means_coreference([link["link_type"], link["schema"]], state.options.relations)
+        (read if says else unread).append(link["link_type"])
+        if says:
             for end in ends[1:]:
                 groups.join(ends[0], end)
     heads = groups.firsts()
@@ -102,7 +106,8 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     document = Document(id, (), source=state.source, layers=layers)
     breaks = [at for at, sign in enumerate(text.text) if sign == "\n"]
     facts = EntityFacts(labels_are_types=True)
-    return annotate(document, state.who, Text(text.text, None, breaks), marked, facts=facts)
+    odd = unread_relations(unread, read, state.options.relations, f"{state.source}, {id}")
+    return annotate(document, state.who, Text(text.text, None, breaks), marked, odd, facts=facts)
 
 
 def _spans(state: _UserState, id: str) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,7 @@ def parse_document(text: str, source: str, name: str, annotator: str, options: R
     else:
         graph = relations.read_graph(table, layer, options.relations)
         layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
-        odd = tuple(relations.findings(graph, source))
+        odd = tuple(relations.findings(graph, source, options.relations))
     words = [row.extent for row in table.rows if not row.part]
     names = tuple(one.name for one in table.layers)
     document = Document(name, (), source=source, layout=layout, layers=names)

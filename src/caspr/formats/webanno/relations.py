@@ -21,6 +21,7 @@ from itertools import count, pairwise
 from caspr.errors import FormatError
 from caspr.formats.messages import quoted
 from caspr.formats.text_layer.characters import Extent
+from caspr.formats.text_layer.relation_names import means_something_else, unread_relations
 from caspr.formats.text_layer.standoff import Marked
 from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
 from caspr.formats.webanno.tsv_writer import CellTexts
@@ -29,7 +30,6 @@ from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
 
 _REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
-_OTHER = re.compile(r"bridg|split", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,19 @@ def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph
     others: list[Edge] = []
     wanted = {name.lower() for name in relations}
     for edge in _edges(table, links, nodes):
-        label = next((label for label in edge.labels if label not in ("_", "*")), "")
-        says = label.lower() in wanted if wanted else not _OTHER.search(label)
+        label = _type(edge)
+        says = label.lower() in wanted if wanted else not means_something_else(label)
         (chosen if says else others).append(edge)
     return Graph(spans, links, nodes, tuple(chosen), tuple(others))
 
 
-def findings(graph: Graph, source: str) -> Iterator[Finding]:
-    """Warn of relations that name a row in place of the number of an annotation."""
+def _type(edge: Edge) -> str:
+    return next((label for label in edge.labels if label not in ("_", "*")), "")
+
+
+def findings(graph: Graph, source: str, relations: Sequence[str]) -> Iterator[Finding]:
+    """Warn of relations that are not read, or name a row in place of the number of an annotation."""
+    yield from unread_relations(map(_type, graph.others), map(_type, graph.edges), relations, source)
     guessed = sum(edge.guessed for edge in (*graph.edges, *graph.others))
     if guessed:
         verb = "names" if guessed == 1 else "name"

@@ -17,6 +17,7 @@ from caspr.measures.comparison import (
 from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
+from caspr.report.paper.tables import latex_escape
 from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Objective
@@ -41,6 +42,13 @@ MEASURES = (
     "52nd Annual Meeting of the Association for Computational Linguistics (Volume 2: Short Papers), 30-35.",
 )
 """What to cite for agreement and scores, in alphabetic order."""
+KEYS = {
+    "Krippendorff 2004": "krippendorff2004content",
+    "Passonneau 2004": "passonneau2004computing",
+    "Pradhan et al. 2014": "pradhan2014scoring",
+    "Schüller 2018": "schueller2018adjudication",
+}
+"""The BibTeX keys of what the paragraph cites, as `docs/citing.md` has them."""
 _NESTED = {
     "vote": "a mention and one inside it may be in one entity where annotators put them so",
     "never": "a mention and one inside it are never in one entity",
@@ -81,6 +89,16 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
     return f"{' '.join(sentences)}\n\n{references}"
 
 
+def methods_latex(text: str) -> str:
+    """Return the paragraph for LaTeX: citations by their keys, in place of the list of references."""
+    paragraph = latex_escape(text.partition("\n\n")[0])
+    for cited, key in KEYS.items():
+        paragraph = paragraph.replace(f"({latex_escape(cited)})", f"\\cite{{{key}}}")
+        paragraph = paragraph.replace(latex_escape(cited), f"\\cite{{{key}}}")
+    about = "% BibTeX entries of these keys are on the page `How to cite` of CaspR's documentation."
+    return f"{about}\n{paragraph}\n"
+
+
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
     tokens = sum(len(result.document.tokens) for result in results)
     each = sorted({len(result.annotations) for result in results})
@@ -89,7 +107,7 @@ def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
         who += f" ({each[0]} of them each)" if len(each) == 1 else f" ({each[0]} to {each[-1]} of them each)"
     return (
         f"Coreference in {times(len(results), 'document')} ({times(tokens, 'token')}) was annotated "
-        f"independently by {who}, who marked {times(comparison.disagreement.mentions, 'mention')}."
+        f"by {who}, who marked {times(comparison.disagreement.mentions, 'mention')}."
     )
 
 
@@ -176,8 +194,8 @@ def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     if decided:
         made = acts or sum(_number_of_decisions(result.instance.decisions) for result in results)
         yield (
-            f"An adjudicator reviewed and corrected {decided:,} of {times(len(results), 'result')} by hand, "
-            f"by {times(made, 'decision')}."
+            f"An adjudicator reviewed {decided:,} of {times(len(results), 'result')}, and confirmed or "
+            f"corrected {'it' if decided == 1 else 'them'} by {times(made, 'decision')}."
         )
 
 
@@ -209,7 +227,10 @@ def _against(standings: Standings) -> str:
     if not known:
         return "No annotator can be scored against it."
     low, high = _STYLE.text(min(known)), _STYLE.text(max(known))
-    return f"Against it, annotators have CoNLL scores from {low} to {high}."
+    return (
+        f"Against it, annotators have CoNLL scores from {low} to {high} (chains of one count "
+        "where both have some)."
+    )
 
 
 def _number(number: Fraction | None, bounds: Interval | None) -> str:
