@@ -11,10 +11,11 @@ import pytest
 
 from caspr.errors import EngineError
 from caspr.review.questions.orders import ORDERS, Filter
-from caspr.review.questions.pricing import PriceList
+from caspr.review.questions.pricing import ChoicePrice, PriceList
 from caspr.review.session.history import History
 from caspr.review.session.operations import OperationError
 from caspr.task.instance import Nesting, Singletons
+from caspr.task.limits import Limits
 from caspr.text.document import Chain, Span
 from tests.review.questions.documents import (
     ANNA,
@@ -184,18 +185,49 @@ def test_prices_are_exact_and_first_being_computed() -> None:
     act(history, {"do": "note", "text": "x", "mention": None})
 
 
-def test_a_price_without_any_solution_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer makes a new snapshot while the engine still prices the question, and stops it."""
+def unproven(*_: object) -> None:
+    raise EngineError("no solution was found within the limits")
 
-    def stopped(*_: object) -> None:
-        raise EngineError("no solution was found within the limits")
+
+def test_a_price_that_is_not_proven_in_time_is_not_said_to_be_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    monkeypatch.setattr(PriceList, "_joined", unproven)
+    assert history.queue.price(question, history.snapshot, 5, lambda: False)
+    shown = card(history, "q8-8")
+    other = shown["choices"][1]
+    assert (other["computed"], other["price"], other["possible"]) == (True, None, True)
+    assert shown["leave"]["price"] is not None, "what is hard to prove does not keep the rest from a price"
+
+
+def test_a_hard_price_takes_only_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def bounded(self: PriceList, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
+        given.append(limits.seconds or 0)
+        return ChoicePrice(len(given), exact=False)
 
     history = opened(DISPUTED)
     question = history.queue.question("q8-8")
     assert question is not None
-    monkeypatch.setattr(PriceList, "_joined", stopped)
-    assert not history.queue.price(question, history.snapshot, 5, lambda: False)
-    assert not all(choice["computed"] for choice in card(history, "q8-8")["choices"])
+    monkeypatch.setattr(PriceList, "_joined", bounded)
+    history.queue.price(question, history.snapshot, 60, lambda: False)
+    first, again = given
+    assert first <= 30 < again, "it gets the rest of the time when all others have a price"
+    assert card(history, "q8-8")["choices"][1]["price"] == 2
+
+
+def test_an_answer_stops_the_prices_of_the_snapshot_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer makes a new snapshot while the engine still prices the question, and stops it."""
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    monkeypatch.setattr(PriceList, "_joined", unproven)
+    assert not history.queue.price(question, history.snapshot, 5, lambda: True)
+    assert not any(choice["computed"] for choice in card(history, "q8-8")["choices"])
 
 
 def test_estimates_of_two_snapshots_at_the_same_time() -> None:
