@@ -10,12 +10,17 @@ from typing import Any
 import pytest
 
 from caspr.errors import EngineError
+from caspr.formats import read_all
+from caspr.review.questions.finding import QuestionKind
 from caspr.review.questions.orders import ORDERS, Filter
 from caspr.review.questions.pricing import ChoicePrice, PriceList
 from caspr.review.session.history import History
+from caspr.review.session.opening import fresh_review
 from caspr.review.session.operations import OperationError
+from caspr.review.session.solver import Solver
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.limits import Limits
+from caspr.task.settings import Settings
 from caspr.text.document import Chain, Span
 from tests.review.questions.documents import (
     ANNA,
@@ -23,6 +28,7 @@ from tests.review.questions.documents import (
     BEA,
     GIRL,
     HER,
+    NOBODY,
     QUICK,
     SHE,
     act,
@@ -33,6 +39,7 @@ from tests.review.questions.documents import (
 )
 from tests.review.sessions import random_session
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 DISPUTED = {
     "ann": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
     "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER]],
@@ -383,3 +390,53 @@ def test_any_answer_closes_its_question_and_none_opens_again(seed: int, tmp_path
         if shown["kind"] != "boundary":
             assert left[0].id not in asked(history, order), shown
         closed.add(left[0].id)
+
+
+@pytest.fixture(scope="module")
+def scene() -> History:
+    """The six annotators of the scene, whose boundaries differ."""
+    annotations = tuple(one for [one] in read_all(sorted((EXAMPLES / "scene").glob("*.conll"))))
+    settings = Settings(variants=True)
+    return History.of(fresh_review(annotations, settings), Solver(annotations, settings), QUICK, NOBODY)
+
+
+def test_what_costs_nothing_is_a_tie_and_comes_first(scene: History) -> None:
+    queue, snapshot = scene.queue, scene.snapshot
+    listed = queue.open(snapshot)
+    estimated = [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
+    assert queue.stakes(snapshot, listed)["ties"] == len(estimated) > 0
+    for question in listed:
+        queue.price(question, snapshot, 0.3, lambda: False)
+    cards = [queue.card(one, snapshot) for one in listed]
+    priced = [
+        one["id"] for one in cards if any(other["price"] == 0 for other in one["choices"] if not other["now"])
+    ]
+    assert estimated == priced == [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
+    first = [one.id for one in listed if one.kind is not QuestionKind.MENTION][: len(estimated)]
+    assert first == estimated
+
+
+def test_a_mention_inside_one_of_the_entity_is_no_close_call(scene: History) -> None:
+    """Five of six annotators say that *The man* is no mention: the longer one is, of the same entity."""
+    queue, snapshot = scene.queue, scene.snapshot
+    question = queue.question("q354-355")
+    assert question is not None
+    queue.price(question, snapshot, 0.3, lambda: False)
+    [choice] = queue.card(question, snapshot)["choices"]
+    assert choice["price"] > 100
+    estimate = queue.moves.price(queue.placing(snapshot), question)
+    assert abs(estimate - choice["price"]) <= 3
+
+
+def test_a_price_that_is_known_goes_before_its_estimate() -> None:
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    before = history.stakes([question])
+    here = history.queue._at(history.snapshot)
+    here.others[question.id] = (ChoicePrice(0), ChoicePrice(7))
+    assert before["ties"] == 0 < history.stakes([question])["ties"]
+    here.others[question.id] = (ChoicePrice(7), ChoicePrice(None))
+    assert history.stakes([question])["most"] == 7
+    here.others[question.id] = (ChoicePrice(1000, exact=False),)
+    assert history.stakes([question])["most"] == before["most"]

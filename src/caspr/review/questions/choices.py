@@ -1,10 +1,13 @@
-"""The choices of a question: where annotators, the result and the cheapest alternative put its mention.
+"""The choices of a question: where annotators and the result put its mention, and what else costs least.
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
 It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
 link with the asked one, the nearest of these. Answering with an entity says that the mention, the anchor and
 the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
 about the mention is left; see `session.operations.answers`.
+
+Beside what annotators and the result say, the cheapest other entity is offered if the result has it, and
+entities with doubts that no decision settles.
 
 For a question about boundaries the choices are the boundaries.
 """
@@ -69,7 +72,10 @@ def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Cho
     offered = [
         one
         for one in entities
-        if one.now or one.says or one is cheapest or not placing.settled(span, one.doubts, question)
+        if one.now
+        or one.says
+        or (one is cheapest and one.chain is not None)
+        or not placing.settled(span, one.doubts, question)
     ]
     return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))
 
@@ -105,7 +111,8 @@ def _entity(
     mentions = chain.mentions if chain is not None else tuple(one.place for one in partners)
     given = [one.place for one in partners if one.mention in question.doubts and one.place != anchor]
     here = moves.gain(span, placing.chains.get(home or ""))
-    there = moves.pair_gain(span, anchor) if chain is None else moves.gain(span, chain)
+    there = moves.joining(span, anchor) if chain is None else moves.entering(span, chain)
+    now = id is not None and id == home
     return Choice(
         f"c{id}" if id is not None else f"m{anchor.start}-{anchor.end}",
         anchor,
@@ -113,8 +120,8 @@ def _entity(
         tuple(other for other in mentions if other != span),
         (anchor, *given),
         _supporters(placing, question, id, partners),
-        now=id is not None and id == home,
-        estimate=here - there,
+        now=now,
+        estimate=0 if now else here + there,
     )
 
 
@@ -154,7 +161,7 @@ def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) 
                 (),
                 markers[one],
                 now=one in placing.chain_of,
-                estimate=moves.exchange(span, one, home),
+                estimate=moves.exchange(span, one, home, united=placing.solver.settings.variants),
             )
             for one in left
         ),

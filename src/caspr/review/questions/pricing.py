@@ -9,7 +9,7 @@ from being computed; the hard ones then get what is left of it. What is not prov
 bound, or not known, and stays so in this snapshot.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
@@ -129,6 +129,15 @@ class PriceList:
         return ChoicePrice(
             max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
         )
+
+
+def other_prices(
+    placing: Placing, question: Question, choices: Sequence[Choice], known: Mapping[str, ChoicePrice]
+) -> tuple[ChoicePrice, ...]:
+    """Return the prices of all answers to a question but what the result says."""
+    home = placing.chains.get(placing.home(question.mention) or "")
+    leaving = [known[LEAVE]] if home is not None and len(home.mentions) > 1 else []
+    return (*(known[choice.id] for choice in choices if not choice.now), *leaving)
 
 
 def _within(
