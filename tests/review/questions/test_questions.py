@@ -440,3 +440,21 @@ def test_a_price_that_is_known_goes_before_its_estimate() -> None:
     assert history.stakes([question])["most"] == 7
     here.others[question.id] = (ChoicePrice(1000, exact=False),)
     assert history.stakes([question])["most"] == before["most"]
+
+
+def test_a_mention_whose_entity_all_agree_on_is_not_asked_for_an_earlier_one_that_some_did_not_mark() -> None:
+    given = {"ann": [[ANNA, SHE, HER]], "bob": [[ANNA, SHE, HER]], "carl": [[SHE, HER]]}
+    history = opened(given)
+    assert asked(history) == ["q1-1"], "whether *Anna* is of the entity is asked about *Anna*"
+    elsewhere = {**given, "carl": [[SHE, HER], [ANNA, BEA]]}
+    assert "q8-8" in asked(opened(elsewhere))
+
+
+def test_annotators_who_say_so_in_part_are_named_as_such(scene: History) -> None:
+    shown = card(scene, "q119-120")
+    here, inn = shown["choices"]
+    assert (here["now"], here["says"], here["partly"]) == (True, ["anna", "ben", "carla", "david"], ["carla"])
+    assert (inn["chain"], inn["says"], inn["partly"]) == (None, [], ["carla"])
+    every = [card(scene, one.id) for one in scene.queue.open(scene.snapshot)]
+    for choice in (choice for one in every if one["kind"] != "boundary" for choice in one["choices"]):
+        assert choice["says"] or choice["partly"], "each entity is of some annotator"

@@ -13,12 +13,12 @@ For a question about boundaries the choices are the boundaries.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from caspr.review.questions.finding import Question, QuestionKind
 from caspr.review.questions.moving import Moves
-from caspr.review.questions.placing import Placing
+from caspr.review.questions.placing import Placing, Stance
 from caspr.task.votes import Evidence
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
@@ -40,6 +40,9 @@ class Choice:
     """Mentions of the entity that are known to be different if another entity is chosen; the anchor first."""
     says: tuple[str, ...]
     """The annotators who say so."""
+    partly: tuple[str, ...]
+    """The annotators who link the mention with some of the entity: those who say so without a link with any
+    of the doubts, and those who say that it is of another entity, where most of their chain is."""
     now: bool
     """Whether the result says so."""
     estimate: int
@@ -119,7 +122,7 @@ def _entity(
         id,
         tuple(other for other in mentions if other != span),
         (anchor, *given),
-        _supporters(placing, question, id, partners),
+        *_supporters(placing, question, id, partners, {anchor, *given}),
         now=now,
         estimate=0 if now else here + there,
     )
@@ -131,19 +134,23 @@ def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[bo
 
 
 def _supporters(
-    placing: Placing, question: Question, id: str | None, partners: Sequence[Partner]
-) -> tuple[str, ...]:
-    """Return who says that the mention is of an entity."""
-    linking = 0
+    placing: Placing, question: Question, id: str | None, partners: Sequence[Partner], doubts: Set[Span]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return who says that the mention is of an entity, and who says so in part."""
+    linking = asked = 0
     for one in partners:
         linking |= one.evidence.givers
-    return tuple(
-        annotation.annotator
-        for number, (annotation, stance) in enumerate(
-            zip(placing.united.annotations, placing.stances(question.mention), strict=True)
-        )
-        if stance.kind == "entity" and stance.entity == id and linking >> number & 1
-    )
+        asked |= one.evidence.givers if one.place in doubts else 0
+    says, partly = [], []
+    stances = zip(placing.united.annotations, placing.stances(question.mention), strict=True)
+    for number, (annotation, stance) in enumerate(stances):
+        if linking >> number & 1:
+            is_meant = stance == Stance("entity", id)
+            if is_meant:
+                says.append(annotation.annotator)
+            if not (is_meant and asked >> number & 1):
+                partly.append(annotation.annotator)
+    return tuple(says), tuple(partly)
 
 
 def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) -> list[Choice]:
@@ -160,6 +167,7 @@ def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) 
                 (),
                 (),
                 markers[one],
+                (),
                 now=one in placing.chain_of,
                 estimate=moves.exchange(span, one, home, united=placing.solver.settings.variants),
             )
