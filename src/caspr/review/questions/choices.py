@@ -6,8 +6,8 @@ link with the asked one, the nearest of these. Answering with an entity says tha
 the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
 about the mention is left; see `session.operations.answers`.
 
-Beside what annotators and the result say, the cheapest other entity is offered if the result has it, and
-entities with doubts that no decision settles.
+Beside what annotators and the result say, the cheapest other entity is offered, and entities with doubts that
+no decision settles: some annotators say so in part.
 
 For a question about boundaries the choices are the boundaries.
 """
@@ -75,10 +75,7 @@ def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Cho
     offered = [
         one
         for one in entities
-        if one.now
-        or one.says
-        or (one is cheapest and one.chain is not None)
-        or not placing.settled(span, one.doubts, question)
+        if one.now or one.says or one is cheapest or not placing.settled(span, one.doubts, question)
     ]
     return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))
 
