@@ -1,12 +1,17 @@
 """`caspr review` refuses what it cannot open, in one line and before any server is started."""
 
 import shutil
+import signal
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from caspr.adjudication import by_document
 from caspr.cli.delivery.inputs import read_given
+from caspr.engines.native import engine
+from caspr.task.solution import Solution
 from tests.cli.caller import PAPER, Caller
 
 
@@ -88,3 +93,41 @@ def test_one_folder_may_hold_everything(tmp_path: Path) -> None:
     assert documents(flat) == [("example", names)]
     assert documents(annotators) == [("act 1", names), ("act 2", names)]
     assert documents(acts) == [("act 1", names), ("act 2", names)]
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is pressed during the first search, and there must be no page after it."""
+    search, searched = engine._solved, count()
+
+    def solved(*given: Any) -> Solution:
+        if next(searched) == 0:
+            signal.raise_signal(signal.SIGINT)
+        return search(*given)
+
+    def serve(*_: object, **__: object) -> None:
+        pytest.fail("the page was opened")
+
+    monkeypatch.setattr("caspr.review.server.serve.serve", serve)
+    monkeypatch.setattr(engine, "_solved", solved)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_ctrl_c_during_the_first_search_ends_the_program(caspr: Caller, folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    outcome = caspr("review", *sorted(before), "--no-browser")
+    assert outcome.code == 130
+    assert outcome.err.endswith("caspr: error: interrupted; nothing was written\n")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_ctrl_c_while_an_annotator_is_added_ends_the_program(
+    caspr: Caller, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    three = ["in1.conll", "in2.conll", "in3.conll"]
+    assert caspr("adjudicate", *three, "--layout", "review", "-o", "review.conll", "-q").code == 0
+    before = (folder / "review.conll").read_bytes()
+    request.getfixturevalue("interrupted")
+    outcome = caspr("review", "review.conll", "--add", "in4.conll", "--no-browser")
+    assert (outcome.code, outcome.err.count("interrupted")) == (130, 1)
+    assert (folder / "review.conll").read_bytes() == before

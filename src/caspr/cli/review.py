@@ -11,6 +11,7 @@ import click
 
 from caspr.cli.delivery.messages import print_findings, print_lines
 from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
+from caspr.cli.terminal.stopping import ended_by_interrupt
 from caspr.errors import InputError
 from caspr.task.settings import Settings
 
@@ -80,7 +81,8 @@ def command(
     who = name or _login()
     if added:
         _add(files, added, who, given)
-    work = _workplace(files, output, who, given)
+    with ended_by_interrupt():  # a first result that is cut short is of no use: there is no page yet
+        work = _workplace(files, output, who, given)
 
     def ready(links: list[tuple[str, str]]) -> None:
         print_lines(_lines(work, links, host))
@@ -163,7 +165,13 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, given: dict
     annotations = read_all(added, **reading(given))
     for group in annotations if not given["allow_gold"] else ():
         refuse_golds(group, others=1)
-    print_lines(add_to_review(files[0], annotations, who, lambda settings: changed(settings, given)))
+    try:
+        with ended_by_interrupt():
+            lines = add_to_review(files[0], annotations, who, lambda settings: changed(settings, given))
+    except KeyboardInterrupt:
+        click.echo("caspr: error: interrupted; the same command adds what is missing", err=True)
+        raise SystemExit(130) from None
+    print_lines(lines)
 
 
 def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":

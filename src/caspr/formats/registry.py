@@ -82,6 +82,9 @@ FORMATS: Mapping[str, Format] = _Packages(
 _READ_ONLY = frozenset({"potato"})
 WRITTEN = tuple(name for name in FORMATS if name not in _READ_ONLY)
 """The names of the formats that are written, too; no package is imported to know them."""
+_FROM_ITS_OWN = frozenset({"inception"})
+EXPORTED = tuple(name for name in WRITTEN if name not in _FROM_ITS_OWN)
+"""The names of the formats that any document is written in, whatever format it was read from."""
 
 
 def choose(name: str) -> Format:

@@ -75,7 +75,7 @@ def test_names_landmarks_and_contrast(page: Page, theme: str) -> None:
         assert page.evaluate(FAINT) == []
 
 
-@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("width", [1280, 800, 390])
 def test_nothing_is_cut_off(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
     sizes = "[document.documentElement.scrollWidth, innerWidth]"
@@ -88,6 +88,18 @@ def test_nothing_is_cut_off(page: Page, width: int) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
+
+
+@pytest.mark.parametrize("height", [844, 600])
+def test_on_a_phone_the_text_ends_where_the_panel_begins(page: Page, height: int) -> None:
+    page.set_viewport_size({"width": 390, "height": height})
+    side = page.locator("#side").bounding_box()
+    assert side is not None
+    for view in ("text", "matrix", "versions"):
+        page.locator(f"#tab-{view}").click()
+        box = page.locator(f"#{view}").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= side["y"] + 1
 
 
 def test_announcements(page: Page) -> None:

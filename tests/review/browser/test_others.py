@@ -96,6 +96,7 @@ def test_a_long_search_shows_the_best_so_far_and_can_be_stopped(page: Page) -> N
     working = page.locator("#working")
     expect(working).to_contain_text("best so far")
     expect(working).to_contain_text("no solution costs less than 5")
+    expect(page.locator("#status .proof")).to_have_text("not proven optimal, bound 5")
     press(page, "q")
     page.wait_for_timeout(200)
     assert stopped

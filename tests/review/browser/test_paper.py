@@ -86,6 +86,7 @@ def test_matrix_and_chain_list(page: Page) -> None:
     page.get_by_role("tab", name="Matrix").click()
     matrix = page.get_by_role("table", name="Mentions by annotators")
     expect(matrix.get_by_role("columnheader")).to_have_count(6)
+    expect(page.locator("#matrix .filters")).to_contain_text("6 spans")
     row = matrix.locator('[data-row="1-3"]')
     expect(row.get_by_role("cell")).to_have_count(5)
     row.click()

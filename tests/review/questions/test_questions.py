@@ -10,11 +10,17 @@ from typing import Any
 import pytest
 
 from caspr.errors import EngineError
+from caspr.formats import read_all
+from caspr.review.questions.finding import QuestionKind
 from caspr.review.questions.orders import ORDERS, Filter
-from caspr.review.questions.pricing import PriceList
+from caspr.review.questions.pricing import ChoicePrice, PriceList
 from caspr.review.session.history import History
+from caspr.review.session.opening import fresh_review
 from caspr.review.session.operations import OperationError
+from caspr.review.session.solver import Solver
 from caspr.task.instance import Nesting, Singletons
+from caspr.task.limits import Limits
+from caspr.task.settings import Settings
 from caspr.text.document import Chain, Span
 from tests.review.questions.documents import (
     ANNA,
@@ -22,6 +28,7 @@ from tests.review.questions.documents import (
     BEA,
     GIRL,
     HER,
+    NOBODY,
     QUICK,
     SHE,
     act,
@@ -32,6 +39,7 @@ from tests.review.questions.documents import (
 )
 from tests.review.sessions import random_session
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 DISPUTED = {
     "ann": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
     "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER]],
@@ -184,18 +192,49 @@ def test_prices_are_exact_and_first_being_computed() -> None:
     act(history, {"do": "note", "text": "x", "mention": None})
 
 
-def test_a_price_without_any_solution_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer makes a new snapshot while the engine still prices the question, and stops it."""
+def unproven(*_: object) -> None:
+    raise EngineError("no solution was found within the limits")
 
-    def stopped(*_: object) -> None:
-        raise EngineError("no solution was found within the limits")
+
+def test_a_price_that_is_not_proven_in_time_is_not_said_to_be_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    monkeypatch.setattr(PriceList, "_joined", unproven)
+    assert history.queue.price(question, history.snapshot, 5, lambda: False)
+    shown = card(history, "q8-8")
+    other = shown["choices"][1]
+    assert (other["computed"], other["price"], other["possible"]) == (True, None, True)
+    assert shown["leave"]["price"] is not None, "what is hard to prove does not keep the rest from a price"
+
+
+def test_a_hard_price_takes_only_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def bounded(self: PriceList, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
+        given.append(limits.seconds or 0)
+        return ChoicePrice(len(given), exact=False)
 
     history = opened(DISPUTED)
     question = history.queue.question("q8-8")
     assert question is not None
-    monkeypatch.setattr(PriceList, "_joined", stopped)
-    assert not history.queue.price(question, history.snapshot, 5, lambda: False)
-    assert not all(choice["computed"] for choice in card(history, "q8-8")["choices"])
+    monkeypatch.setattr(PriceList, "_joined", bounded)
+    history.queue.price(question, history.snapshot, 60, lambda: False)
+    first, again = given
+    assert first <= 30 < again, "it gets the rest of the time when all others have a price"
+    assert card(history, "q8-8")["choices"][1]["price"] == 2
+
+
+def test_an_answer_stops_the_prices_of_the_snapshot_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer makes a new snapshot while the engine still prices the question, and stops it."""
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    monkeypatch.setattr(PriceList, "_joined", unproven)
+    assert not history.queue.price(question, history.snapshot, 5, lambda: True)
+    assert not any(choice["computed"] for choice in card(history, "q8-8")["choices"])
 
 
 def test_estimates_of_two_snapshots_at_the_same_time() -> None:
@@ -351,3 +390,71 @@ def test_any_answer_closes_its_question_and_none_opens_again(seed: int, tmp_path
         if shown["kind"] != "boundary":
             assert left[0].id not in asked(history, order), shown
         closed.add(left[0].id)
+
+
+@pytest.fixture(scope="module")
+def scene() -> History:
+    """The six annotators of the scene, whose boundaries differ."""
+    annotations = tuple(one for [one] in read_all(sorted((EXAMPLES / "scene").glob("*.conll"))))
+    settings = Settings(variants=True)
+    return History.of(fresh_review(annotations, settings), Solver(annotations, settings), QUICK, NOBODY)
+
+
+def test_what_costs_nothing_is_a_tie_and_comes_first(scene: History) -> None:
+    queue, snapshot = scene.queue, scene.snapshot
+    listed = queue.open(snapshot)
+    estimated = [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
+    assert queue.stakes(snapshot, listed)["ties"] == len(estimated) > 0
+    for question in listed:
+        queue.price(question, snapshot, 0.3, lambda: False)
+    cards = [queue.card(one, snapshot) for one in listed]
+    priced = [
+        one["id"] for one in cards if any(other["price"] == 0 for other in one["choices"] if not other["now"])
+    ]
+    assert estimated == priced == [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
+    first = [one.id for one in listed if one.kind is not QuestionKind.MENTION][: len(estimated)]
+    assert first == estimated
+
+
+def test_a_mention_inside_one_of_the_entity_is_no_close_call(scene: History) -> None:
+    """Five of six annotators say that *The man* is no mention: the longer one is, of the same entity."""
+    queue, snapshot = scene.queue, scene.snapshot
+    question = queue.question("q354-355")
+    assert question is not None
+    queue.price(question, snapshot, 0.3, lambda: False)
+    [choice] = [one for one in queue.card(question, snapshot)["choices"] if one["says"]]
+    assert choice["price"] > 100
+    estimate = queue.moves.price(queue.placing(snapshot), question)
+    assert abs(estimate - choice["price"]) <= 3
+
+
+def test_a_price_that_is_known_goes_before_its_estimate() -> None:
+    history = opened(DISPUTED)
+    question = history.queue.question("q8-8")
+    assert question is not None
+    before = history.stakes([question])
+    here = history.queue._at(history.snapshot)
+    here.others[question.id] = (ChoicePrice(0), ChoicePrice(7))
+    assert before["ties"] == 0 < history.stakes([question])["ties"]
+    here.others[question.id] = (ChoicePrice(7), ChoicePrice(None))
+    assert history.stakes([question])["most"] == 7
+    here.others[question.id] = (ChoicePrice(1000, exact=False),)
+    assert history.stakes([question])["most"] == before["most"]
+
+
+def test_a_mention_whose_entity_all_agree_on_is_not_asked_for_an_earlier_one_that_some_did_not_mark() -> None:
+    given = {"ann": [[ANNA, SHE, HER]], "bob": [[ANNA, SHE, HER]], "carl": [[SHE, HER]]}
+    history = opened(given)
+    assert asked(history) == ["q1-1"], "whether *Anna* is of the entity is asked about *Anna*"
+    elsewhere = {**given, "carl": [[SHE, HER], [ANNA, BEA]]}
+    assert "q8-8" in asked(opened(elsewhere))
+
+
+def test_annotators_who_say_so_in_part_are_named_as_such(scene: History) -> None:
+    shown = card(scene, "q119-120")
+    here, inn = shown["choices"]
+    assert (here["now"], here["says"], here["partly"]) == (True, ["anna", "ben", "carla", "david"], ["carla"])
+    assert (inn["chain"], inn["says"], inn["partly"]) == (None, [], ["carla"])
+    every = [card(scene, one.id) for one in scene.queue.open(scene.snapshot)]
+    for choice in (choice for one in every if one["kind"] != "boundary" for choice in one["choices"]):
+        assert choice["says"] or choice["partly"], "each entity is of some annotator"

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from caspr.formats.registry import EXPORTED, FORMATS, WRITTEN
 from caspr.review.project.workplace import SingleFile
 from caspr.review.server.guard import LARGEST_BODY, Address, Keys
 from caspr.review.server.routes import make_app
@@ -228,14 +229,19 @@ def test_questions_are_ordered_filtered_and_priced_on_demand(browser: Browser) -
     assert browser.get("/d/0/question/q9-9").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "format", ["review", "conll", "corefud", "jsonlines", "brat", "webanno", "cas", "gate", "mmax"]
-)
-def test_exports(browser: Browser, format: str) -> None:
-    answer = browser.get(f"/d/0/export?format={format}")
-    assert answer.status_code == 200
-    assert answer.headers["content-disposition"].startswith('attachment; filename="doc')
-    assert answer.content
+def test_every_entry_of_the_menu_export_gives_a_file(browser: Browser) -> None:
+    links = re.findall(r'href="(/d/0/export\?format=\w+)"', browser.get("/d/0/").text)
+    assert [link.partition("=")[2] for link in links] == [*EXPORTED, "review"]
+    for link in links:
+        answer = browser.get(link)
+        assert answer.status_code == 200, link
+        assert answer.headers["content-disposition"].startswith('attachment; filename="doc')
+        assert answer.content
+
+
+def test_formats_that_any_document_is_written_in_are_known_without_their_packages() -> None:
+    assert [name for name in WRITTEN if FORMATS[name].writes_any] == list(EXPORTED)
+    assert [name for name in FORMATS if not FORMATS[name].read_only] == list(WRITTEN)
 
 
 def test_the_report_is_cut_off_from_the_page(browser: Browser) -> None:

@@ -1,9 +1,9 @@
-"""Stop on the first signal only, so that a second one cannot interrupt the cleaning up; notice Ctrl-C."""
+"""Signals that end a command: at once, or once, so that a second one cannot interrupt the cleaning up."""
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from types import FrameType
 
 ENDING = tuple(
@@ -20,6 +20,30 @@ class Stopped(KeyboardInterrupt):
         super().__init__(number)
         self.code = 128 + number
         """The exit code of a process that this signal ended."""
+
+
+class _EndedError(BaseException):
+    """Raised by Ctrl-C in place of `KeyboardInterrupt`, on which a search returns its best so far."""
+
+
+@contextmanager
+def ended_by_interrupt() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` from the block on Ctrl-C, also where that is in the middle of a search."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN or current_thread() is not main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        raise _EndedError
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    except _EndedError:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -66,7 +90,7 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
         if callable(before):
             before(number, frame)
 
-    if not callable(before) or threading.current_thread() is not threading.main_thread():
+    if not callable(before) or current_thread() is not main_thread():
         yield lambda: False
         return
     signal.signal(signal.SIGINT, notice)

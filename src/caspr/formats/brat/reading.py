@@ -27,7 +27,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     content = decode(read_bytes(path), str(path))
     text_path = _text_path(path)
     text = _text(text_path, content)
-    if not text.strip(f"{_MARK} \n\r\t") and _ONE_PIECE.search(content):
+    if not text and any(int(end) for _, end, _ in _ONE_PIECE.findall(content)):
         raise FormatError(str(text_path), None, "an empty file", f"the text that {path.name} annotates")
     content = joined_lines(content, text)
     lines = parse(content, str(path), len(text))

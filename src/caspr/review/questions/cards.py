@@ -95,6 +95,7 @@ def _choice(
         "size": len(choice.mentions),
         "doubts": [spelled(one) for one in choice.doubts],
         "says": list(choice.says),
+        "partly": list(choice.partly),
         "now": choice.now,
         **_price(prices.get(choice.id), placing.snapshot),
         "answer": operation,

@@ -1,4 +1,4 @@
-"""The choices of a question: where annotators, the result and the cheapest alternative put its mention.
+"""The choices of a question: where annotators and the result put its mention, and what else costs least.
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
 It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
@@ -6,16 +6,19 @@ link with the asked one, the nearest of these. Answering with an entity says tha
 the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
 about the mention is left; see `session.operations.answers`.
 
+Beside what annotators and the result say, the cheapest other entity is offered, and entities with doubts that
+no decision settles: some annotators say so in part.
+
 For a question about boundaries the choices are the boundaries.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from caspr.review.questions.finding import Question, QuestionKind
 from caspr.review.questions.moving import Moves
-from caspr.review.questions.placing import Placing
+from caspr.review.questions.placing import Placing, Stance
 from caspr.task.votes import Evidence
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
@@ -37,6 +40,9 @@ class Choice:
     """Mentions of the entity that are known to be different if another entity is chosen; the anchor first."""
     says: tuple[str, ...]
     """The annotators who say so."""
+    partly: tuple[str, ...]
+    """The annotators who link the mention with some of the entity: those who say so without a link with any
+    of the doubts, and those who say that it is of another entity, where most of their chain is."""
     now: bool
     """Whether the result says so."""
     estimate: int
@@ -105,16 +111,17 @@ def _entity(
     mentions = chain.mentions if chain is not None else tuple(one.place for one in partners)
     given = [one.place for one in partners if one.mention in question.doubts and one.place != anchor]
     here = moves.gain(span, placing.chains.get(home or ""))
-    there = moves.pair_gain(span, anchor) if chain is None else moves.gain(span, chain)
+    there = moves.joining(span, anchor) if chain is None else moves.entering(span, chain)
+    now = id is not None and id == home
     return Choice(
         f"c{id}" if id is not None else f"m{anchor.start}-{anchor.end}",
         anchor,
         id,
         tuple(other for other in mentions if other != span),
         (anchor, *given),
-        _supporters(placing, question, id, partners),
-        now=id is not None and id == home,
-        estimate=here - there,
+        *_supporters(placing, question, id, partners, {anchor, *given}),
+        now=now,
+        estimate=0 if now else here + there,
     )
 
 
@@ -124,19 +131,23 @@ def _closeness(partner: Partner, span: Span, doubts: Sequence[Span]) -> tuple[bo
 
 
 def _supporters(
-    placing: Placing, question: Question, id: str | None, partners: Sequence[Partner]
-) -> tuple[str, ...]:
-    """Return who says that the mention is of an entity."""
-    linking = 0
+    placing: Placing, question: Question, id: str | None, partners: Sequence[Partner], doubts: Set[Span]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return who says that the mention is of an entity, and who says so in part."""
+    linking = asked = 0
     for one in partners:
         linking |= one.evidence.givers
-    return tuple(
-        annotation.annotator
-        for number, (annotation, stance) in enumerate(
-            zip(placing.united.annotations, placing.stances(question.mention), strict=True)
-        )
-        if stance.kind == "entity" and stance.entity == id and linking >> number & 1
-    )
+        asked |= one.evidence.givers if one.place in doubts else 0
+    says, partly = [], []
+    stances = zip(placing.united.annotations, placing.stances(question.mention), strict=True)
+    for number, (annotation, stance) in enumerate(stances):
+        if linking >> number & 1:
+            is_meant = stance == Stance("entity", id)
+            if is_meant:
+                says.append(annotation.annotator)
+            if not (is_meant and asked >> number & 1):
+                partly.append(annotation.annotator)
+    return tuple(says), tuple(partly)
 
 
 def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) -> list[Choice]:
@@ -153,8 +164,9 @@ def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) 
                 (),
                 (),
                 markers[one],
+                (),
                 now=one in placing.chain_of,
-                estimate=moves.exchange(span, one, home),
+                estimate=moves.exchange(span, one, home, united=placing.solver.settings.variants),
             )
             for one in left
         ),

@@ -7,6 +7,8 @@
 A mention's *doubts* are earlier mentions: for every annotator who has it in a chain after others, the one of
 that chain with which most annotators link it, the nearest of these; there is no doubt where all link it with
 some earlier mention of the chain. So a disputed chain of two mentions is one question, about the second.
+Nor is there one where all agree on the entity, some mention with which everybody links it, and who does not
+link it with the earlier one did not mark that: what is disputed is the earlier one, which has a question.
 
 Spans of different annotators that are one mention with different boundaries (`text.variants`) are one mention
 here, whatever the settings say; annotators who gave it different boundaries agree on all else if they link
@@ -98,7 +100,8 @@ def find_questions(united: UnitedMentions) -> list[Question]:
     for annotation in united.annotations:
         for chain in annotation.chains:
             for earlier, mention in _doubtful(chain.mentions, votes):
-                doubts.setdefault(mention, set()).add(earlier)
+                if not _asked_there(earlier, mention, votes):
+                    doubts.setdefault(mention, set()).add(earlier)
     found = []
     for mention, markers in votes.marks.items():
         marked, seen = markers.bit_count(), votes.viewers(mention).bit_count()
@@ -122,6 +125,19 @@ def _doubtful(mentions: Sequence[Span], votes: Votes) -> Iterator[tuple[Span, Sp
         if best is not None and best[0].givers != best[0].viewers:
             yield best[1], mention
         last[signature] = mention
+
+
+def _asked_there(earlier: Span, mention: Span, votes: Votes) -> bool:
+    """Return whether a doubt is only about the earlier mention, which has a question of its own.
+
+    So it is where whoever does not link the two did not mark the earlier one, and all agree on the entity of
+    the later one: there is some mention that everybody links it with.
+    """
+    evidence = votes.evidence(mention, earlier)
+    if evidence.viewers & ~evidence.givers & votes.marks.get(earlier, 0):
+        return False
+    links = (votes.evidence(mention, other) for other in votes.neighbours(mention))
+    return any(one.givers == one.viewers for one in links)
 
 
 def _distance(votes: Votes, mention: Span, earlier: Sequence[Span]) -> int:

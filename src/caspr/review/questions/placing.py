@@ -191,11 +191,9 @@ class Placing:
                 found[annotator] = Stance("entity", best)
         return found
 
-    def has_loose_partners(self, question: Question) -> bool:
-        """Return whether annotators link a mention with others that are in no chain of the result."""
-        own = int(self.home(question.mention) is None)
-        chains = self.united.votes.signature(question.mention).chains
-        return any(self.spread.get(chain, Counter())[None] > own for chain in chains)
+    def is_missed(self, question: Question) -> bool:
+        """Return whether an annotator says that a mention is of an entity that the result lacks."""
+        return Stance("entity") in self.stances(question.mention)
 
     def reachable(self, question: Question) -> Iterator[Chain]:
         """Yield the chains of the result that annotators put a mention into and that decisions allow."""

@@ -3,9 +3,13 @@
 The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that
 the mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without
 the others, so they have one price.
+
+Each price gets its share of the time that is left, so that one that is hard to prove does not keep the others
+from being computed; the hard ones then get what is left of it. What is not proven in that time is a lower
+bound, or not known, and stays so in this snapshot.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
@@ -30,9 +34,18 @@ class ChoicePrice:
     """What a choice costs more than the result."""
 
     price: int | None
-    """The price, at least; `None` if the choice is not possible."""
+    """The price, at least; `None` if the choice is not possible, or if nothing is known."""
     exact: bool = True
-    """Whether the price is proven; otherwise it is a lower bound."""
+    """Whether the price is proven, or that the choice is not possible; otherwise it is a lower bound."""
+
+    @property
+    def least(self) -> int:
+        """What it costs at least."""
+        return self.price or 0
+
+
+NOT_KNOWN = ChoicePrice(None, exact=False)
+"""The price of what no time was left for."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +64,26 @@ class PriceList:
     def prices(
         self, question: Question, choices: Sequence[Choice], seconds: float, cancelled: Callable[[], bool]
     ) -> Iterator[tuple[str, ChoicePrice]]:
-        """Yield the price of each choice by its id, and of leaving all, while there is time."""
+        """Yield the price of each choice by its id, and of leaving all, as exact as there is time for."""
         span = self.placing.span(question.mention)
         if span is None or not self.snapshot.optimal:
             return
         give_up = monotonic() + seconds
-        for id, price in self._tasks(question, choices, span):
-            left = give_up - monotonic()
-            if left <= 0 or cancelled():
-                return
-            try:
-                found = price(Limits(seconds=left, cancelled=cancelled))
-            except EngineError:  # it was stopped before it had any solution
-                return
+        tasks = list(self._tasks(question, choices, span))
+        hard = []
+        for number, (id, price) in enumerate(tasks):
+            share = (give_up - monotonic()) / (len(tasks) - number)
+            found = _within(share, price, cancelled)
             if cancelled():
                 return
+            if not found.exact:
+                hard.append((id, price, found))
             yield id, found
+        for id, price, found in hard:
+            again = _within(give_up - monotonic(), price, cancelled)
+            if cancelled():
+                return
+            yield id, again if again.exact or again.least > found.least else found
 
     def _tasks(
         self, question: Question, choices: Sequence[Choice], span: Span
@@ -90,7 +107,7 @@ class PriceList:
             decisions = replace(decisions, statements=(*decisions.statements, nested))
         instance = self._solver.instance(decisions)
         if not {span, anchor} <= set(instance.mentions):
-            return ChoicePrice(None, exact=False)
+            return NOT_KNOWN
         pair = min(span, anchor), max(span, anchor)
         solution = self._solver.solution(self.snapshot)
         [flip] = self._solver.incremental.flip_prices(instance, solution, [pair], limits)
@@ -112,6 +129,27 @@ class PriceList:
         return ChoicePrice(
             max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
         )
+
+
+def other_prices(
+    placing: Placing, question: Question, choices: Sequence[Choice], known: Mapping[str, ChoicePrice]
+) -> tuple[ChoicePrice, ...]:
+    """Return the prices of all answers to a question but what the result says."""
+    home = placing.chains.get(placing.home(question.mention) or "")
+    leaving = [known[LEAVE]] if home is not None and len(home.mentions) > 1 else []
+    return (*(known[choice.id] for choice in choices if not choice.now), *leaving)
+
+
+def _within(
+    seconds: float, price: Callable[[Limits], ChoicePrice], cancelled: Callable[[], bool]
+) -> ChoicePrice:
+    """Return a price as exact as there is time for."""
+    if seconds <= 0:
+        return NOT_KNOWN
+    try:
+        return price(Limits(seconds=seconds, cancelled=cancelled))
+    except EngineError:  # it was stopped before it had any solution
+        return NOT_KNOWN
 
 
 def _nothing(limits: Limits) -> ChoicePrice:  # noqa: ARG001

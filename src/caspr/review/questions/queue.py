@@ -15,7 +15,7 @@ from caspr.review.questions.finding import Question, UnitedMentions, find_questi
 from caspr.review.questions.moving import Moves
 from caspr.review.questions.orders import ORDERS, Filter, without_waiting
 from caspr.review.questions.placing import Placing
-from caspr.review.questions.pricing import ChoicePrice, PriceList
+from caspr.review.questions.pricing import ChoicePrice, PriceList, other_prices
 from caspr.review.questions.stakes import price_classes
 from caspr.review.session.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions
@@ -37,6 +37,8 @@ class _InSnapshot:
     moves: Moves
     prices: dict[str, dict[str, ChoicePrice]] = field(default_factory=dict)
     """The prices of the choices of each question, by their ids."""
+    others: dict[str, tuple[ChoicePrice, ...]] = field(default_factory=dict)
+    """The prices of all answers to each question but what the result says, where they are known."""
     estimates: dict[str, int] = field(default_factory=dict)
     """What the cheapest other answer to each question costs, by its id, where that was estimated."""
 
@@ -45,6 +47,13 @@ class _InSnapshot:
         if question.id not in self.estimates:
             self.estimates[question.id] = self.moves.price(self.placing, question)
         return self.estimates[question.id]
+
+    def stake(self, question: Question) -> int:
+        """Return what the cheapest other answer costs, by prices if all are known, or else estimated."""
+        prices = self.others.get(question.id, ())
+        proven = [one.price for one in prices if one.price is not None and one.exact]
+        complete = bool(prices) and all(one.exact for one in prices)
+        return min(proven if complete and proven else (*proven, self.price(question)))
 
 
 @dataclass
@@ -136,7 +145,10 @@ class Queue:
         choices = find_choices(here.placing, self.moves, question)
         if len(known) <= len(choices):
             known.update(PriceList(here.placing, snapshot).prices(question, choices, seconds, cancelled))
-        return len(known) > len(choices)
+        if len(known) <= len(choices):
+            return False
+        here.others[question.id] = other_prices(here.placing, question, choices, known)
+        return True
 
     def price_first(self, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> None:
         """Price the first questions of the default order, before anybody looks at them."""
@@ -148,7 +160,7 @@ class Queue:
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""
         here = self._at(snapshot)
-        return [cards.row(here.placing, one, tie=here.price(one) <= 0) for one in questions]
+        return [cards.row(here.placing, one, tie=here.stake(one) <= 0) for one in questions]
 
     def card(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
         """Return a question with its choices as JSON for the page."""
@@ -159,4 +171,4 @@ class Queue:
     def stakes(self, snapshot: Snapshot, questions: Sequence[Question]) -> dict[str, int]:
         """Return how many of some questions are ties, close or clear, and which mentions they can move."""
         here = self._at(snapshot)
-        return price_classes([(one.mention, here.price(one)) for one in questions], self.solver.settings)
+        return price_classes([(one.mention, here.stake(one)) for one in questions], self.solver.settings)

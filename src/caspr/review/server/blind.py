@@ -62,7 +62,8 @@ def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
     def hidden(given: list[str]) -> list[str]:
         return [known[name] for name in given]
 
-    choices = [{**choice, "says": hidden(choice["says"])} for choice in card["choices"]]
+    groups = ("says", "partly")
+    choices = [{**choice, **{one: hidden(choice[one]) for one in groups}} for choice in card["choices"]]
     return {
         **card,
         "choices": choices,

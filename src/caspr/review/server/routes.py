@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from caspr.errors import CasprError, OutputError
-from caspr.formats.registry import WRITTEN
+from caspr.formats.registry import EXPORTED
 from caspr.review.project.leases import LeaseError
 from caspr.review.project.workplace import Workplace
 from caspr.review.questions.orders import Filter
@@ -105,7 +105,7 @@ class Pages:
             count=self.work.count,
             csrf=person(request).csrf,
             me=person(request).name,
-            formats=list(WRITTEN),
+            formats=list(EXPORTED),
             state=embedded(state),
             blind=self.blind,
         )

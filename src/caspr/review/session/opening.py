@@ -60,8 +60,17 @@ def open_annotations(
         if output.exists():
             _refuse_different(output, review_file.read(output), aligned)
             return ReviewSession.open(store, change_settings), findings
-        settings = change_settings(Settings())
-        fresh = [fresh_review(annotations, settings) for annotations in aligned]
+        return _open_fresh(store, aligned, change_settings(Settings())), findings
+    except BaseException:
+        store.release()
+        raise
+
+
+def _open_fresh(store: Store, documents: Sequence[Sequence[Annotation]], settings: Settings) -> ReviewSession:
+    """Write a new review file and open it; if that fails or is interrupted, there is none."""
+    session = None
+    try:
+        fresh = [fresh_review(annotations, settings) for annotations in documents]
         store.write(review_file.write(fresh).encode("utf-8"))
         session = ReviewSession.open(store, lambda _: settings)
         session.fresh = True
@@ -70,9 +79,11 @@ def open_annotations(
             session.save()
             session.fresh = False
     except BaseException:
-        store.release()
+        if session is not None:
+            session.close()
+        store.withdraw()
         raise
-    return session, findings
+    return session
 
 
 def fresh_review(annotations: Sequence[Annotation], settings: Settings) -> review_file.Review:

@@ -59,6 +59,11 @@ class Store:
         # The stamp of the file that was written, and not of what is there by now.
         self._seen, self._digest = stamp, _digest(data)
 
+    def withdraw(self) -> None:
+        """Delete a file that was not there before, unless somebody has changed it since it was written."""
+        if self._seen is not None and not self.changed():
+            self.path.unlink(missing_ok=True)
+
     def saved(self) -> str:
         """Return when the content that was last read or written was saved, in UTC."""
         seconds = 0 if self._seen is None else self._seen[1] // 10**9

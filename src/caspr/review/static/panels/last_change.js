@@ -13,6 +13,8 @@ const MOST = 30;
 export class LastChange {
   /** @type {Map<MentionId, Change>} */
   #changes = new Map();
+  /** @type {MentionId[]} what the step itself is about and was in a chain before it */
+  #named = [];
   /** @type {Record<ChainId, Chain>} */
   #chainsBefore = {};
   #label = "";
@@ -41,6 +43,7 @@ export class LastChange {
   begin(label, update, before, { isUndo = false } = {}) {
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
+    this.#named = namedBefore(update, before);
     this.#chainsBefore = before.chains;
     this.#label = label;
     this.#costBefore = costBefore(update, before);
@@ -81,12 +84,27 @@ export class LastChange {
         ? `The cost stays ${value}`
         : `The cost goes from ${this.#costBefore} to ${value}`;
     const count = this.#changes.size;
-    return `${this.#label}. ${cost}; ${count ? counted(count, "mention") : "nothing"} changed${this.#where}.`;
+    const left = this.#left.map((id) => `“${this.app.store.words(id, 40)}”`).join(" and ");
+    const gone = left ? `${left} ${this.#isOut}; ` : "";
+    return `${this.#label}. ${cost}; ${gone}${count ? counted(count, "mention") : "nothing"} changed${this.#where}.`;
+  }
+
+  /** The mentions of the step that left the result without a decision that they are none. */
+  get #left() {
+    return this.#named.filter((id) => {
+      const now = this.app.store.mention(id);
+      return now && now.chain === null && now.decision !== "absent";
+    });
+  }
+
+  get #isOut() {
+    return this.#left.length === 1 ? "is no longer in the result" : "are no longer in the result";
   }
 
   /** Hide the step. */
   dismiss() {
     this.#changes = new Map();
+    this.#named = [];
     this.#label = "";
     this.#refresh();
     this.root.hidden = true;
@@ -115,10 +133,19 @@ export class LastChange {
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "last-change-label", dir: "auto" }, this.#label),
+      this.#leftText(),
       make("p", { class: "soft" }, summary),
       make("ul", { class: "changes" }, ...shown.map((one) => this.#item(one))),
       shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
+  }
+
+  #leftText() {
+    const { store, goTo } = this.app;
+    const left = this.#left;
+    if (!left.length) return null;
+    const words = left.flatMap((id, i) => [i ? " and " : "", reference(store, id, goTo)]);
+    return make("p", { class: "left-result" }, ...words, ` ${this.#isOut}.`);
   }
 
   /** @param {Change} change */
@@ -153,6 +180,19 @@ export class LastChange {
     }
     return { do: "together", mentions: [mention, ...nearest(others, mention, 1)] };
   }
+}
+
+/**
+ * Return the mentions that an update changed, were in a chain before it, and are what the step is about.
+ * @param {Update} update
+ * @param {State} before
+ */
+function namedBefore(update, before) {
+  if (update.full) return [];
+  const elsewhere = new Set(update.changed.map(({ mention }) => mention));
+  return Object.keys(update.mentions)
+    .filter((id) => !elsewhere.has(id) && (before.mentions[id]?.chain ?? null) !== null)
+    .sort((one, other) => parseInt(one, 10) - parseInt(other, 10));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The matrix: one row for each mention, one column for each annotator, the result last.
+ * The matrix: one row for each span, one column for each annotator, the result last.
  *
  * Each annotator numbers chains independently. A cell therefore also shows whether the annotator's chain
  * mostly corresponds to the chain of this mention in the result: ✓ it does, ≠ it is another one.
@@ -15,7 +15,7 @@ import { Panel } from "./panel.js";
 
 const CHUNK = 40;
 const FILTERS = {
-  all: "all mentions",
+  all: "all spans",
   disputed: "disputed",
   out: "left out",
   decided: "enforced",
@@ -39,7 +39,7 @@ export class Matrix extends Panel {
    */
   constructor(root, app) {
     super(root, app);
-    this.filter = menu("Which mentions", FILTERS, () => this.refresh());
+    this.filter = menu("Which spans", FILTERS, () => this.refresh());
     this.count = make("span", { class: "soft" });
     this.table = make("div", { role: "table", "aria-label": "Mentions by annotators", class: "matrix" });
     root.append(make("div", { class: "filters" }, this.filter, this.count), this.table);
@@ -103,7 +103,7 @@ export class Matrix extends Panel {
       chunks.push(make("div", { role: "rowgroup", class: "chunk" }, ...rows.slice(i, i + CHUNK)));
     }
     this.table.style.setProperty("--columns", String(store.state.annotators.length));
-    this.count.textContent = counted(ids.length, "mention");
+    this.count.textContent = counted(ids.length, "span");
     fill(this.table, make("div", { role: "rowgroup", class: "matrix-head" }, head), ...chunks);
     this.#setTabStop(this.#currentRow ?? rows[0]);
     this.showCurrent();

@@ -43,8 +43,11 @@ export class StatusBar {
           )
         : make(
             "span",
-            { class: "proof gap", title: "The true optimum lies between the two" },
-            `bound ${bound}`,
+            {
+              class: "proof gap",
+              title: `No solution costs less than ${bound}; the optimum is there or above it`,
+            },
+            `not proven optimal, bound ${bound}`,
           );
     fill(
       byId("status"),

@@ -80,11 +80,12 @@ export function sameQuestion(one, other) {
   const content = ({ id, mention, text, choices, alone, absent, now, reason }) =>
     JSON.stringify([
       [id, mention, text, alone, absent, now, reason],
-      choices.map(({ id: choice, anchor, mentions, says, now: isNow }) => [
+      choices.map(({ id: choice, anchor, mentions, says, partly, now: isNow }) => [
         choice,
         anchor,
         mentions,
         says,
+        partly,
         isNow,
       ]),
     ]);

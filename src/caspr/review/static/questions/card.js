@@ -93,7 +93,7 @@ function choiceItem(app, card, choice, i, marked, actions, result) {
         "span",
         { class: "choice-foot" },
         choice.now ? make("span", { class: "tag result" }, result) : null,
-        make("span", { class: "says" }, saying(choice.says)),
+        ...saying(choice),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
     ),
@@ -156,8 +156,21 @@ function boundaryLabel({ store }, choice) {
   ];
 }
 
-/** @param {string[]} names */
-const saying = (names) => (names.length ? names.join(", ") : "no annotator");
+const PARTLY =
+  "These annotators link the mention with some mentions of this entity, but not with the one that is asked about, or with more of another entity";
+
+/**
+ * Say which annotators say so, and which do in part.
+ * @param {Choice} choice
+ */
+function saying({ says, partly }) {
+  const wholly = says.filter((name) => !partly.includes(name));
+  if (!wholly.length && !partly.length) return [make("span", { class: "says" }, "no annotator")];
+  return [
+    wholly.length ? make("span", { class: "says" }, wholly.join(", ")) : null,
+    partly.length ? make("span", { class: "partly", title: PARTLY }, `in part ${partly.join(", ")}`) : null,
+  ];
+}
 
 /** @param {ComputedPrice} price */
 const priceText = (price) => (price.computed ? describePrice(price) : "price being computed");

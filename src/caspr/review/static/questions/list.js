@@ -91,7 +91,7 @@ export function emptyText(isRead, place) {
  * @param {Questions} read
  */
 export function stakesText(app, { stakes }) {
-  const { done, mentions } = app.store.state;
+  const { done } = app.store.state;
   if (done) {
     return make(
       "section",
@@ -102,7 +102,7 @@ export function stakesText(app, { stakes }) {
   return make(
     "section",
     { class: "stakes", "aria-label": "When to stop" },
-    make("p", {}, remaining(stakes, Object.keys(mentions).length)),
+    make("p", {}, remaining(stakes)),
     stakes.steps ? make("p", {}, recent(stakes)) : null,
     make(
       "div",
@@ -115,22 +115,19 @@ export function stakesText(app, { stakes }) {
   );
 }
 
-/**
- * @param {Stakes} stakes
- * @param {number} all
- */
-function remaining({ mentions, ties, close, clear, most }, all) {
+/** @param {Stakes} stakes */
+function remaining({ mentions, ties, close, clear, most }) {
   if (!mentions) return "No mention is disputed any more.";
   const parts = [
     ties ? `${counted(ties, "tie")}` : "",
     close ? `${close.toLocaleString("en")} close` : "",
     clear ? `${clear.toLocaleString("en")} clear` : "",
   ].filter(Boolean);
-  const are = mentions === 1 ? "mention is" : "mentions are";
+  const are = mentions === 1 ? "is" : "are";
   const price = most
     ? `Deciding one of them otherwise costs at most ${most.toLocaleString("en")} more.`
     : "All can be decided otherwise at the same cost.";
-  return `${mentions.toLocaleString("en")} of ${all.toLocaleString("en")} ${are} still disputed (${parts.join(", ")}); answers move at most these. ${price}`;
+  return `${counted(mentions, "mention")} ${are} still disputed (${parts.join(", ")}); answers move at most these. ${price}`;
 }
 
 /** @param {Stakes} stakes */

@@ -66,7 +66,11 @@ export function cardWithoutNames(card, names) {
   /** @type {(some: string[]) => string[]} */
   const renamed = (some) => some.map((name) => pseudonym(names.indexOf(name)));
   const { alone, absent, unseen } = card;
-  const choices = card.choices.map((choice) => ({ ...choice, says: renamed(choice.says) }));
+  const choices = card.choices.map((choice) => ({
+    ...choice,
+    says: renamed(choice.says),
+    partly: renamed(choice.partly),
+  }));
   return { ...card, choices, alone: renamed(alone), absent: renamed(absent), unseen: renamed(unseen) };
 }
 

@@ -199,6 +199,8 @@ export interface Choice extends ComputedPrice {
   doubts: MentionId[];
   /** The annotators who say so. */
   says: string[];
+  /** The annotators who link the mention with some of the entity, but not with the doubts, or more with another one. */
+  partly: string[];
   /** Whether the result says so. */
   now: boolean;
   answer: Operation;
