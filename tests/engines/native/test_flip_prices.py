@@ -3,19 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from caspr.adjudication import by_document
 from caspr.engines import brute
 from caspr.engines.native import solve
 from caspr.engines.native.flip_prices import FlipPrice, flip_prices
 from caspr.engines.native.incremental import IncrementalSolver
+from caspr.formats import read_all
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.settings import Settings
 from caspr.task.solution import Partition, Solution, Status
+from caspr.text.document import Span
 from tests.engines.native.random_instances import random_decisions, random_instance
 
 
@@ -91,3 +96,13 @@ def test_prices_stay_right_while_decisions_come_and_go() -> None:
                 pairs = list(combinations(now.mentions, 2))
                 again = list(solver.flip_prices(now, solution, pairs, Limits()))
                 assert again == list(flip_prices(now, solution, pairs, Limits()))
+
+
+def test_a_price_ends_at_its_limit_where_the_dive_finds_no_solution() -> None:
+    """Without a limit for the dive, this one takes minutes."""
+    folder = Path(__file__).parents[3] / "examples/tales/miller"
+    [annotations], _ = by_document(read_all(sorted(folder.glob("*.conll"))))
+    instance = Settings().instance(annotations, Decisions())
+    solution = solve(instance, Limits())
+    [found] = flip_prices(instance, solution, [(Span(19, 20), Span(148, 148))], Limits(seconds=0.1))
+    assert not found.together and not found.exact and found.price is not None

@@ -39,7 +39,7 @@ def solve_with(
     try:
         return _solved(state, joined, limits.solutions)
     except ExpiredError:
-        return _best_known(state)
+        return _best_known(state, joined)
     except KeyboardInterrupt:
         state.watch.stop = Stop.INTERRUPT
         state.on_bound, state.on_found = ignore_bound, ignore_found
@@ -47,17 +47,18 @@ def solve_with(
         # The watch has expired now, so this only combines the best that is known of every part.
         return _solved(state, joined, limits.solutions)
     except ExpiredError:
-        return _best_known(state)
+        return _best_known(state, joined)
     except KeyboardInterrupt:
         if state.value is None:
             raise
-        return _best_known(state)
+        return _best_known(state, joined)
 
 
-def _best_known(state: SolveState) -> Solution:
+def _best_known(state: SolveState, joined: Bundles) -> Solution:
     """Return the best solution so far, where a limit came before there was a relaxation."""
     if state.value is None or state.best is None:
-        chains = baseline(state.instance) if not state.apart else None
+        # What is joined or kept apart beside the decisions is no part of the instance.
+        chains = None if joined or state.apart else baseline(state.instance)
         if chains is None:
             raise EngineError("engine native: no solution was found within the limits; give it more time")
         state.offer(chains, price(state.instance, chains).total)

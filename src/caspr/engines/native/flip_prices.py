@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.state import Memory
 from caspr.engines.native.translation.connectivity import Pair
+from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.solution import Solution, Status
@@ -49,12 +50,12 @@ def flip_prices(
     chain_of = {span: number for number, chain in enumerate(solution.partitions[0]) for span in chain}
     for first, second in pairs:
         together = first in chain_of and chain_of[first] == chain_of.get(second)
-        flipped = solve_with(
-            instance,
-            limits,
-            memory=memory,
-            joined=() if together else (tuple(sorted((first, second))),),
-            apart=frozenset({(first, second)}) if together else frozenset(),
-        )
+        joined = () if together else (tuple(sorted((first, second))),)
+        apart = frozenset({(first, second)}) if together else frozenset()
+        try:
+            flipped = solve_with(instance, limits, memory=memory, joined=joined, apart=apart)
+        except EngineError:  # a limit came before there was any solution
+            yield FlipPrice(first, second, together, 0, exact=False)
+            continue
         price = None if flipped.status is Status.INFEASIBLE else max(0, flipped.bound - solution.value)
         yield FlipPrice(first, second, together, price, flipped.status is not Status.FEASIBLE)

@@ -43,6 +43,8 @@ class Watch:
     """Why to stop: the limit that was reached, or an interrupt."""
     omission: Stop | None = None
     """Why a part was not searched although the search went on: too little memory for it, or its size."""
+    since: float | None = None
+    """When that was noticed."""
     looked: float = 0.0
     """When the memory was last looked at."""
     begun: tuple[float, float] = field(default_factory=lambda: (monotonic(), thread_time()))
@@ -84,7 +86,14 @@ class Watch:
             self.looked = monotonic()
             if resident_megabytes() > self.megabytes:
                 self.stop = Stop.MEMORY
+        if self.stop is not None and self.since is None:
+            self.since = monotonic()
         return self.stop is not None
+
+    def check_grace(self, seconds: float) -> None:
+        """Raise `ExpiredError` if it is time to stop, and has been for so long."""
+        if self.expired() and self.since is not None and monotonic() - self.since > seconds:
+            raise ExpiredError
 
     def check(self) -> None:
         """Raise `ExpiredError` if it is time to stop."""

@@ -37,6 +37,8 @@ from caspr.engines.native.translation.nesting import NEVER, Relaxed, relax_exact
 from caspr.engines.native.translation.translate import Bundles
 from caspr.text.document import Span
 
+GRACE = 0.3
+"""Seconds for which a first solution is looked for after a limit was reached: there may be none."""
 NOBODY: frozenset[Span] = frozenset()
 """No lone mentions: a relaxation without demands."""
 
@@ -146,10 +148,11 @@ def _branched(state: SolveState, settled: Settled, offence: Offence, *, ceiling:
         if best.branch is not None and (quick or best.cost <= floor):
             bound = floor
             break
-        # Without any solution yet, a limit does not stop the dive: its relaxations are quick then.
         if state.watch.expired() and (state.value is not None or best.branch is not None):
             bound = floor
             break
+        # Without any solution yet, a limit does not stop the dive at once: its relaxations are quick then.
+        state.watch.check_grace(GRACE)
         bundles = way.branch.bundles
         if quick:
             relaxed = relax_quickly(state, bundles, NOBODY)
