@@ -155,6 +155,7 @@ class Outputs:
         """Write all files or none, and return the backups that were made before."""
         old = [path for path in files if path == self.rewritten or (keep_old and path.is_file())]
         kept: dict[Path, Path] = {}
+        self._refuse_changed()
         try:
             for path in old:
                 kept[path] = back_up(path, files)
@@ -162,7 +163,7 @@ class Outputs:
                 files,
                 below=self._made_below(contents),
                 folders=self._folders(contents),
-                before_replacing=lambda: self._refuse_changed(files),
+                before_replacing=self._refuse_changed,
             )
         except OutputError:
             for path, copy in kept.items():
@@ -171,12 +172,11 @@ class Outputs:
             raise
         return kept
 
-    def _refuse_changed(self, files: Files) -> None:
-        """Refuse to replace a file that was saved since it was read."""
-        rewritten = self.rewritten if self.rewritten in files else None
-        if rewritten is not None and rewritten.read_bytes() != self.known:
+    def _refuse_changed(self) -> None:
+        """Refuse to write what was made from a file that somebody saved since it was read."""
+        if self.rewritten is not None and self.rewritten.read_bytes() != self.known:
             raise OutputError(
-                f"{rewritten}: found it saved by another program meanwhile, expected it unchanged: "
+                f"{self.rewritten}: found it saved by another program meanwhile, expected it unchanged: "
                 "nothing was written; run the command again"
             )
 
