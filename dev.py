@@ -22,10 +22,16 @@ SLOW = (
     "tests/bench",
     "tests/corpus/outputs/test_golds.py",
     "tests/corpus/run",
+    "tests/engines/asp/test_limits.py",
+    "tests/engines/asp/test_statistics.py",
+    "tests/engines/native/test_against_clingo.py",
     "tests/platforms/test_elsewhere.py",
     "tests/review/browser",
+    "tests/review/project/test_processes.py",
+    "tests/review/server/test_process.py",
 )
-"""Tests that `test` leaves to `test --all`: benches, whole corpora and clusters, a browser, no POSIX."""
+"""Tests that `test` leaves to `test --all`: benches, whole corpora and clusters, clingo's limits and large
+instances, servers that are killed, a browser, no POSIX."""
 LONG = (
     "tests/platforms/test_windows.py",
     "tests/test_packaging.py",
@@ -180,8 +186,9 @@ def install_wine() -> None:
 def test(*arguments: str) -> None:
     """Run linter, type checker, tests, doctests and the documentation's examples.
 
-    With `--all`, also run what takes longer: CaspR on Windows, without what only POSIX has, on a cluster,
-    in a browser, installed into a clean environment, with spaCy and Hugging Face datasets; the benches.
+    With `--all`, also run what takes longer (`SLOW`, `LONG`): CaspR on Windows, without what only POSIX has,
+    on a cluster, in a browser, with servers that are killed, installed into a clean environment, with spaCy
+    and Hugging Face datasets; the benches.
     """
     everything = "--all" in arguments
     arguments = tuple(word for word in arguments if word != "--all")

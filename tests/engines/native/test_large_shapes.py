@@ -146,7 +146,7 @@ def test_a_part_for_which_memory_does_not_suffice_is_said_to_be_the_cause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(splitting, "BYTES", 2**40)
-    instance = noisy("ua", mentions=100)
+    instance = noisy("ua", mentions=80)
     assert solve(instance, Limits()).stop is None
     unproven = solve(instance, Limits(megabytes=10_000))
     certify(instance, unproven)
