@@ -128,7 +128,7 @@ def test_a_part_that_is_solved_again_starts_from_its_cuts(monkeypatch: pytest.Mo
     state, begins = begun(noisy("ua", mentions=40)), []
 
     def watched(*given: Any, **more: Any) -> Any:
-        begins.append(len(more["cuts"]))
+        begins.append(len(more["start"].cuts))
         outcome = search_reduced(*given, **more)
         return replace(outcome, bound=outcome.bound + 1)
 

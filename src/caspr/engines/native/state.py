@@ -16,6 +16,7 @@ from caspr.engines.native.partition.outcome import (
     OnBound,
     OnFound,
     SearchOutcome,
+    WarmStart,
     ignore_bound,
     ignore_found,
 )
@@ -229,7 +230,7 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
         outcome = search_reduced(
             reduced or split(part.problem, state.watch),
             state.watch,
-            cuts=cuts,
+            start=WarmStart(cuts),
             on_bound=state.on_bound,
             on_found=state.on_found,
             known=None if known is None else known.labels,

@@ -119,7 +119,7 @@ def test_crowded_problems_are_solved_like_by_brute_force(seed: int, monkeypatch:
     """With pentagons from the first round, which otherwise only problems of hundreds of nodes need."""
     monkeypatch.setattr(cutting_planes, "PROGRESS", 1.0)
     problem = ringed(9, seed)
-    outcome = CuttingPlanes(problem, Watch(), NO_FLOOR, search).run(np.arange(9), Cuts.beyond_stars())
+    outcome = CuttingPlanes(problem, Watch(), NO_FLOOR, search).run(np.arange(9))
     assert outcome.proven and outcome.value == optima(problem)[0]
 
 

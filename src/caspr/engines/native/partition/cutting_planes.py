@@ -25,10 +25,12 @@ from caspr.engines.native.partition.cuts import (
 )
 from caspr.engines.native.partition.lp import Point, decided, relax
 from caspr.engines.native.partition.outcome import (
+    COLD,
     Gap,
     OnBound,
     OnFound,
     SearchOutcome,
+    WarmStart,
     ignore_bound,
     ignore_found,
     shifted,
@@ -83,7 +85,7 @@ class SubproblemSearch(Protocol):
         watch: Watch,
         *,
         floor: int,
-        cuts: Cuts,
+        start: WarmStart,
         on_bound: OnBound,
         on_found: OnFound,
     ) -> SearchOutcome:
@@ -101,30 +103,33 @@ class CuttingPlanes(Gap[SearchOutcome]):
         search: SubproblemSearch,
         on_bound: OnBound = ignore_bound,
         on_found: OnFound = ignore_found,
+        start: WarmStart = COLD,
     ) -> None:
-        nothing = SearchOutcome(np.arange(problem.size), 0, problem.ceiling, floor)
+        nothing = SearchOutcome(np.arange(problem.size), 0, start.lowered(problem), floor)
         super().__init__(nothing, problem.step, on_bound)
         self.problem, self.watch, self.search, self.on_found = problem, watch, search, on_found
         self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.turn, self.first = 0, floor < 0
         self.crowded = is_crowded(problem)
         self.shaken = not self.first
-        self.cuts = NO_CUTS
-        self.near: Floats = (problem.gains > 0).astype(np.float64)
+        self.start, self.cuts = start, NO_CUTS
+        self.near: Floats = (problem.gains > 0).astype(np.float64) if start.point is None else start.point
+        self.relaxations = 0
 
-    def run(self, labels: Labels, cuts: Cuts) -> SearchOutcome:
+    def run(self, labels: Labels) -> SearchOutcome:
         """Cut until the gap closes, the problem shrinks, nothing moves or time is up."""
         try:
-            self._cut(labels, cuts)
+            self._cut(labels)
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
         bound = max(self.best.bound, self.best.value)
         return replace(self.best, bound=bound, cuts=self.cuts.only_stars() if self.first else NO_CUTS)
 
-    def _cut(self, labels: Labels, cuts: Cuts) -> None:
+    def _cut(self, labels: Labels) -> None:
         self._offer(labels)
+        cuts = self.start.cuts
         self.thorough = cuts.others > 0
-        if not (self.crowded and len(cuts)):
+        if self.start.point is None and not (self.crowded and len(cuts)):
             cuts = cuts | first_cuts(self.problem, self.watch)
         self.cuts = cuts
         while not self.closed and not self.watch.expired():
@@ -198,7 +203,10 @@ class CuttingPlanes(Gap[SearchOutcome]):
             self._offer(rounded(self.problem, point.x, self.watch))
             progress = gap - (self.best.bound - self.threshold)
             self.moved = progress > 0
-            self.slow = self.slow + 1 if progress <= self._pace * gap else min(self.slow, 0)
+            # The first relaxation below another one may only reach what was known before.
+            expected = self.relaxations > 0 or self.start.bound is None
+            self.slow = self.slow + 1 if expected and progress <= self._pace * gap else 0
+            self.relaxations += 1
         return point
 
     @property
@@ -277,7 +285,7 @@ class CuttingPlanes(Gap[SearchOutcome]):
             small,
             self.watch,
             floor=self.threshold - constant,
-            cuts=cuts.rename(groups, small),
+            start=WarmStart(cuts, self.near, self.best.bound).contracted(groups, small, constant),
             on_bound=shifted(on_bound, constant),
             on_found=lambda labels, _: self._offer(labels[groups]),
         )

@@ -7,13 +7,15 @@ linear-programming solver is imported only when the first of those is met.
 import numpy as np
 
 from caspr.engines.native.partition import heuristics
-from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.exhaustive import enumerate_optima
 from caspr.engines.native.partition.outcome import (
+    COLD,
     NO_FLOOR,
     OnBound,
     OnFound,
     SearchOutcome,
+    WarmStart,
     ignore_bound,
     ignore_found,
     shifted,
@@ -52,13 +54,13 @@ def search(
     watch: Watch,
     *,
     floor: int = NO_FLOOR,
-    cuts: Cuts = NO_CUTS,
+    start: WarmStart = COLD,
     on_bound: OnBound = ignore_bound,
     on_found: OnFound = ignore_found,
 ) -> SearchOutcome:
     """Find an optimum if it exceeds the floor, or the best that the limits allow."""
     return search_reduced(
-        split(problem, watch), watch, floor=floor, cuts=cuts, on_bound=on_bound, on_found=on_found
+        split(problem, watch), watch, floor=floor, start=start, on_bound=on_bound, on_found=on_found
     )
 
 
@@ -67,7 +69,7 @@ def search_reduced(
     watch: Watch,
     *,
     floor: int = NO_FLOOR,
-    cuts: Cuts = NO_CUTS,
+    start: WarmStart = COLD,
     on_bound: OnBound = ignore_bound,
     on_found: OnFound = ignore_found,
     known: Labels | None = None,
@@ -95,7 +97,7 @@ def search_reduced(
         others = ceiling - own
         outcome = None if remembered is None else remembered.get(piece.key)
         if outcome is None:
-            inside = _inside(cuts, reduced, piece)
+            inside = _inside(start, reduced, piece, best.bound_of(number, start.bound, floor))
             outcome = _connected(
                 piece.problem,
                 watch,
@@ -105,7 +107,7 @@ def search_reduced(
                 best.reporting(number, on_found),
             )
             # Where a search starts decides which of several optima it finds: memory must not show.
-            if remembered is not None and outcome.proven and not len(inside):
+            if remembered is not None and outcome.proven and not len(inside.cuts):
                 remembered[piece.key] = outcome
         best.replace(number, outcome.labels, outcome.value)
         held |= outcome.cuts.named(first[piece.nodes])
@@ -141,6 +143,14 @@ class _Assembled:
             labels[piece.nodes] = piece.nodes[renumber(found)]
         return self.reduced.lift(renumber(labels))
 
+    def bound_of(self, number: int, bound: int | None, floor: int) -> int | None:
+        """Return what one piece gains at most, or than its floor, by a bound of the whole problem.
+
+        With the best clusterings of the others, whose values are known, it makes one of the whole, which
+        gains no more than the larger of bound and floor.
+        """
+        return None if bound is None else max(bound, floor) - (self.value - self.values[number])
+
     def replace(self, number: int, labels: Labels, value: int) -> None:
         """Take another clustering of one piece, unless it is worse."""
         if value >= self.values[number]:
@@ -159,20 +169,20 @@ class _Assembled:
         return found
 
 
-def _inside(cuts: Cuts, reduced: Split, piece: Piece) -> Cuts:
-    """Express the cuts of the whole problem in the nodes of a piece."""
-    if isinstance(piece.problem, SparseProblem) or not len(cuts):
-        return NO_CUTS
+def _inside(start: WarmStart, reduced: Split, piece: Piece, bound: int | None) -> WarmStart:
+    """Express the warm start of the whole problem in the nodes of a piece, for which there is a bound."""
+    if isinstance(piece.problem, SparseProblem):
+        return COLD
     place = np.full(reduced.size, -1, dtype=np.intp)
     place[piece.nodes] = np.arange(len(piece.nodes))
-    return cuts.within(place[reduced.labels], piece.problem)
+    return start.within(place[reduced.labels], piece.problem, bound)
 
 
 def _connected(
     problem: Problem | SparseProblem,
     watch: Watch,
     floor: int,
-    cuts: Cuts,
+    start: WarmStart,
     on_bound: OnBound,
     on_found: OnFound,
 ) -> SearchOutcome:
@@ -187,4 +197,4 @@ def _connected(
     from caspr.engines.native.partition.cutting_planes import CuttingPlanes
 
     labels = heuristics.start(problem, watch, kicks=KICKS if floor < 0 else 0)
-    return CuttingPlanes(problem, watch, floor, search, on_bound, on_found).run(labels, cuts)
+    return CuttingPlanes(problem, watch, floor, search, on_bound, on_found, start).run(labels)

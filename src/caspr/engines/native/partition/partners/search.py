@@ -14,7 +14,7 @@ import numpy as np
 from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.exhaustive import Walk
-from caspr.engines.native.partition.outcome import NO_FLOOR
+from caspr.engines.native.partition.outcome import NO_FLOOR, WarmStart
 from caspr.engines.native.partition.partners.demand import Demanding
 from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome, unmet
 from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS
@@ -48,7 +48,7 @@ def search_demanding(whole: Demanding, watch: Watch, start: Start = NOTHING) -> 
             whole.problem,
             watch,
             floor=start.floor,
-            cuts=start.cuts,
+            start=WarmStart(start.cuts, None if start.near is None else start.near.x, start.ceiling),
             on_bound=start.on_bound,
             on_found=start.on_found,
         )
