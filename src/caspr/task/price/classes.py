@@ -71,6 +71,21 @@ def pairs_of(classes: Counter[Class], *, counted: bool = False) -> Iterator[Pair
             yield Pairs(own, others, size * others.bit_count(), evidence, free)
 
 
+class ListedPairs(NamedTuple):
+    """The pairs of one chain, listed once for all that is asked about them."""
+
+    classes: Counter[Class]
+    """Its mentions by class."""
+    pairs: tuple[Pairs, ...]
+    """All pairs; merely counted where all annotators count alike."""
+
+
+def list_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
+    """List the pairs of a chain."""
+    classes = classes_of(instance, chain)
+    return ListedPairs(classes, tuple(pairs_of(classes, counted=instance.prices.counted)))
+
+
 def _first(count: int) -> int:
     """Return the set of so many annotators, the first ones."""
     return (1 << count) - 1
@@ -100,9 +115,12 @@ class _Members:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
         (signature, group), own = one, self.own[one]
         rest = self.all >> own.bit_length() << own.bit_length()
-        given: dict[int, Mentions] = defaultdict(int)
+        given: dict[int, Mentions] = {}
         for chain in signature.chains:
-            given[chain[0]] |= self.chains[chain]
+            same = self.chains[chain] & rest
+            # mutant: equivalent (always), because who gave nothing divides nothing
+            if same:
+                given[chain[0]] = given.get(chain[0], 0) | same
         free = self.groups.get(group, 0)
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers

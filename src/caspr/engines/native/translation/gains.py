@@ -6,6 +6,7 @@ all kinds into one chain (`Links.everywhere`) count for every pair, and list non
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class PairGains:
             np.array([[not price.allowed for price in row] for row in unlinked], bool).reshape(size, size),
         )
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """The largest |gain| of a pair."""
         return int(max(np.abs(self.linked).max(initial=0), np.abs(self.unlinked).max(initial=0)))

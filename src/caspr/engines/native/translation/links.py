@@ -5,6 +5,7 @@ mentions behind them are never listed, so a chain of thousands costs the square 
 pairs there are, few kinds of evidence occur: every pair has the number of its evidence.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -78,10 +79,10 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     >>> [links.distinct[number].k for number in links.inside]
     [2, 1, 1]
     """
-    chains: dict[int, dict[int, list[int]]] = {}
+    chains: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for position, kind in enumerate(kinds):
         for annotator, chain in kind.chains:
-            chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
+            chains[annotator][chain].append(position)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
     lengths = [len(positions) for found in chains.values() for positions in found.values()]
@@ -90,14 +91,18 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
     listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
     pairs, words = _who_gave(given, listed, watch)
-    first, second = pairs // size, pairs % size
+    first, second = np.divmod(pairs, size)
+    shifts = [WORD * number for number in range(len(words))] + list(wide)
     words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
-    example, evidence = _alike([*words, view[first] * len(views) + view[second]], watch)
+    seen = [view[first] * len(views) + view[second]] if len(views) > 1 else []
+    example, evidence = _alike([*words, *seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
-    found = (meet(kinds[int(first[pair])], kinds[int(second[pair])]) for pair in example)
+    ends = zip(first[example].tolist(), second[example].tolist(), strict=True)
+    viewers = [kinds[one].viewers & kinds[other].viewers for one, other in ends]
+    found = map(Evidence, _sets([word[example] for word in words], shifts), viewers)
     between = np.array([numbers.setdefault(one, len(numbers)) for one in found], dtype=np.intp)
     inside = [numbers.setdefault(meet(kind, kind), len(numbers)) for kind in kinds]
     return Links(
@@ -110,6 +115,14 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
         tuple(views),
         sum(1 << annotator for annotator in wide),
     )
+
+
+def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
+    """Put sets of annotators together from the words that hold their bits."""
+    sets = [0] * len(words[0])
+    for word, shift in zip(words, shifts, strict=True):
+        sets = [known | bits << shift for known, bits in zip(sets, word.tolist(), strict=True)]
+    return sets
 
 
 def _need_room(lengths: Sequence[int], watch: Watch) -> Watch | None:
@@ -230,9 +243,10 @@ def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels
 
 
 def _alike_at_once(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
-    group = np.zeros(len(columns[0]), dtype=np.int64)
-    example: Labels = np.zeros(min(1, len(group)), dtype=np.intp)
-    for column in columns:
+    example: Labels
+    group: Labels
+    _, example, group = np.unique(columns[0], return_index=True, return_inverse=True)
+    for column in columns[1:]:
         values, number = np.unique(column, return_inverse=True)
         _, example, group = np.unique(group * len(values) + number, return_index=True, return_inverse=True)
     return example, group
