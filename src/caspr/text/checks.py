@@ -114,9 +114,9 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     if not annotation.mentions:
         message = "marked no mentions, and counts all the same: leave the file out if it was not annotated"
         yield warning("empty-annotation", message, where=where)
-    holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
-    several = [span for span, count in holders.items() if count > 1]
-    if several:
+    if sum(len(chain.mentions) for chain in annotation.all_chains) > len(annotation.mentions):
+        holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
+        several = [span for span, count in holders.items() if count > 1]
         example = annotation.document.place(min(several).start)
         yield warning(
             "span-in-two-chains",
@@ -124,7 +124,7 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
             count=len(several),
             where=where,
         )
-    crossing = _crossing(holders)
+    crossing = _crossing(annotation.mentions)
     if crossing:
         yield note(
             "crossing-mentions",

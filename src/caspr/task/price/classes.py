@@ -125,6 +125,9 @@ class _Members:
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers
             both = _first(both.bit_count()) if counted else both
+            # mutant: equivalent (never), because sets without mentions are left out in the end
+            if not rest & seen:
+                continue
             for givers, mentions in _divided(rest & seen, given, counted=counted).items():
                 if mentions & free:
                     yield mentions & free, Evidence(givers, both), True
@@ -134,8 +137,12 @@ class _Members:
 
 def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -> dict[int, Mentions]:
     """Divide mentions by the annotators who gave their links, or by how many they are."""
-    found = {0: mentions}
+    found, by_all = {0: mentions}, 0
     for annotator, same in given.items():
+        # mutant: equivalent (never), because they are divided into all and none otherwise
+        if mentions & ~same == 0:
+            by_all = by_all << 1 | 1 if counted else by_all | 1 << annotator
+            continue
         divided: dict[int, Mentions] = {}
         for givers, some in found.items():
             inside = some & same
@@ -148,7 +155,9 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
                 # mutant: equivalent (drop-operand 2), because sets of more givers come first: none is there
                 divided[givers] = divided.get(givers, 0) | (some ^ inside)
         found = divided
-    return found
+    if counted:
+        return {givers << by_all.bit_count() | by_all: some for givers, some in found.items()}
+    return {givers | by_all: some for givers, some in found.items()}
 
 
 class Connection:
