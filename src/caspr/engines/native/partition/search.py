@@ -32,6 +32,8 @@ KICKS = 5
 
 def quick(reduced: Split, watch: Watch, *, floor: int = NO_FLOOR) -> SearchOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
+    if not reduced.pieces:
+        return SearchOutcome(reduced.labels, reduced.constant, reduced.constant, floor)
     labels, value = np.arange(reduced.size), reduced.constant
     for piece in reduced.pieces:
         found = first_clustering(piece.problem, watch)

@@ -8,17 +8,18 @@ pairs there are, few kinds of evidence occur: every pair has the number of its e
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import chain as flatten
+from itertools import pairwise
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
 from caspr.engines.native.partition.watch import Watch, checked
 from caspr.task.solution import Stop
-from caspr.task.votes import Evidence, Signature, meet
+from caspr.task.votes import Evidence, Signature
 
-FEW = 12
-"""Chains of so few kinds are quicker without arrays."""
+SHORT = 200
+"""The pairs of chains of so few kinds are listed for all these chains at once."""
 WORD = 62
 """How many annotators' bits one integer of an array holds."""
 WIDE = 200
@@ -80,9 +81,13 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     [2, 1, 1]
     """
     chains: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    own: list[Evidence] = []
     for position, kind in enumerate(kinds):
+        givers = 0
         for annotator, chain in kind.chains:
             chains[annotator][chain].append(position)
+            givers |= 1 << annotator
+        own.append(Evidence(givers, kind.viewers))
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
     lengths = [len(positions) for found in chains.values() for positions in found.values()]
@@ -104,7 +109,7 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     viewers = [kinds[one].viewers & kinds[other].viewers for one, other in ends]
     found = map(Evidence, _sets([word[example] for word in words], shifts), viewers)
     between = np.array([numbers.setdefault(one, len(numbers)) for one in found], dtype=np.intp)
-    inside = [numbers.setdefault(meet(kind, kind), len(numbers)) for kind in kinds]
+    inside = [numbers.setdefault(one, len(numbers)) for one in own]
     return Links(
         first,
         second,
@@ -164,19 +169,28 @@ def _pairs_with(nodes: Labels, size: int) -> Ints:
 
 def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     """Encode the pairs of kinds that one annotator links, each once, as first * size + second."""
-    keys = []
-    few: list[int] = []
+    keys = [_pairs_of_short([chain for chain in chains if len(chain) <= SHORT], size)]
     for chain in chains:
-        if len(chain) <= FEW:
-            few += [first * size + second for first, second in combinations(chain, 2)]
-        else:
+        if len(chain) > SHORT:
             members = np.array(chain, dtype=np.int64)
             one, other = np.triu_indices(len(members), 1)
             keys.append(members[one] * size + members[other])
-    every = np.concatenate([np.array(few, dtype=np.int64), *keys])
+    every = np.concatenate(keys)
     held = sum(len(chain) for chain in chains)
     several = held > len({position for chain in chains for position in chain})
     return np.unique(every) if several else every
+
+
+def _pairs_of_short(chains: Sequence[Sequence[int]], size: int) -> Ints:
+    """Encode the pairs of many chains at once: each member with all that come after it in its chain."""
+    members = np.array([*flatten.from_iterable(chains)], dtype=np.int64)
+    lengths = np.array([len(chain) for chain in chains], dtype=np.intp)
+    place = np.arange(len(members))
+    later = np.repeat(np.cumsum(lengths), lengths) - place - 1
+    one = np.repeat(place, later)
+    other = np.arange(len(one)) - (np.cumsum(later) - later - place - 1)[one]
+    keys: Ints = members[one] * size + members[other]
+    return keys
 
 
 def _who_gave(
