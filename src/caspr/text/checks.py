@@ -138,9 +138,7 @@ def _crossing(spans: Iterable[Span]) -> int:
     """Count the spans that start inside another and end after it."""
     count, reach = 0, 0
     open_spans: list[Span] = []
-    # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
-    by_end = sorted(spans, key=itemgetter(1), reverse=True)
-    for span in sorted(by_end, key=itemgetter(0)):
+    for span in sorted(spans, key=itemgetter(0)):
         start, end = span
         if start > reach:
             open_spans, reach = [span], end
