@@ -38,9 +38,7 @@ def examine_chain(instance: Instance, chain: Chain) -> Examined:
     return Examined(tuple(chain_faults(instance, chain, listed)), price_chain(instance, chain, listed))
 
 
-def certify(
-    instance: Instance, solution: Solution, *, examine: Examine = examine_chain
-) -> tuple[Costs, ...]:
+def certify(instance: Instance, solution: Solution, *, examine: Examine = examine_chain) -> tuple[Costs, ...]:
     """Check everything a solution claims and return the costs of each of its partitions.
 
     Raise `EngineError` on any difference: such an answer must not be written.

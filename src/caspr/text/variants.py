@@ -198,9 +198,7 @@ def _overlapping(
         active = [other for other in active if spans[other].end >= span.start]
         for other in active:
             pair = spans[other], span
-            is_move = bool(moved) and any(
-                one in moved and two in removed for one, two in (pair, pair[::-1])
-            )
+            is_move = bool(moved) and any(one in moved and two in removed for one, two in (pair, pair[::-1]))
             if is_move or overlap_by_half(*pair):
                 yield other, number
         active.append(number)
