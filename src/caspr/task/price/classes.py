@@ -115,6 +115,9 @@ class _Members:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
         (signature, group), own = one, self.own[one]
         rest = self.all >> own.bit_length() << own.bit_length()
+        # mutant: equivalent (never), because nothing is divided where nothing is left
+        if not rest:
+            return
         given: dict[int, Mentions] = {}
         for chain in signature.chains:
             same = self.chains[chain] & rest

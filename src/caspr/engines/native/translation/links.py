@@ -80,14 +80,7 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     >>> [links.distinct[number].k for number in links.inside]
     [2, 1, 1]
     """
-    chains: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    own: list[Evidence] = []
-    for position, kind in enumerate(kinds):
-        givers = 0
-        for annotator, chain in kind.chains:
-            chains[annotator][chain].append(position)
-            givers |= 1 << annotator
-        own.append(Evidence(givers, kind.viewers))
+    chains, own = _by_chain(kinds)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
     lengths = [len(positions) for found in chains.values() for positions in found.values()]
@@ -120,6 +113,19 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
         tuple(views),
         sum(1 << annotator for annotator in wide),
     )
+
+
+def _by_chain(kinds: Sequence[Signature]) -> tuple[dict[int, dict[int, list[int]]], list[Evidence]]:
+    """Return the kinds of each annotator's chains, and the evidence of two mentions of each kind."""
+    chains: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    inside: list[Evidence] = []
+    for position, kind in enumerate(kinds):
+        givers = 0
+        for annotator, chain in kind.chains:
+            chains[annotator][chain].append(position)
+            givers |= 1 << annotator
+        inside.append(Evidence(givers, kind.viewers))
+    return chains, inside
 
 
 def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
