@@ -99,6 +99,7 @@ def _start_up(engine: str) -> None:
     if engine == "native":
         import scipy.sparse  # noqa: F401
 
+        import caspr.engines.native.partition.cutting_planes
         import caspr.engines.native.partition.partners.search  # noqa: F401
         from caspr.process_memory import resident_megabytes
 

@@ -146,6 +146,17 @@ def test_a_certifier_looks_at_a_chain_once(solution: Solution, looked: list[str]
     assert len(looked) > 2 * chains
 
 
+def test_a_chain_of_several_solutions_is_looked_at_once(looked: list[str]) -> None:
+    common, one, other = (Span(1, 1), Span(2, 2)), (Span(3, 3), Span(4, 4)), (Span(4, 4), Span(5, 5))
+    given = [annotation(name, [list(common), list(more)]) for name, more in (("a", one), ("b", other))]
+    instance = Instance(tuple(given), OBJECTIVES["v"])
+    both = [(common, one), (common, other)]
+    certify(instance, found(3, 3, both))
+    assert sorted(looked) == ["chain_faults"] * 3 + ["price_chain"] * 3
+    with pytest.raises(EngineError, match="breaks a rule"):
+        certify(instance, found(3, 3, [both[0], (common, (Span(3, 4), Span(4, 4)))]))
+
+
 def test_a_nested_pair_permitted_elsewhere_changes_no_chain(solution: Solution, looked: list[str]) -> None:
     certifier = Certifier()
     certifier.certify(INSTANCE, solution)

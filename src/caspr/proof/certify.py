@@ -5,32 +5,59 @@ agree. Certifying cannot check that the bound is right: that takes a proof (`cas
 `caspr.proof.verify` checks.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import Priced, price, price_chain
-from caspr.task.price.rules import Faults, chain_faults, violations
+from caspr.task.price.classes import list_pairs
+from caspr.task.price.pricing import price, price_chain
+from caspr.task.price.rules import chain_faults, violations
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.document import Span
 
 Chain = tuple[Span, ...]
 
 
-def certify(
-    instance: Instance, solution: Solution, *, faults: Faults | None = None, priced: Priced | None = None
-) -> tuple[Costs, ...]:
+@dataclass(frozen=True)
+class Examined:
+    """What one chain breaks and costs by itself, whatever the others are."""
+
+    faults: tuple[str, ...]
+    price: tuple[int, Costs]
+    """What it saves not to omit its links, and what its pairs cost."""
+
+
+Examine = Callable[[Instance, Chain], Examined]
+"""Examines one chain."""
+
+
+def examine_chain(instance: Instance, chain: Chain) -> Examined:
+    """Find out what a chain breaks and costs; its pairs are listed once for both."""
+    listed = list_pairs(instance, chain)
+    return Examined(tuple(chain_faults(instance, chain, listed)), price_chain(instance, chain, listed))
+
+
+def certify(instance: Instance, solution: Solution, *, examine: Examine = examine_chain) -> tuple[Costs, ...]:
     """Check everything a solution claims and return the costs of each of its partitions.
 
     Raise `EngineError` on any difference: such an answer must not be written.
     """
     if solution.status is Status.INFEASIBLE:
         return ()
+    known: dict[Chain, Examined] = {}
+
+    def examined(instance: Instance, chain: Chain) -> Examined:
+        # Many optimal solutions share most of their chains.
+        if chain not in known:
+            known[chain] = examine(instance, chain)
+        return known[chain]
+
     all_costs = []
     for partition in solution.partitions:
-        for broken in violations(instance, partition, faults):
+        for broken in violations(instance, partition, lambda *one: examined(*one).faults):
             raise EngineError(f"the engine's solution breaks a rule: {broken}")
-        costs = price(instance, partition, priced)
+        costs = price(instance, partition, lambda *one: examined(*one).price)
         if costs.total != solution.value:
             raise EngineError(f"the engine says its solution costs {solution.value}, it costs {costs.total}")
         all_costs.append(costs)
@@ -52,26 +79,19 @@ class Certifier:
     checked before is not checked again.
     """
 
-    _faults: dict[object, tuple[str, ...]] = field(default_factory=dict)
-    _prices: dict[object, tuple[int, Costs]] = field(default_factory=dict)
+    _known: dict[object, Examined] = field(default_factory=dict)
 
     def certify(self, instance: Instance, solution: Solution) -> tuple[Costs, ...]:
         """Check everything a solution claims, as `certify` does."""
         if instance.forced_votes:
             return certify(instance, solution)
-        return certify(instance, solution, faults=self._chain_faults, priced=self._price_chain)
+        return certify(instance, solution, examine=self._examine)
 
-    def _chain_faults(self, instance: Instance, chain: Chain) -> tuple[str, ...]:
+    def _examine(self, instance: Instance, chain: Chain) -> Examined:
         key = _key(instance, chain)
-        if key not in self._faults:
-            self._faults[key] = tuple(chain_faults(instance, chain))
-        return self._faults[key]
-
-    def _price_chain(self, instance: Instance, chain: Chain) -> tuple[int, Costs]:
-        key = _key(instance, chain)
-        if key not in self._prices:
-            self._prices[key] = price_chain(instance, chain)
-        return self._prices[key]
+        if key not in self._known:
+            self._known[key] = examine_chain(instance, chain)
+        return self._known[key]
 
 
 def _key(instance: Instance, chain: Chain) -> object:

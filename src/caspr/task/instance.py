@@ -138,6 +138,9 @@ class Instance:
     @cached_property
     def mentions(self) -> tuple[Span, ...]:
         """The mentions a solution may contain, in text order."""
+        # mutant: equivalent (never), because signatures are in text order and nothing is excluded
+        if self.decisions == Decisions():
+            return tuple(self.votes.signatures)
         known = self.votes.signatures.keys() | self.decisions.group_of.keys()
         return tuple(sorted(span for span in known if not self.decisions.excludes(span)))
 

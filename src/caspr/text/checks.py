@@ -114,9 +114,9 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     if not annotation.mentions:
         message = "marked no mentions, and counts all the same: leave the file out if it was not annotated"
         yield warning("empty-annotation", message, where=where)
-    holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
-    several = [span for span, count in holders.items() if count > 1]
-    if several:
+    if sum(len(chain.mentions) for chain in annotation.all_chains) > len(annotation.mentions):
+        holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
+        several = [span for span, count in holders.items() if count > 1]
         example = annotation.document.place(min(several).start)
         yield warning(
             "span-in-two-chains",
@@ -124,7 +124,7 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
             count=len(several),
             where=where,
         )
-    crossing = _crossing(holders)
+    crossing = _crossing(annotation.mentions)
     if crossing:
         yield note(
             "crossing-mentions",
@@ -138,9 +138,7 @@ def _crossing(spans: Iterable[Span]) -> int:
     """Count the spans that start inside another and end after it."""
     count, reach = 0, 0
     open_spans: list[Span] = []
-    # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
-    by_end = sorted(spans, key=itemgetter(1), reverse=True)
-    for span in sorted(by_end, key=itemgetter(0)):
+    for span in sorted(spans, key=itemgetter(0)):
         start, end = span
         if start > reach:
             open_spans, reach = [span], end

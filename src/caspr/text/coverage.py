@@ -203,6 +203,10 @@ def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     ordered = sorted(markers)
     found = []
     for annotation, own in zip(annotations, marked, strict=True):
+        # Nothing was missed where no run of marks of others is long enough.
+        # mutant: equivalent (never), because a stretch is a run of these, or a part of one
+        if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):
+            continue
         others = len(markers) - sum(markers[span] == 1 for span in own)
         missed = max(_missed(own, ordered), default=[], key=len)
         if own and len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= others:

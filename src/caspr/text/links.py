@@ -18,9 +18,10 @@ def count_links(chains: Iterable[Chain]) -> int:
     3
     """
     chains = tuple(chains)
-    counts = Counter(flatten.from_iterable(chain.mentions for chain in chains))
+    marked = list(flatten.from_iterable(chain.mentions for chain in chains))
     holders: dict[Span, set[int]] = defaultdict(set)
-    if len(counts) < counts.total():
+    if len(set(marked)) < len(marked):
+        counts = Counter(marked)
         for index, chain in enumerate(chains):
             for mention in chain.mentions:
                 if counts[mention] > 1:

@@ -173,9 +173,9 @@ def _weights(
     found = {
         (one, other): _shared(spans[one], spans[other])
         for one, other in _overlapping(spans, moved, decided.removed)
-        if not set(marked[spans[one]]) & set(marked[spans[other]])
+        if set(marked[spans[one]]).isdisjoint(marked[spans[other]])
         and not {spans[one], spans[other]} <= decided.fixed
-        and frozenset((spans[one], spans[other])) not in apart
+        and not (apart and frozenset((spans[one], spans[other])) in apart)
     }
     scale = lcm(*(union for _, union in found.values()))
     return {pair: common * (scale // union) for pair, (common, union) in found.items()}
@@ -198,7 +198,7 @@ def _overlapping(
         active = [other for other in active if spans[other].end >= span.start]
         for other in active:
             pair = spans[other], span
-            is_move = any(one in moved and two in removed for one, two in (pair, pair[::-1]))
+            is_move = bool(moved) and any(one in moved and two in removed for one, two in (pair, pair[::-1]))
             if is_move or overlap_by_half(*pair):
                 yield other, number
         active.append(number)
@@ -222,8 +222,8 @@ def _shared(one: Span, other: Span) -> tuple[int, int]:
     >>> _shared(Span(1, 3), Span(2, 5))
     (2, 5)
     """
-    first, last = sorted((one.start, other.start)), sorted((one.end, other.end))
-    return last[0] - first[1] + 1, last[1] - first[0] + 1
+    common = min(one.end, other.end) - max(one.start, other.start) + 1
+    return common, max(one.end, other.end) - min(one.start, other.start) + 1
 
 
 def _group(

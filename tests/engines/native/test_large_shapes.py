@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
+from itertools import combinations, count
 from random import Random
 
 import numpy as np
@@ -25,6 +25,7 @@ from caspr.task.objectives import OBJECTIVES
 from caspr.task.price.pricing import price
 from caspr.task.price.rules import violations
 from caspr.task.solution import Partition, Solution, Status, Stop, found
+from caspr.task.votes import Signature, meet
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
@@ -123,6 +124,32 @@ def test_links_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytes
     watch = Watch(deadline=0.0)
     with pytest.raises(ExpiredError):
         links.find_links(kinds, watch)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_links_are_what_signatures_say(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is listed at once or left out, and with more annotators than one word has bits."""
+    random = Random(seed)
+    annotators = (3, 70)[seed % 2]
+    monkeypatch.setattr(links, "SHORT", (200, 2)[seed // 2 % 2])
+    monkeypatch.setattr(links, "WIDE", (200, 5)[seed // 4 % 2])
+    everybody = (1 << annotators) - 1
+    kinds = []
+    for _ in range(12):
+        marked = [one for one in range(annotators) if random.random() < 0.9]
+        chains = frozenset((one, random.choice((1, 1, 1, 2))) for one in marked)
+        kinds.append(Signature(chains, random.choice((everybody, everybody - 1))))
+    kinds = list(dict.fromkeys(kinds))
+    found = links.find_links(kinds)
+    pairs = zip(found.first.tolist(), found.second.tolist(), strict=True)
+    listed = dict(zip(pairs, found.evidence.tolist(), strict=True))
+    for one, other in combinations(range(len(kinds)), 2):
+        truth = meet(kinds[one], kinds[other])
+        if (one, other) in listed:
+            assert found.distinct[listed[one, other]] == truth
+        else:
+            assert truth.givers == found.everywhere
+    assert [found.distinct[number] for number in found.inside] == [meet(kind, kind) for kind in kinds]
 
 
 def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:

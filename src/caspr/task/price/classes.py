@@ -71,6 +71,21 @@ def pairs_of(classes: Counter[Class], *, counted: bool = False) -> Iterator[Pair
             yield Pairs(own, others, size * others.bit_count(), evidence, free)
 
 
+class ListedPairs(NamedTuple):
+    """The pairs of one chain, listed once for all that is asked about them."""
+
+    classes: Counter[Class]
+    """Its mentions by class."""
+    pairs: tuple[Pairs, ...]
+    """All pairs; merely counted where all annotators count alike."""
+
+
+def list_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
+    """List the pairs of a chain."""
+    classes = classes_of(instance, chain)
+    return ListedPairs(classes, tuple(pairs_of(classes, counted=instance.prices.counted)))
+
+
 def _first(count: int) -> int:
     """Return the set of so many annotators, the first ones."""
     return (1 << count) - 1
@@ -100,13 +115,22 @@ class _Members:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
         (signature, group), own = one, self.own[one]
         rest = self.all >> own.bit_length() << own.bit_length()
-        given: dict[int, Mentions] = defaultdict(int)
+        # mutant: equivalent (never), because nothing is divided where nothing is left
+        if not rest:
+            return
+        given: dict[int, Mentions] = {}
         for chain in signature.chains:
-            given[chain[0]] |= self.chains[chain]
+            same = self.chains[chain] & rest
+            # mutant: equivalent (always), because who gave nothing divides nothing
+            if same:
+                given[chain[0]] = given.get(chain[0], 0) | same
         free = self.groups.get(group, 0)
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers
             both = _first(both.bit_count()) if counted else both
+            # mutant: equivalent (never), because sets without mentions are left out in the end
+            if not rest & seen:
+                continue
             for givers, mentions in _divided(rest & seen, given, counted=counted).items():
                 if mentions & free:
                     yield mentions & free, Evidence(givers, both), True
@@ -116,8 +140,12 @@ class _Members:
 
 def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -> dict[int, Mentions]:
     """Divide mentions by the annotators who gave their links, or by how many they are."""
-    found = {0: mentions}
+    found, by_all = {0: mentions}, 0
     for annotator, same in given.items():
+        # mutant: equivalent (never), because they are divided into all and none otherwise
+        if mentions & ~same == 0:
+            by_all = by_all << 1 | 1 if counted else by_all | 1 << annotator
+            continue
         divided: dict[int, Mentions] = {}
         for givers, some in found.items():
             inside = some & same
@@ -130,7 +158,9 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
                 # mutant: equivalent (drop-operand 2), because sets of more givers come first: none is there
                 divided[givers] = divided.get(givers, 0) | (some ^ inside)
         found = divided
-    return found
+    if counted:
+        return {givers << by_all.bit_count() | by_all: some for givers, some in found.items()}
+    return {givers | by_all: some for givers, some in found.items()}
 
 
 class Connection:

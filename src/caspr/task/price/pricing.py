@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import combinations_with_replacement
 
 from caspr.task.instance import Instance
-from caspr.task.price.classes import Connection, Pairs, classes_of, pairs_of
+from caspr.task.price.classes import Connection, ListedPairs, Pairs, list_pairs
 from caspr.task.price.pair_price import PairPrice
 from caspr.task.solution import Costs, Partition
 from caspr.task.votes import meet
@@ -34,13 +34,15 @@ def price(instance: Instance, partition: Partition, priced: Priced | None = None
     return sum((costs for _, costs in chains), Costs(omitted=instance.all_omitted - kept))
 
 
-def price_chain(instance: Instance, chain: Iterable[Span]) -> tuple[int, Costs]:
+def price_chain(
+    instance: Instance, chain: Iterable[Span], listed: ListedPairs | None = None
+) -> tuple[int, Costs]:
     """Return what it saves not to omit the used and free links of a chain, and what its pairs cost."""
-    classes = classes_of(instance, chain)
+    listed = listed or list_pairs(instance, chain)
     used, invented, kept = 0, 0, 0
-    joined = Connection(classes)
+    joined = Connection(listed.classes)
     left_unused: list[tuple[int, PairPrice, Pairs]] = []
-    for pairs in pairs_of(classes, counted=instance.prices.counted):
+    for pairs in listed.pairs:
         cost = instance.prices.of(pairs.evidence)
         if pairs.free or cost.connects:
             kept += pairs.number * cost.omitted

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caspr.task.instance import Instance
-from caspr.task.price.classes import Connection, classes_of, pairs_of
+from caspr.task.price.classes import Connection, ListedPairs, list_pairs
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 
@@ -30,13 +30,15 @@ def violations(instance: Instance, partition: Partition, faults: Faults | None =
     yield from _broken_decisions(instance, holder)
 
 
-def chain_faults(instance: Instance, chain: tuple[Span, ...]) -> Iterator[str]:
+def chain_faults(
+    instance: Instance, chain: tuple[Span, ...], listed: ListedPairs | None = None
+) -> Iterator[str]:
     """Yield what is wrong with a chain by itself, which follows from its mentions and their free groups."""
     for outer, inner in instance.nested_faults(chain):
         yield f"has {tuple(inner)} inside {tuple(outer)}"
-    classes = classes_of(instance, chain)
-    joined = Connection(classes)
-    for pairs in pairs_of(classes, counted=instance.prices.counted):
+    listed = listed or list_pairs(instance, chain)
+    joined = Connection(listed.classes)
+    for pairs in listed.pairs:
         if pairs.free or pairs.evidence.givers:
             joined.connect(pairs.first, pairs.second)
         elif not instance.prices.of(pairs.evidence).allowed:

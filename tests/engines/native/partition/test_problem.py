@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from caspr.engines.native.partition import problem as module
 from caspr.engines.native.partition.problem import components, joined, renumber
 from tests.engines.native.partition.random_problems import clusterings, random_problem
 
@@ -29,3 +30,19 @@ def test_joined_agrees_with_components() -> None:
 
 def test_an_empty_problem_has_no_components() -> None:
     assert components(np.zeros((0, 0), dtype=bool)).tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_problems_are_joined_and_contracted_as_large_ones(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(seed)
+    problem = random_problem(seed, 15)
+    pairs = random.integers(0, 15, (2, seed // 2))
+    groups = joined(15, *pairs)
+    small, constant = problem.contract(groups)
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "FEW", 0)
+    assert joined(15, *pairs).tolist() == groups.tolist()
+    other, gained = problem.contract(groups)
+    assert (other.key, gained) == (small.key, constant)

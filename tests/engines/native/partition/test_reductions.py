@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from caspr.engines.native.partition import reductions as module
 from caspr.engines.native.partition.problem import Bools, Problem
 from caspr.engines.native.partition.reductions import (
     beside,
@@ -50,6 +51,27 @@ def test_reduced_problem_keeps_all_optima(seed: int) -> None:
     assert len(small_best) == len(best)
     for labels in small_best:
         assert problem.value(reduced.lift(np.array(labels))) == value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quick_tests_for_near_twins_exclude_none(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(seed, 20)
+    best = beside(problem)
+    found = near_twins(problem, best)
+    monkeypatch.setattr(module, "SMALL", 0)
+    assert (near_twins(problem, best) == found).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_nothing_is_lost_gains_connect_clusters(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    gains = np.triu(random.integers(0, 3, (7, 7)) * (random.random((7, 7)) < 0.4), 1)
+    problem = Problem(gains + gains.T, np.zeros((7, 7), dtype=bool))
+    reduced = reduce(problem, all_optima=True)
+    assert not reduced.problem.gains.any()
+    value, best = optima(problem)
+    assert reduced.constant == value
+    assert len(optima(reduced.problem)[1]) == len(best)
 
 
 def with_rivals(seed: int) -> Problem:

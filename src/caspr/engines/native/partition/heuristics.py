@@ -49,16 +49,17 @@ def greedy(problem: Problem, labels: Labels | None = None, watch: Watch | None =
 
 def _join(gains: Ints, target: Labels, best: Ints, one: int, other: int) -> None:
     """Add row `other` to row `one`, in place, and keep every row's best partner up to date."""
-    row = np.maximum(gains[one] + gains[other], FORBIDDEN)
-    row[gains[one] == FORBIDDEN] = FORBIDDEN
-    row[gains[other] == FORBIDDEN] = FORBIDDEN
+    row = gains[one] + gains[other]
+    # Far below all sums of gains: one of the two is forbidden, or both.
+    row[row < FORBIDDEN // 2] = FORBIDDEN
     gains[one], gains[:, one] = row, row
     gains[other], gains[:, other] = FORBIDDEN, FORBIDDEN
     best[other] = FORBIDDEN
     outdated = (target == one) | (target == other)
     outdated[one] = True
     stale = np.flatnonzero(outdated)
-    target[stale], best[stale] = gains[stale].argmax(axis=1), gains[stale].max(axis=1)
+    target[stale] = gains[stale].argmax(axis=1)
+    best[stale] = gains[stale, target[stale]]
     better = row > best
     target[better], best[better] = one, row[better]
 
@@ -67,10 +68,15 @@ def polish(problem: Problem, labels: Labels, watch: Watch | None = None) -> Labe
     """Move nodes and join clusters until neither raises the value, or a limit is reached."""
     watch = watch or Watch()
     while not watch.expired():
-        moved = _move(problem, labels, watch)
-        labels = greedy(problem, moved, watch)
-        if labels.max(initial=0) == moved.max(initial=0):
+        try:
+            placement = Placement(problem, labels, watch)
+        except ExpiredError:
+            return renumber(labels)
+        _move(placement, watch)
+        labels = renumber(placement.labels)
+        if not placement.joinable():
             break
+        labels = greedy(problem, labels, watch)
     return labels
 
 
@@ -83,6 +89,13 @@ class Placement:
         members: Bools = self.labels[:, None] == np.arange(int(self.labels.max(initial=0)) + 2)
         self.held = product(problem.gains, members, watch)
         self.blocked = product(problem.forbidden, members, watch)
+
+    def joinable(self) -> bool:
+        """Return whether two clusters gain by joining."""
+        members: Bools = np.arange(self.held.shape[1])[:, None] == self.labels
+        gains, blocked = product(members, self.held), product(members, self.blocked)
+        np.fill_diagonal(gains, 0)
+        return bool(((gains > 0) & (blocked == 0)).any())
 
     def rises(self) -> Ints:
         """Return what each node gains by moving to each cluster, below 0 where it must not."""
@@ -120,20 +133,16 @@ class Placement:
             self.blocked = np.pad(self.blocked, ((0, 0), (0, 1)))
 
 
-def _move(problem: Problem, labels: Labels, watch: Watch) -> Labels:
+def _move(placement: Placement, watch: Watch) -> None:
     """Move nodes that gain by it, those that gain most first."""
-    try:
-        placement = Placement(problem, labels, watch)
-    except ExpiredError:
-        return renumber(labels)
     while True:
         rise = placement.rises().max(axis=1)
         hopeful = np.flatnonzero(rise > 0)
         if not len(hopeful):
-            return renumber(placement.labels)
+            return
         for node in hopeful[np.argsort(-rise[hopeful], kind="stable")].tolist():
             if watch.expired():
-                return renumber(placement.labels)
+                return
             cluster, more = placement.best(node)
             # Earlier moves of this sweep may have spoilt it.
             if more > 0:

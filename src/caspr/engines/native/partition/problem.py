@@ -41,6 +41,10 @@ EXACT = 1 << 52
 """Sums of floats below this are exact whole numbers, so matrix products may use floats."""
 SHORT = 1 << 23
 """The same for floats of half the length, which are twice as fast."""
+SMALL = 24
+"""Matrices up to this size are folded at once."""
+FEW = 100
+"""So few nodes and pairs are joined without arrays."""
 AT_ONCE = 1 << 31
 """How many numbers are multiplied between two looks at the clock: about a tenth of a second."""
 
@@ -90,12 +94,18 @@ class Problem:
         """
         order = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 1))
-        if len(starts) == self.size:
+        if len(starts) == self.size or self.size <= SMALL:
             inverse = np.ix_(order, order)
-            return Problem(self.gains[inverse], self.forbidden[inverse]), 0
-        names, rest = order[starts], np.delete(order, starts)
-        gains = _folded(self.gains, labels, names, rest, np.add)
-        forbidden = _folded(self.forbidden, labels, names, rest, np.logical_or)
+            gains, forbidden = self.gains[inverse], self.forbidden[inverse]
+            if len(starts) == self.size:
+                return Problem(gains, forbidden), 0
+            for axis in range(2):
+                gains = np.add.reduceat(gains, starts, axis=axis)
+                forbidden = np.logical_or.reduceat(forbidden, starts, axis=axis)
+        else:
+            names, rest = order[starts], np.delete(order, starts)
+            gains = _folded(self.gains, labels, names, rest, np.add)
+            forbidden = _folded(self.forbidden, labels, names, rest, np.logical_or)
         constant = int(np.trace(gains)) // 2
         np.fill_diagonal(gains, 0)
         np.fill_diagonal(forbidden, False)
@@ -123,8 +133,8 @@ def _folded(
 ) -> NDArray[Any]:
     """Join the rows of a symmetric matrix that have one label, then the columns.
 
-    `names` has one node for each label, `rest` all others. Adding one row after the other takes a tenth of
-    the time of `reduceat`, which looks at every group of every line.
+    `names` has one node for each label, `rest` all others. In large matrices, adding one row after the other
+    takes a tenth of the time of `reduceat`, which looks at every group of every line.
     """
     lines = list(zip(rest.tolist(), labels[rest].tolist(), strict=True))
     for _ in range(2):
@@ -195,6 +205,8 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
     >>> joined(4, np.array([0, 3]), np.array([2, 0])).tolist()
     [0, 1, 0, 0]
     """
+    if size + len(first) <= FEW:
+        return _joined_one_by_one(size, first.tolist(), second.tolist())
     labels = np.arange(size)
     while True:
         one, other = labels[first], labels[second]
@@ -204,6 +216,23 @@ def joined(size: int, first: Labels, second: Labels) -> Labels:
         np.minimum.at(labels, high, low)
         while (labels[labels] != labels).any():
             labels = labels[labels]
+
+
+def _joined_one_by_one(size: int, first: list[int], second: list[int]) -> Labels:
+    """Join a few pairs; every node points to a smaller one of its group, or is the smallest."""
+    towards = list(range(size))
+    for one, other in zip(first, second, strict=True):
+        while towards[one] != one:
+            one = towards[one]
+        while towards[other] != other:
+            other = towards[other]
+        towards[max(one, other)] = min(one, other)
+    labels: list[int] = []
+    found = 0
+    for node, smaller in enumerate(towards):
+        labels.append(found if node == smaller else labels[smaller])
+        found += node == smaller
+    return np.array(labels, dtype=np.intp)
 
 
 def exact_sum(numbers: Ints) -> int:

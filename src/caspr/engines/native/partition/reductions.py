@@ -37,6 +37,7 @@ nodes k is at most the mass (`problem`); a pair gains at most half of it. The la
 and two sums of best(k, u) + max(u_k, 0) in the near-twin rule, stays below 5 masses.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,8 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch
 
 BLOCKS = 16
 """How many blocks of nodes the quick test for near-twins adds up gains over."""
+SMALL = 60
+"""In problems up to this size, that test is not worth its time."""
 AT_ONCE = 1 << 21
 """How many gains are compared between two looks at the clock."""
 
@@ -84,6 +87,9 @@ def reduce(problem: Problem, watch: Watch | None = None, *, all_optima: bool = F
 def _reduced_once(reduced: Reduced, watch: Watch, *, all_optima: bool) -> Reduced | None:
     """Apply what the rules find in one problem; `None` if they find nothing."""
     problem = reduced.problem
+    if not problem.forbidden.any() and problem.gains.min() >= 0:
+        # What gains connect is together in every optimum, and no rule finds more.
+        return _contracted(reduced, problem, problem.gains > 0)
     best = beside(problem, watch)
     apart = heavy_non_edges(problem, best)
     if apart.any():
@@ -95,12 +101,20 @@ def _reduced_once(reduced: Reduced, watch: Watch, *, all_optima: bool) -> Reduce
         together = near_twins(problem, best, watch)
     if not together.any() and not all_optima:
         together = rivals(problem, best)
-    first, second = np.nonzero(np.triu(together))
-    if len(first):
-        step = joined(problem.size, first, second)
-        problem, gained = problem.contract(step)
-        return Reduced(problem, step[reduced.labels], reduced.constant + gained)
-    return Reduced(problem, reduced.labels, reduced.constant) if apart.any() else None
+    smaller = _contracted(reduced, problem, together)
+    if smaller is None and apart.any():
+        return Reduced(problem, reduced.labels, reduced.constant)
+    return smaller
+
+
+def _contracted(reduced: Reduced, problem: Problem, together: Bools) -> Reduced | None:
+    """Contract pairs of a problem that was reduced before; `None` if there are none."""
+    first, second = np.nonzero(together)
+    if not len(first):
+        return None
+    step = joined(problem.size, first, second)
+    problem, gained = problem.contract(step)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained)
 
 
 def beside(problem: Problem, watch: Watch | None = None) -> Ints:
@@ -120,47 +134,62 @@ def heavy_edges(problem: Problem) -> Bools:
     gains, positive = problem.gains, np.maximum(problem.gains, 0)
     high = positive.sum(axis=1)
     # A cheap necessary condition first: the full sums are needed for few pairs only.
-    likely = (gains > 0) & (gains > np.maximum(high[:, None], high[None, :]) - gains)
+    likely = (gains > 0) & (2 * gains > np.maximum(high[:, None], high[None, :]))
     together = np.zeros_like(problem.forbidden)
-    for u, v in np.argwhere(np.triu(likely)).tolist():
-        both = np.maximum(positive[u], positive[v])
-        together[u, v] = together[v, u] = gains[u, v] > int(both.sum()) - both[u] - both[v]
+    one, two = np.nonzero(likely)
+    for chunk in _chunks(len(one), problem.size):
+        u, v = one[chunk], two[chunk]
+        # Either end has the gain of the pair as its own with the other.
+        others = np.maximum(positive[u], positive[v]).sum(axis=1) - 2 * gains[u, v]
+        together[u, v] = gains[u, v] > others
     return together
 
 
 def leaves(problem: Problem, best: Ints) -> Bools:
     """Find the pairs whose gain outweighs everything else at one end."""
     together = np.zeros_like(problem.forbidden)
-    for u, v in _likely_leaves(problem):
-        if _spare(problem, best, u, v) > 0:
-            together[u, v] = together[v, u] = True
+    one, two = _likely_leaves(problem)
+    for chunk in _chunks(len(one), problem.size):
+        u, v = one[chunk], two[chunk]
+        found = _spare(problem, best, u, v) > 0
+        together[u[found], v[found]] = together[v[found], u[found]] = True
     return together
 
 
-def _likely_leaves(problem: Problem) -> list[tuple[int, int]]:
+def _likely_leaves(problem: Problem) -> tuple[Labels, Labels]:
     """Return pairs u, v with more than half of the positive gains of v; v has at most one such u."""
     positive = np.maximum(problem.gains, 0)
-    high = positive.sum(axis=1)
-    likely = np.argwhere((positive > 0) & (positive > high[None, :] - positive))
-    return [(u, v) for u, v in likely.tolist()]
+    first, second = np.nonzero((positive > 0) & (2 * positive > positive.sum(axis=1)))
+    return first, second
 
 
-def _spare(problem: Problem, best: Ints, u: int, v: int) -> int:
-    """Return by how much the gain of a pair outweighs everything else at its end v."""
-    gains, forbidden = problem.gains, problem.forbidden
-    loss = np.where(forbidden[u], np.maximum(gains[v], 0), np.abs(gains[v])).sum() - gains[u, v]
-    blocking = forbidden[v] & ~forbidden[u]
-    return int(gains[u, v] - loss - best[blocking, u].sum())
+def _spare(problem: Problem, best: Ints, u: Labels, v: Labels) -> Ints:
+    """Return by how much the gain of each pair outweighs everything else at its end v."""
+    never = problem.forbidden[u]
+    gain, theirs = problem.gains[u, v], problem.gains[v]
+    loss = np.where(never, np.maximum(theirs, 0), np.abs(theirs)).sum(axis=1) - gain
+    blocking = problem.forbidden[v] & ~never
+    spare: Ints = gain - loss - np.where(blocking, best.T[u], 0).sum(axis=1)
+    return spare
+
+
+def _chunks(count: int, size: int) -> Iterator[slice]:
+    """Divide so many rows of a size into chunks that do not take much memory."""
+    rows = max(1, AT_ONCE // max(1, size))
+    return (slice(start, start + rows) for start in range(0, count, rows))
 
 
 def rivals(problem: Problem, best: Ints) -> Bools:
     """Find pairs u, v that some optimum has together, although a rival of v gains most with u, too."""
     gains, forbidden = problem.gains, problem.forbidden
     together = np.zeros_like(forbidden)
-    likely = sorted((v, u) for u, v in _likely_leaves(problem))
+    one, two = _likely_leaves(problem)
+    likely = sorted(zip(two.tolist(), one.tolist(), strict=True))
     guests: dict[int, list[int]] = {}
     for v, u in likely:
         guests.setdefault(u, []).append(v)
+    if len(guests) == len(likely):
+        return together
     moved: set[int] = set()
     hosts: set[int] = set()
     for v, u in likely:
@@ -170,7 +199,8 @@ def rivals(problem: Problem, best: Ints) -> Bools:
                 continue
             if moved & {u, v, rival} or hosts & {v, rival}:
                 continue
-            spare = _spare(problem, best, u, v) if spare is None else spare
+            if spare is None:
+                spare = int(_spare(problem, best, np.array([u]), np.array([v]))[0])
             if spare + best[rival, u] > 0 and _may_swap(problem, u, v, rival):
                 together[u, v] = together[v, u] = True
                 moved |= {v, rival}
@@ -203,9 +233,8 @@ def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bool
     blocked = product(forbidden, np.where(forbidden, 0, best + np.maximum(gains, 0).T), watch)
     spare = 2 * gains[one, two] - blocked[one, two] - blocked[two, one]
     one, two, spare = one[spare > 0], two[spare > 0], spare[spare > 0]
-    for start in range(0, len(one), max(1, AT_ONCE // problem.size)):
+    for chunk in _chunks(len(one), problem.size):
         watch.check()
-        chunk = slice(start, start + max(1, AT_ONCE // problem.size))
         u, v = one[chunk], two[chunk]
         # Nodes that only one of the two allows are counted in what is blocked; the two have |0 - w| each.
         both = ~(forbidden[u] | forbidden[v])
@@ -218,6 +247,12 @@ def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bool
 def _likely_twins(gains: Ints, watch: Watch) -> tuple[Labels, Labels]:
     """Return the pairs that sums over blocks of nodes do not exclude."""
     size = len(gains)
+    if size <= SMALL:
+        # One block of all nodes excludes enough.
+        one, two = np.nonzero(np.triu(gains > 0, 1))
+        sums = np.maximum(gains, 0).sum(axis=1)
+        alike = 2 * gains[one, two] > np.abs(sums[one] - sums[two])
+        return one[alike], two[alike]
     block = np.arange(size) % BLOCKS
     sums = product(np.maximum(gains, 0), block[:, None] == np.arange(BLOCKS), watch)
     first, second = [], []

@@ -34,12 +34,19 @@ KICKS = 5
 
 def quick(reduced: Split, watch: Watch, *, floor: int = NO_FLOOR) -> SearchOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
+    if not reduced.pieces:
+        return _decided(reduced, floor)
     labels, value = np.arange(reduced.size), reduced.constant
     for piece in reduced.pieces:
         found = first_clustering(piece.problem, watch)
         labels[piece.nodes] = piece.nodes[renumber(found)]
         value += piece.problem.value(found) or 0
     return SearchOutcome(reduced.lift(renumber(labels)), value, reduced.ceiling, floor)
+
+
+def _decided(reduced: Split, floor: int) -> SearchOutcome:
+    """Return the optimum where reductions leave nothing to search."""
+    return SearchOutcome(reduced.labels, reduced.constant, reduced.constant, floor)
 
 
 def first_clustering(problem: Problem | SparseProblem, watch: Watch) -> Labels:
@@ -89,6 +96,8 @@ def search_reduced(
     Pieces that are `remembered` are not searched again, and proven ones are remembered: a part that one
     more forbidden pair or decision touches has few new pieces.
     """
+    if not reduced.pieces:
+        return _decided(reduced, floor)
     first = firsts(reduced.labels)
     best = _Assembled(reduced, None if known is None else known[first])
     ceiling, held = reduced.ceiling, NO_CUTS

@@ -10,6 +10,8 @@ from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
 T = TypeVar("T")
+ENDLESS = float("inf")
+"""The limit where there is none."""
 BETWEEN = 0.02
 """Seconds between two looks at the memory."""
 
@@ -33,9 +35,9 @@ def never() -> bool:
 class Watch:
     """A deadline, a memory limit and a cancellation flag, checked by every long loop."""
 
-    deadline: float = float("inf")
+    deadline: float = ENDLESS
     """The monotonic time at which to stop."""
-    megabytes: float = float("inf")
+    megabytes: float = ENDLESS
     """The resident memory at which to stop."""
     cancelled: Callable[[], bool] = never
     """Whether the search was cancelled."""
@@ -53,10 +55,9 @@ class Watch:
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
         """Start the clock."""
-        endless = float("inf")
         return cls(
-            monotonic() + (endless if limits.seconds is None else limits.seconds),
-            endless if limits.megabytes is None else limits.megabytes,
+            monotonic() + (ENDLESS if limits.seconds is None else limits.seconds),
+            ENDLESS if limits.megabytes is None else limits.megabytes,
             limits.cancelled or never,
         )
 
@@ -78,17 +79,21 @@ class Watch:
 
     def expired(self) -> bool:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""
-        if self.stop is None and self.left <= 0:
-            self.stop = Stop.TIME
-        if self.stop is None and self.cancelled():
-            self.stop = Stop.INTERRUPT
-        if self.stop is None and self.megabytes < float("inf") and monotonic() > self.looked + BETWEEN:
-            self.looked = monotonic()
-            if resident_megabytes() > self.megabytes:
-                self.stop = Stop.MEMORY
-        if self.stop is not None and self.since is None:
+        if self.stop is None:
+            now = monotonic()
+            if now >= self.deadline:
+                self.stop = Stop.TIME
+            elif self.cancelled():
+                self.stop = Stop.INTERRUPT
+            elif self.megabytes < ENDLESS and now > self.looked + BETWEEN:
+                self.looked = now
+                if resident_megabytes() > self.megabytes:
+                    self.stop = Stop.MEMORY
+            if self.stop is None:
+                return False
+        if self.since is None:
             self.since = monotonic()
-        return self.stop is not None
+        return True
 
     def check_grace(self, seconds: float) -> None:
         """Raise `ExpiredError` if it is time to stop, and has been for so long."""
@@ -109,7 +114,7 @@ class Watch:
 
     def has_room(self, megabytes: float) -> bool:
         """Return whether so much more memory may be taken; note it if not."""
-        if self.megabytes == float("inf") or resident_megabytes() + megabytes <= self.megabytes:
+        if self.megabytes == ENDLESS or resident_megabytes() + megabytes <= self.megabytes:
             return True
         self.omission = Stop.MEMORY
         return False

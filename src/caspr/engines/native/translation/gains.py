@@ -6,6 +6,7 @@ all kinds into one chain (`Links.everywhere`) count for every pair, and list non
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class PairGains:
             np.array([[not price.allowed for price in row] for row in unlinked], bool).reshape(size, size),
         )
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """The largest |gain| of a pair."""
         return int(max(np.abs(self.linked).max(initial=0), np.abs(self.unlinked).max(initial=0)))
@@ -115,7 +116,7 @@ def list_pairs(
     low, high = np.minimum(first, second), np.maximum(first, second)
     check(watch)
     # Of several entries for one pair the first counts: kept apart, linked, then merely seen.
-    keys, place = np.unique(low * len(kind) + high, return_index=True)
+    keys, place = _once(low * len(kind) + high)
     check(watch)
     first, second = np.divmod(keys, max(len(kind), 1))
     forbidden = np.concatenate([one.forbidden for one in found])[place]
@@ -127,8 +128,18 @@ def list_pairs(
     return SparseProblem(sizes, common, first[kept], second[kept], every[kept], forbidden[kept])
 
 
+def _once(keys: Ints) -> tuple[Ints, Labels]:
+    """Sort keys, each once; return also where each was first."""
+    place = np.argsort(keys, kind="stable")
+    keys = keys[place]
+    new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    return keys[new], place[new]
+
+
 def _common(gains: PairGains, view: Labels) -> int | None:
     """Return what most pairs that are not listed gain; `None` if most are forbidden."""
+    if len(gains.unlinked) == 1:
+        return None if gains.barred[0, 0] else int(gains.unlinked[0, 0])
     count = np.bincount(view, minlength=len(gains.unlinked))
     one, other = np.unravel_index(int(np.outer(count, count).argmax()), gains.unlinked.shape)
     return None if gains.barred[one, other] else int(gains.unlinked[one, other])
@@ -138,6 +149,13 @@ def _linked(kind: Labels, links: Links, gains: PairGains) -> list[Listed]:
     """List the pairs of nodes of linked kinds, and those of one kind."""
     order = np.argsort(kind, kind="stable")
     many = np.bincount(kind, minlength=len(links.inside))
+    if many.max(initial=0) <= 1:
+        node = np.full(len(many), -1, dtype=np.intp)
+        node[kind] = np.arange(len(kind))
+        one, other = node[links.first], node[links.second]
+        here = (one >= 0) & (other >= 0)
+        evidence = links.evidence[here]
+        return [Listed(one[here], other[here], gains.linked[evidence], gains.linked_barred[evidence])]
     starts = np.cumsum(many) - many
     times = many[links.second]
     pair = np.repeat(np.arange(len(times)), many[links.first] * times)
@@ -159,7 +177,9 @@ def _linked(kind: Labels, links: Links, gains: PairGains) -> list[Listed]:
 
 def _seen_by_others(view: Labels, gains: PairGains, common: int | None) -> list[Listed]:
     """List the pairs that were seen by other annotators than most, where that makes a difference."""
-    found = []
+    found: list[Listed] = []
+    if len(gains.unlinked) == 1:
+        return found
     # NumPy's `unique` would import masked arrays, which takes longer than solving a small document.
     present = np.flatnonzero(np.bincount(view)).tolist()
     for number, one in enumerate(present):

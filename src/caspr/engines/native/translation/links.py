@@ -5,19 +5,21 @@ mentions behind them are never listed, so a chain of thousands costs the square 
 pairs there are, few kinds of evidence occur: every pair has the number of its evidence.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import chain as flatten
+from itertools import pairwise
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
 from caspr.engines.native.partition.watch import Watch, checked
 from caspr.task.solution import Stop
-from caspr.task.votes import Evidence, Signature, meet
+from caspr.task.votes import Evidence, Signature
 
-FEW = 12
-"""Chains of so few kinds are quicker without arrays."""
+SHORT = 200
+"""The pairs of chains of so few kinds are listed for all these chains at once."""
 WORD = 62
 """How many annotators' bits one integer of an array holds."""
 WIDE = 200
@@ -78,10 +80,7 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     >>> [links.distinct[number].k for number in links.inside]
     [2, 1, 1]
     """
-    chains: dict[int, dict[int, list[int]]] = {}
-    for position, kind in enumerate(kinds):
-        for annotator, chain in kind.chains:
-            chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
+    chains, own = _by_chain(kinds)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
     lengths = [len(positions) for found in chains.values() for positions in found.values()]
@@ -90,16 +89,20 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
     listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
     pairs, words = _who_gave(given, listed, watch)
-    first, second = pairs // size, pairs % size
+    first, second = np.divmod(pairs, size)
+    shifts = [WORD * number for number in range(len(words))] + list(wide)
     words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
-    example, evidence = _alike([*words, view[first] * len(views) + view[second]], watch)
+    seen = [view[first] * len(views) + view[second]] if len(views) > 1 else []
+    example, evidence = _alike([*words, *seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
-    found = (meet(kinds[int(first[pair])], kinds[int(second[pair])]) for pair in example)
+    ends = zip(first[example].tolist(), second[example].tolist(), strict=True)
+    viewers = [kinds[one].viewers & kinds[other].viewers for one, other in ends]
+    found = map(Evidence, _sets([word[example] for word in words], shifts), viewers)
     between = np.array([numbers.setdefault(one, len(numbers)) for one in found], dtype=np.intp)
-    inside = [numbers.setdefault(meet(kind, kind), len(numbers)) for kind in kinds]
+    inside = [numbers.setdefault(one, len(numbers)) for one in own]
     return Links(
         first,
         second,
@@ -110,6 +113,27 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
         tuple(views),
         sum(1 << annotator for annotator in wide),
     )
+
+
+def _by_chain(kinds: Sequence[Signature]) -> tuple[dict[int, dict[int, list[int]]], list[Evidence]]:
+    """Return the kinds of each annotator's chains, and the evidence of two mentions of each kind."""
+    chains: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    inside: list[Evidence] = []
+    for position, kind in enumerate(kinds):
+        givers = 0
+        for annotator, chain in kind.chains:
+            chains[annotator][chain].append(position)
+            givers |= 1 << annotator
+        inside.append(Evidence(givers, kind.viewers))
+    return chains, inside
+
+
+def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
+    """Put sets of annotators together from the words that hold their bits."""
+    sets = [0] * len(words[0])
+    for word, shift in zip(words, shifts, strict=True):
+        sets = [known | bits << shift for known, bits in zip(sets, word.tolist(), strict=True)]
+    return sets
 
 
 def _need_room(lengths: Sequence[int], watch: Watch) -> Watch | None:
@@ -151,19 +175,28 @@ def _pairs_with(nodes: Labels, size: int) -> Ints:
 
 def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
     """Encode the pairs of kinds that one annotator links, each once, as first * size + second."""
-    keys = []
-    few: list[int] = []
+    keys = [_pairs_of_short([chain for chain in chains if len(chain) <= SHORT], size)]
     for chain in chains:
-        if len(chain) <= FEW:
-            few += [first * size + second for first, second in combinations(chain, 2)]
-        else:
+        if len(chain) > SHORT:
             members = np.array(chain, dtype=np.int64)
             one, other = np.triu_indices(len(members), 1)
             keys.append(members[one] * size + members[other])
-    every = np.concatenate([np.array(few, dtype=np.int64), *keys])
+    every = np.concatenate(keys)
     held = sum(len(chain) for chain in chains)
     several = held > len({position for chain in chains for position in chain})
     return np.unique(every) if several else every
+
+
+def _pairs_of_short(chains: Sequence[Sequence[int]], size: int) -> Ints:
+    """Encode the pairs of many chains at once: each member with all that come after it in its chain."""
+    members = np.array([*flatten.from_iterable(chains)], dtype=np.int64)
+    lengths = np.array([len(chain) for chain in chains], dtype=np.intp)
+    place = np.arange(len(members))
+    later = np.repeat(np.cumsum(lengths), lengths) - place - 1
+    one = np.repeat(place, later)
+    other = np.arange(len(one)) - (np.cumsum(later) - later - place - 1)[one]
+    keys: Ints = members[one] * size + members[other]
+    return keys
 
 
 def _who_gave(
@@ -230,9 +263,10 @@ def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels
 
 
 def _alike_at_once(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
-    group = np.zeros(len(columns[0]), dtype=np.int64)
-    example: Labels = np.zeros(min(1, len(group)), dtype=np.intp)
-    for column in columns:
+    example: Labels
+    group: Labels
+    _, example, group = np.unique(columns[0], return_index=True, return_inverse=True)
+    for column in columns[1:]:
         values, number = np.unique(column, return_inverse=True)
         _, example, group = np.unique(group * len(values) + number, return_index=True, return_inverse=True)
     return example, group

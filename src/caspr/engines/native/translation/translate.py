@@ -150,6 +150,18 @@ class _Kinds:
         wanted = mention in self.bundle_of or mention in self.single
         return kind is not None and (self.live[kind] or wanted)
 
+    @cached_property
+    def attract(self) -> Sequence[bool]:
+        """Whether two mentions of each kind gain something together."""
+        attract: list[bool] = (self.gains.linked[self.links.inside] > 0).tolist()
+        return attract
+
+    def gain_inside(self, instance: Instance, atom: Sequence[Span]) -> int:
+        """Return what the pairs of some mentions of one kind, in one bundle or in none, gain in one chain."""
+        if atom[0] in self.bundle_of or atom[0] in instance.free_groups:
+            return gain_inside(instance, atom)
+        return len(atom) * (len(atom) - 1) // 2 * int(self.gains.linked[self.links.inside[self.of[atom[0]]]])
+
 
 class Translator:
     """Translates one instance, with one set of bundles after another.
@@ -182,6 +194,8 @@ class Translator:
         }
         self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
+        self.last: tuple[object, tuple[Part, ...]] | None = None
+        """What was asked for last, and the answer."""
 
     def translate(
         self,
@@ -196,6 +210,15 @@ class Translator:
         The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
         bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
+        asked = bundles, frozenset(forbidden), frozenset(lone), ties
+        # Heuristics and the exact search ask for the same parts, mostly one after the other.
+        if self.last is None or self.last[0] != asked:
+            self.last = asked, self._translated(bundles, forbidden, lone, ties=ties)
+        return self.last[1]
+
+    def _translated(
+        self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
+    ) -> tuple[Part, ...]:
         kinds = self._kinds(bundles, forbidden, lone, ties=ties)
         members: dict[int, list[Span]] = {}
         for kind, mentions in enumerate(self.by_kind):
@@ -253,8 +276,9 @@ class Translator:
             watch = self.watch if len(mentions) > LARGE else None
             check(watch)
             part = _part(self.instance, kinds, mentions, apart, links, watch)
-            demands = demands_of(self.instance, part.problem, part.nodes, alone)
-            self.parts[key] = replace(part, demands=demands)
+            if alone:
+                part = replace(part, demands=demands_of(self.instance, part.problem, part.nodes, alone))
+            self.parts[key] = part
         return self.parts[key]
 
 
@@ -292,7 +316,7 @@ def _part(
     atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
     if len(atoms) == 1:
         # Most chains that nobody disputes: one node, and no pairs.
-        return Part(lonely_node(len(atoms[0])), tuple(atoms), gain_inside(instance, atoms[0]))
+        return Part(lonely_node(len(atoms[0])), tuple(atoms), kinds.gain_inside(instance, atoms[0]))
     kind = np.array([kinds.of[atom[0]] for atom in atoms], dtype=np.intp)
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
@@ -316,7 +340,7 @@ def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) ->
     atoms: dict[object, list[Span]] = {}
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
-        twins = bundle is not None or kinds.gains.linked[kinds.links.inside[kind]] > 0
+        twins = bundle is not None or kinds.attract[kind]
         key = ("twins", kind, bundle) if twins and mention not in single else mention
         atoms.setdefault(key, []).append(mention)
     return sorted(tuple(atom) for atom in atoms.values())
@@ -328,7 +352,7 @@ def _bundled(
     """Contract the bundles, forbid what decisions keep apart, and count what nodes gain inside."""
     bundle = [kinds.bundle_of.get(atom[0]) for atom in atoms]
     if not any(bundle):
-        return Part(problem, tuple(atoms), sum(gain_inside(instance, atom) for atom in atoms))
+        return Part(problem, tuple(atoms), sum(kinds.gain_inside(instance, atom) for atom in atoms))
     count = len(atoms)
     numbers = {name: count + number for number, name in enumerate(dict.fromkeys(bundle))}
     labels = renumber(np.array([i if b is None else numbers[b] for i, b in enumerate(bundle)], dtype=np.intp))

@@ -25,22 +25,21 @@ def violated_triangles(
     worst = np.zeros((n, n))
     centre_of = np.full((n, n), -1, dtype=np.intp)
     stakes = np.maximum(problem.gains, 0) + 1.0
-    for centre in range(n):
+    # A violated triangle has a short side above one half.
+    short, half = x > EPSILON, x > 0.5
+    np.fill_diagonal(short, False)
+    np.fill_diagonal(half, False)
+    for centre in np.flatnonzero((short.sum(axis=1) > 1) & half.any(axis=1)).tolist():
         if watch.expired():
             break
-        reach = x[centre].copy()
-        reach[centre] = 0.0
-        near = np.flatnonzero(reach > EPSILON)
-        # A violated triangle has a short side above one half.
-        far = np.flatnonzero(reach > 0.5)
-        if len(near) > 1 and len(far):
-            excess = (reach[far, None] - 1.0) + reach[near] - x[np.ix_(far, near)]
-            one, other = np.nonzero(excess > EPSILON)
-            first, second = far[one], near[other]
-            score = excess[one, other] * np.minimum(stakes[centre, first], stakes[centre, second])
-            better = score > worst[first, second]
-            first, second = first[better], second[better]
-            worst[first, second], centre_of[first, second] = score[better], centre
+        reach, near, far = x[centre], np.flatnonzero(short[centre]), np.flatnonzero(half[centre])
+        excess = (reach[far, None] - 1.0) + reach[near] - x[far[:, None], near]
+        one, other = np.nonzero(excess > EPSILON)
+        first, second = far[one], near[other]
+        score = excess[one, other] * np.minimum(stakes[centre, first], stakes[centre, second])
+        better = score > worst[first, second]
+        first, second = first[better], second[better]
+        worst[first, second], centre_of[first, second] = score[better], centre
     flipped = worst < worst.T
     worst, centre_of = np.where(flipped, worst.T, worst), np.where(flipped, centre_of.T, centre_of)
     first, second = np.nonzero(np.triu(centre_of >= 0, 1))
@@ -77,14 +76,13 @@ def violated_stars(
     watch = watch or Watch()
     starts = min(max(STARTS // max(1, problem.size), FEWEST), MOST) if thorough else FEWEST
     found: list[Star] = []
-    for centre in range(problem.size):
+    open_pairs = (x > EPSILON) & (x < 1 - EPSILON)
+    for centre in np.flatnonzero(open_pairs.sum(axis=1) > 2).tolist():
         if watch.expired():
             break
-        near = np.flatnonzero((x[centre] > EPSILON) & (x[centre] < 1 - EPSILON))
-        if len(near) > 2:
-            reach = x[centre, near]
-            grown = _grow(reach, x[np.ix_(near, near)], starts, deepest=thorough)
-            found += ((centre, *near[leaves].tolist()) for leaves in grown)
+        near = np.flatnonzero(open_pairs[centre])
+        grown = _grow(x[centre, near], x[near[:, None], near], starts, deepest=thorough)
+        found += ((centre, *near[leaves].tolist()) for leaves in grown)
     return cuts_of(dict.fromkeys(found), NO_CUTS.triangles, problem)
 
 

@@ -104,6 +104,8 @@ class SparseProblem:
     @cached_property
     def ceiling(self) -> int:
         """A first bound: the sum of all positive gains."""
+        if self.common is None or self.common <= 0:
+            return int(np.maximum(self.gains, 0).sum())
         return int(self.positive.sum()) // 2
 
     @property

@@ -72,7 +72,7 @@ def split(problem: Problem | SparseProblem, watch: Watch) -> Split:
     if isinstance(problem, Problem):
         return _split_dense(problem, watch)
     if problem.size <= SMALL:
-        return _split_dense(problem.dense(), watch)
+        return _undisputed(problem) or _split_dense(problem.dense(), watch)
     labels, constant = np.arange(problem.size), 0
     if not _crowded(problem):
         shrunk = shrink(problem, watch)
@@ -89,6 +89,14 @@ def split(problem: Problem | SparseProblem, watch: Watch) -> Split:
     alone = np.flatnonzero(numbers < 0)
     numbers[alone] = size + np.arange(len(alone))
     return Split(numbers[labels], size + len(alone), constant, _in_order(pieces))
+
+
+def _undisputed(problem: SparseProblem) -> Split | None:
+    """Put all nodes together if every two gain something; most small problems are such."""
+    every = 2 * len(problem.first) == problem.size * (problem.size - 1)
+    if not every or problem.gains.min(initial=1) <= 0:
+        return None
+    return Split(np.zeros(problem.size, dtype=np.intp), 1, int(problem.gains.sum()), ())
 
 
 def _split_group(problem: SparseProblem, watch: Watch) -> Split:
