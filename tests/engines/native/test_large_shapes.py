@@ -10,13 +10,14 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve, state
+from caspr.engines.native.partition import problem
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.sparse import splitting
+from caspr.engines.native.partition.sparse import blocks, growing, splitting
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.translation import links, nesting, rough, translate
+from caspr.engines.native.translation import gains, givers, links, nesting, rough, translate
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
@@ -86,6 +87,17 @@ def test_sparse_ways_are_exact(block: int) -> None:
 
 
 @pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("block", [1, 3, 8])
+def test_sparse_ways_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "LARGEST", 3 if block == 3 else 3000)
+    instances = [random_instance(seed, mentions=9) for seed in range(600, 640)]
+    instances += [noisy(objective, mentions=24) for objective in OBJECTIVES]
+    at_once = [solve(instance, Limits()) for instance in instances]
+    in_blocks_of(block, monkeypatch)
+    assert [solve(instance, Limits()) for instance in instances] == at_once
+
+
+@pytest.mark.usefixtures("everything_sparse")
 @pytest.mark.parametrize("lacking", [0, 2])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_chains_that_hold_nearly_everything(objective: str, lacking: int) -> None:
@@ -109,13 +121,31 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
         assert ours.stop is (None if ours.status is Status.OPTIMAL else Stop.SIZE)
 
 
+def in_blocks_of(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have columns be worked on in blocks of a size."""
+    for module in (blocks, gains, givers, growing, links):
+        monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(problem, "JOINED", block)
+    monkeypatch.setattr(blocks, "SAMPLED", 3)
+    monkeypatch.setattr(blocks, "NARROW", 4)
+
+
 @pytest.mark.parametrize("block", [1, 7, 100, 2000])
-def test_links_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = noisy("ua", mentions=100, annotators=6)
+@pytest.mark.parametrize("shape", ["noisy", "wide", "several chains"])
+def test_links_are_the_same_in_blocks_of_any_size(
+    shape: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "WIDE", 3)
+    instance = {
+        "noisy": lambda: noisy("ua", mentions=100, annotators=6),
+        "wide": lambda: halves("ua", mentions=60, lacking=2),
+        "several chains": lambda: random_instance(11, mentions=8),
+    }[shape]()
     kinds = list(dict.fromkeys(map(instance.votes.signature, instance.mentions)))
     at_once = links.find_links(kinds)
-    monkeypatch.setattr(links, "BLOCK", block)
-    monkeypatch.setattr(links, "SAMPLED", 3)
+    in_blocks_of(block, monkeypatch)
+    monkeypatch.setattr(givers, "CROWDED", 0 if block == 7 else 8)
+    monkeypatch.setattr(givers, "FEW", 2)
     in_blocks = links.find_links(kinds)
     for name in ("first", "second", "evidence", "inside", "distinct"):
         assert np.array_equal(getattr(at_once, name), getattr(in_blocks, name))
@@ -126,10 +156,10 @@ def test_links_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytes
 
 
 def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(problem: Problem | SparseProblem, watch: Watch) -> Split:
-        if problem.size > 20:
+    def interrupted(given: Problem | SparseProblem, watch: Watch) -> Split:
+        if given.size > 20:
             raise KeyboardInterrupt
-        return splitting.split(problem, watch)
+        return splitting.split(given, watch)
 
     monkeypatch.setattr(state, "LARGE", 20)
     instance = noisy("va", mentions=60)

@@ -7,19 +7,16 @@ pairs there are, few kinds of evidence occur: every pair has the number of its e
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import Bools, Ints, Labels
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts
+from caspr.engines.native.partition.sparse.blocks import BLOCK, filled
 from caspr.engines.native.partition.watch import Watch, checked
+from caspr.engines.native.translation.givers import who_gave
 from caspr.task.solution import Stop
 from caspr.task.votes import Evidence, Signature, meet
 
-FEW = 12
-"""Chains of so few kinds are quicker without arrays."""
-WORD = 62
-"""How many annotators' bits one integer of an array holds."""
 WIDE = 200
 """A chain of at least so many kinds may count for all pairs that are not listed."""
 BYTES = 60
@@ -28,8 +25,6 @@ PER_SECOND = 1_000_000
 """How many of these pairs are listed and sorted into parts in a second of the processor."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
-BLOCK, SAMPLED = 1_000_000, 1000
-"""About how many pairs are sorted between two looks at the clock; of so many, one is looked at before."""
 FEW_PAIRS = 10_000
 """So few pairs are listed whatever the limits say: it takes a hundredth of a second."""
 
@@ -84,17 +79,18 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
             chains.setdefault(annotator, {}).setdefault(chain, []).append(position)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
-    lengths = [len(positions) for found in chains.values() for positions in found.values()]
-    watch = _need_room(lengths, watch or Watch())
-    given = {one: _pairs_of_one(list(found.values()), size) for one, found in checked(chains.items(), watch)}
+    listed = [np.flatnonzero(~held) for held in wide.values()]
+    watch = _need_room(chains, sum(map(len, listed)) * size, watch or Watch())
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
-    listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
-    pairs, words = _who_gave(given, listed, watch)
-    first, second = pairs // size, pairs % size
-    words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
+    given = {annotator: list(found.values()) for annotator, found in chains.items()}
+    pairs, words = who_gave(given, listed, size, watch)
+    first = filled(len(pairs), lambda part: pairs[part] // size, watch)
+    second = filled(len(pairs), lambda part: pairs[part] % size, watch)
+    words += [_both(held, first, second, watch) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
-    example, evidence = _alike([*words, view[first] * len(views) + view[second]], watch)
+    seen = filled(len(pairs), lambda part: view[first[part]] * len(views) + view[second[part]], watch)
+    example, evidence = _alike([*words, seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
     found = (meet(kinds[int(first[pair])], kinds[int(second[pair])]) for pair in example)
@@ -103,7 +99,7 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     return Links(
         first,
         second,
-        between[evidence],
+        filled(len(evidence), lambda part: between[evidence[part]], watch, np.intp),
         np.array(inside, dtype=np.intp),
         tuple(numbers),
         view,
@@ -112,9 +108,15 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     )
 
 
-def _need_room(lengths: Sequence[int], watch: Watch) -> Watch | None:
+def _both(held: Bools, first: Labels, second: Labels, watch: Watch | None) -> Ints:
+    """Return which pairs have both kinds in a chain, as 1 and 0."""
+    return filled(len(first), lambda part: (held[first[part]] & held[second[part]]).astype(np.int64), watch)
+
+
+def _need_room(chains: Mapping[int, Mapping[int, Sequence[int]]], more: int, watch: Watch) -> Watch | None:
     """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than limits allow."""
-    pairs = sum(length * (length - 1) // 2 for length in lengths)
+    lengths = [len(positions) for found in chains.values() for positions in found.values()]
+    pairs = more + sum(length * (length - 1) // 2 for length in lengths)
     if pairs < FEW_PAIRS:
         return None
     if not watch.expired() and watch.left < watch.pace * pairs / PER_SECOND:
@@ -141,74 +143,6 @@ def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int
     return wide
 
 
-def _pairs_with(nodes: Labels, size: int) -> Ints:
-    """Encode all pairs that hold one of some kinds."""
-    one, other = np.repeat(nodes, size), np.tile(np.arange(size), len(nodes))
-    keys: Ints = np.minimum(one, other) * size + np.maximum(one, other)
-    kept: Ints = keys[one != other]
-    return kept
-
-
-def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
-    """Encode the pairs of kinds that one annotator links, each once, as first * size + second."""
-    keys = []
-    few: list[int] = []
-    for chain in chains:
-        if len(chain) <= FEW:
-            few += [first * size + second for first, second in combinations(chain, 2)]
-        else:
-            members = np.array(chain, dtype=np.int64)
-            one, other = np.triu_indices(len(members), 1)
-            keys.append(members[one] * size + members[other])
-    every = np.concatenate([np.array(few, dtype=np.int64), *keys])
-    held = sum(len(chain) for chain in chains)
-    several = held > len({position for chain in chains for position in chain})
-    return np.unique(every) if several else every
-
-
-def _who_gave(
-    given: Mapping[int, Ints], more: Sequence[Ints], watch: Watch | None
-) -> tuple[Ints, list[Ints]]:
-    """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62.
-
-    Many pairs are sorted block by block.
-    """
-    bounds = _bounds([*given.values(), *more])
-    blocks = []
-    for low, high in checked(pairwise(bounds), watch):
-        inside = {one: _between(keys, low, high) for one, keys in given.items()}
-        blocks.append(_who_gave_these(inside, [_between(keys, low, high) for keys in more]))
-    if not blocks:
-        return _who_gave_these(given, more)
-    words = zip(*(found for _, found in blocks), strict=True)
-    return np.concatenate([pairs for pairs, _ in blocks]), [np.concatenate(word) for word in words]
-
-
-def _bounds(lists: Sequence[Ints]) -> list[int]:
-    """Return where blocks of pairs begin, and where the last one ends; nothing if one block is enough."""
-    blocks = sum(map(len, lists)) // BLOCK
-    if not blocks:
-        return []
-    sample = np.sort(np.concatenate([keys[::SAMPLED] for keys in lists]))
-    inner = sample[np.arange(1, blocks + 1) * len(sample) // (blocks + 1)]
-    return sorted({0, *inner.tolist(), int(max(keys.max(initial=0) for keys in lists)) + 1})
-
-
-def _between(keys: Ints, low: int, high: int) -> Ints:
-    return keys[(keys >= low) & (keys < high)]
-
-
-def _who_gave_these(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
-    lists = [*given.values(), *more]
-    pairs, place = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
-    words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(max(given, default=0) // WORD + 1)]
-    start = 0
-    for annotator, keys in given.items():
-        words[annotator // WORD][place[start : start + len(keys)]] |= 1 << annotator % WORD
-        start += len(keys)
-    return pairs, words
-
-
 def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels]:
     """Group rows that are alike in all columns: return the first row of each group, and the group of each.
 
@@ -230,9 +164,17 @@ def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels
 
 
 def _alike_at_once(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
-    group = np.zeros(len(columns[0]), dtype=np.int64)
-    example: Labels = np.zeros(min(1, len(group)), dtype=np.intp)
+    group: Labels = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
+        number, different = _numbered(column)
+        group, _ = _numbered(group * different + number)
+    return firsts(group), group
+
+
+def _numbered(column: Ints) -> tuple[Labels, int]:
+    """Number what is in a column in ascending order; return also how much differs."""
+    if not len(column) or int(column.max()) > 4 * len(column):
         values, number = np.unique(column, return_inverse=True)
-        _, example, group = np.unique(group * len(values) + number, return_index=True, return_inverse=True)
-    return example, group
+        return number, len(values)
+    present = np.bincount(column) > 0
+    return (np.cumsum(present) - 1)[column], int(np.count_nonzero(present))
