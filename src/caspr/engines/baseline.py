@@ -4,6 +4,8 @@ Engines return it when a limit is reached before their first solution, so that a
 """
 
 from collections.abc import Iterable
+from math import inf
+from time import monotonic
 
 from caspr.task.instance import Instance
 from caspr.task.price.contradictions import arrangement
@@ -16,17 +18,23 @@ FALLBACK = "nothing better was found than the chains of one annotator, made to f
 """The warning when the baseline is the result."""
 
 
-def baseline(instance: Instance) -> Partition | None:
-    """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit."""
+def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
+    """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit.
+
+    After some seconds, no more annotators are tried once there is an answer.
+    """
+    deadline = monotonic() + seconds
     enforced = _enforced_chains(instance)
     if enforced is None:
         return None
-    answers = {
-        _fit(instance, enforced, (chain.mentions for chain in annotation.chains))
-        for annotation in instance.annotations
-    } | {_fit(instance, enforced, ())}
-    legal = sorted(answer for answer in answers if not any(violations(instance, answer)))
-    return min(legal, key=lambda answer: price(instance, answer).total, default=None)
+    legal: dict[Partition, int] = {}
+    for chains in ((), *(annotation.chains for annotation in instance.annotations)):
+        if legal and monotonic() > deadline:
+            break
+        answer = _fit(instance, enforced, (chain.mentions for chain in chains))
+        if answer not in legal and not any(violations(instance, answer)):
+            legal[answer] = price(instance, answer).total
+    return min(sorted(legal), key=legal.__getitem__, default=None)
 
 
 def _enforced_chains(instance: Instance) -> list[list[Span]] | None:

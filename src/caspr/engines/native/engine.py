@@ -19,6 +19,9 @@ from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical
 from caspr.text.findings import warning
 from caspr.text.grouping import Groups
 
+SHORTLY = 0.2
+"""Seconds for which single annotations are tried after a limit was reached without any solution."""
+
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
@@ -58,7 +61,7 @@ def _best_known(state: SolveState, joined: Bundles) -> Solution:
     """Return the best solution so far, where a limit came before there was a relaxation."""
     if state.value is None or state.best is None:
         # What is joined or kept apart beside the decisions is no part of the instance.
-        chains = None if joined or state.apart else baseline(state.instance)
+        chains = None if joined or state.apart else baseline(state.instance, SHORTLY)
         if chains is None:
             raise EngineError("engine native: no solution was found within the limits; give it more time")
         state.offer(chains, price(state.instance, chains).total)

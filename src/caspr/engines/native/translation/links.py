@@ -52,11 +52,15 @@ class Links:
     everywhere: int = 0
     """The annotators who linked every pair that is not listed, as bits."""
 
-    def chosen(self, pairs: Labels) -> "Links":
-        """Return these links with some of the pairs only."""
-        return replace(
-            self, first=self.first[pairs], second=self.second[pairs], evidence=self.evidence[pairs]
+    def chosen(self, pairs: Labels, watch: Watch | None = None) -> "Links":
+        """Return these links with some of the pairs only, given in order."""
+        if len(pairs) == len(self.first):
+            return self
+        first, second, evidence = (
+            filled(len(pairs), lambda part: column[pairs[part]], watch, np.intp)  # noqa: B023
+            for column in (self.first, self.second, self.evidence)
         )
+        return replace(self, first=first, second=second, evidence=evidence)
 
 
 def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:

@@ -31,8 +31,9 @@ import numpy as np
 
 from caspr.engines.native.partition.partners.demand import Demanding, Demands
 from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
+from caspr.engines.native.partition.sparse.blocks import BLOCK, filled, order
 from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.watch import Watch, check
+from caspr.engines.native.partition.watch import Watch, check, checked
 from caspr.engines.native.translation.connectivity import Pair
 from caspr.engines.native.translation.gains import PairGains, list_pairs, lonely_node
 from caspr.engines.native.translation.links import Links, find_links
@@ -44,7 +45,7 @@ from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 FEW = 20
-"""How many sets of links are kept."""
+"""How many sets of links are kept, and how many translations."""
 LARGE = 300
 """A part of more mentions is not begun when a limit was reached."""
 
@@ -182,6 +183,10 @@ class Translator:
         }
         self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
+        self.clock = self.watch if len(self.links.first) > BLOCK else None
+        """The clock, if sorting the links takes long enough for it to count."""
+        self.translated: dict[object, tuple[Part, ...]] = {}
+        """What was translated last."""
 
     def translate(
         self,
@@ -196,6 +201,16 @@ class Translator:
         The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
         bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
+        key = bundles, frozenset(forbidden), frozenset(lone), ties
+        if key not in self.translated:
+            if len(self.translated) >= FEW:
+                self.translated.pop(next(iter(self.translated)))
+            self.translated[key] = self._translated(bundles, forbidden, lone, ties=ties)
+        return self.translated[key]
+
+    def _translated(
+        self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
+    ) -> tuple[Part, ...]:
         kinds = self._kinds(bundles, forbidden, lone, ties=ties)
         members: dict[int, list[Span]] = {}
         for kind, mentions in enumerate(self.by_kind):
@@ -209,7 +224,10 @@ class Translator:
                 one, other = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
                 if one == other:
                     apart.setdefault(one, []).append((first, second))
-        evidence, nothing = _evidence_by_part(kinds), kinds.links.chosen(np.empty(0, dtype=np.intp))
+        evidence, nothing = (
+            _evidence_by_part(kinds, self.clock),
+            kinds.links.chosen(np.empty(0, dtype=np.intp)),
+        )
         parts = [
             self._remembered(
                 kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing), lone
@@ -223,15 +241,19 @@ class Translator:
     ) -> _Kinds:
         links, linked = self.links, linked_kinds(self.instance, self.of, lone)
         useful = self.gains.useful(ties=ties)
-        strong = useful[links.evidence]
+        clock = self.clock
+        strong = filled(len(links.first), lambda part: useful[links.evidence[part]], clock, bool)
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
         chained += [(self.of[mention], kind) for mention, found in linked.items() for kind in sorted(found)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
-        first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
-        second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
-        part_of = joined(len(links.inside), first, second).tolist()
+        one, other = (column[strong] for column in checked((links.first, links.second), clock))
         live = useful[links.inside]
-        live[links.first[strong]] = live[links.second[strong]] = True
+        live[one] = live[other] = True
+        first, second = (
+            np.append(column, chain).astype(np.intp, copy=False)
+            for column, chain in checked(zip((one, other), more.T, strict=True), clock)
+        )
+        part_of = joined(len(links.inside), first, second).tolist()
         if self.gains.all_useful(ties=ties):
             part_of, live = [0] * len(live), np.ones_like(live)
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
@@ -253,7 +275,7 @@ class Translator:
             watch = self.watch if len(mentions) > LARGE else None
             check(watch)
             part = _part(self.instance, kinds, mentions, apart, links, watch)
-            demands = demands_of(self.instance, part.problem, part.nodes, alone)
+            demands = demands_of(self.instance, part.problem, part.nodes, alone, watch)
             self.parts[key] = replace(part, demands=demands)
         return self.parts[key]
 
@@ -267,17 +289,26 @@ def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Link
     return known[kinds]
 
 
-def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
+def _evidence_by_part(kinds: _Kinds, watch: Watch | None) -> dict[int, Links]:
     """Sort the links into the parts; links between parts gain nothing."""
     links, part_of = kinds.links, np.array(kinds.part_of, dtype=np.intp)
-    part = part_of[links.first]
-    within = np.flatnonzero(part == part_of[links.second])
+
+    def parts(some: slice) -> Labels:
+        part = part_of[links.first[some]]
+        return np.where(part == part_of[links.second[some]], part, -1)
+
+    part = filled(len(links.first), parts, watch, np.intp)
+    places = order(part, watch)
+    within = places[int(np.count_nonzero(part < 0)) :]
     if not len(within):
         return {}
-    within = within[np.argsort(part[within], kind="stable")]
-    numbers, starts = np.unique(part[within], return_index=True)
+    part = filled(len(within), lambda some: part[within[some]], watch, np.intp)
+    starts = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
     pieces = np.split(within, starts[1:])
-    return {number: links.chosen(piece) for number, piece in zip(numbers.tolist(), pieces, strict=True)}
+    return {
+        number: links.chosen(piece, watch)
+        for number, piece in zip(part[starts].tolist(), pieces, strict=True)
+    }
 
 
 def _part(

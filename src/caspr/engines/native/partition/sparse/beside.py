@@ -3,7 +3,7 @@
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
-from caspr.engines.native.partition.sparse.blocks import blocks, filled
+from caspr.engines.native.partition.sparse.blocks import BLOCK, blocks, filled
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 
@@ -22,7 +22,7 @@ class Beside:
     def of(self, u: Labels, k: Labels, wanted: Bools) -> Ints:
         """Return best(k, u) where it is wanted, 0 elsewhere; u and k must be listed there."""
         best = np.zeros(len(u), dtype=np.int64)
-        for part in blocks(len(u), self.watch):
+        for part in blocks(len(u), self.watch, BLOCK // 4):
             best[part] = self._of_some(u[part], k[part], wanted[part])
         return best
 

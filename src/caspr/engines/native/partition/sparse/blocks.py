@@ -24,10 +24,11 @@ NARROW = 1 << 16
 """Numbers below this are sorted as such of 16 bits, by their digits: in a tenth of the time."""
 
 
-def blocks(count: int, watch: Watch | None) -> Iterator[slice]:
+def blocks(count: int, watch: Watch | None, length: int | None = None) -> Iterator[slice]:
     """Yield the blocks that so many places fall into."""
-    for start in checked(range(0, count, BLOCK), watch):
-        yield slice(start, start + BLOCK)
+    length = max(1, length or BLOCK)
+    for start in checked(range(0, count, length), watch):
+        yield slice(start, start + length)
 
 
 def filled(
