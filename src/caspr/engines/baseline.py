@@ -3,6 +3,7 @@
 Engines return it when a limit is reached before their first solution, so that a user always gets an answer.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from math import inf
 from time import monotonic
@@ -48,22 +49,24 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
     allowed = set(instance.mentions)
     taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.group_of)
     fitted = list(enforced)
+    against: dict[Span, set[Span]] = defaultdict(set)
+    for one, other in instance.decisions.apart:
+        against[one].add(other)
+        against[other].add(one)
     for chain in chains:
         kept: list[Span] = []
         reach = 0
         for mention in sorted(chain):
-            if mention in allowed and mention not in taken and _goes_with(instance, mention, kept, reach):
+            if mention not in allowed or mention in taken:
+                continue
+            # Mentions that are alone, or enforced anywhere, do not come here.
+            if mention in against and not against[mention].isdisjoint(kept):
+                continue
+            # Those before it in the text end at `reach` at the latest.
+            if mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept):
                 kept.append(mention)
                 reach = max(reach, mention.end)
         if len(kept) > 1:
             fitted.append(kept)
             taken.update(kept)
     return canonical(fitted)
-
-
-def _goes_with(instance: Instance, mention: Span, kept: list[Span], reach: int) -> bool:
-    """Return whether a mention may join those before it in the text, which end at `reach` at the latest."""
-    decisions = instance.decisions
-    if (decisions.alone or decisions.apart) and any(decisions.separates(mention, one) for one in kept):
-        return False
-    return mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept)

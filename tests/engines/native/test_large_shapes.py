@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from caspr.engines import brute
+from caspr.engines.baseline import baseline
 from caspr.engines.native import solve, state
+from caspr.engines.native.flip_prices import FlipPrice, flip_prices
 from caspr.engines.native.partition import problem
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import Problem
@@ -17,6 +19,8 @@ from caspr.engines.native.partition.sparse import blocks, growing, splitting
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.partition.watch import ExpiredError, Watch
+from caspr.engines.native.prove import NO_TIME, UnprovenError, prove_optimal
+from caspr.engines.native.required import demands
 from caspr.engines.native.translation import gains, givers, links, nesting, rough, translate
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions, Statement, StatementKind
@@ -251,6 +255,77 @@ def test_a_limit_of_any_kind_at_any_moment(
                 patch.setattr(Watch, "expired", reached)
                 early = solve(instance, Limits())
             check(instance, early, proven.value)
+
+
+@pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("decided", [False, True])
+def test_a_limit_at_every_look_leaves_a_valid_solution_and_bound(
+    objective: str, decided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All optima are wanted, and all pairs are worked on in blocks of a few."""
+    in_blocks_of(16, monkeypatch)
+    instance = noisy(objective, mentions=9, annotators=5)
+    if decided:
+        statements = [Statement.of(StatementKind.EXISTS, [mention]) for mention in instance.mentions[::4]]
+        apart = Statement.of(StatementKind.APART, instance.mentions[1:3])
+        together = Chain.of("1", instance.mentions[5:7])
+        instance = replace(instance, decisions=Decisions.of([together], [], [*statements, apart]))
+    truth, looks = brute.solve(instance, Limits(solutions=10**6)), count()
+    every = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(looks) < 0))
+    assert truth.status is Status.OPTIMAL and set(every.partitions) == set(truth.partitions)
+    for moment in range(next(looks)):
+        calls = count()
+        early = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(calls) >= moment))  # noqa: B023
+        check(instance, early, truth.value)
+        assert next(calls) <= moment + 2
+
+
+@pytest.mark.parametrize("objective", ["u", "va"])
+def test_a_limit_at_every_look_ends_prices_and_certificates(objective: str) -> None:
+    instance = noisy(objective, mentions=12)
+    solution, looks = solve(instance, Limits()), count()
+    pair = solution.partitions[0][0][:2]
+
+    def work(cancelled: Callable[[], bool]) -> tuple[FlipPrice, bool]:
+        limits = Limits(cancelled=cancelled)
+        [price] = flip_prices(instance, solution, [(pair[0], pair[1])], limits)
+        try:
+            prove_optimal(instance, solution, limits)
+        except UnprovenError as refused:
+            assert str(refused) == NO_TIME
+            return price, False
+        return price, True
+
+    price, proven = work(lambda: next(looks) < 0)
+    assert price.exact and price.price is not None and proven
+    for moment in range(next(looks)):
+        calls = count()
+        early, proven = work(lambda: next(calls) >= moment)  # noqa: B023
+        assert early.price is not None and early.price <= price.price
+        assert early == price or not early.exact
+        assert not proven
+
+
+def test_the_ways_out_of_an_offence_end_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mention of a large document has thousands of possible partners."""
+    monkeypatch.setattr(demands, "GRACE", -1.0)
+    instance, looks = demanding("va"), count()
+    here = state.SolveState(instance, Watch(cancelled=lambda: next(looks) >= 3))
+    bundles = instance.bundles
+    offence = demands.Offence(0, bundles[0])
+    with pytest.raises(ExpiredError):
+        list(demands.ways(here, demands.Branch(bundles), offence))
+    assert next(looks) == 4
+
+
+def test_one_annotation_is_enough_where_there_is_no_time_for_all() -> None:
+    instance = demanding("v")
+    enough, best = baseline(instance, 0.0), baseline(instance)
+    assert enough is not None and best is not None
+    for answer in (enough, best):
+        assert not any(violations(instance, answer))
+    assert price(instance, best).total < price(instance, enough).total
 
 
 @pytest.mark.parametrize("objective", ["va", "ua"])

@@ -110,7 +110,7 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
 
     assert state.value is not None and state.best is not None
     optima: OptimaSet[Partition] = UNKNOWN
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt, ExpiredError):
         optima = list_optima(state, bundles, limit)
     partitions = tuple(optima.listed) or (state.best,)
     listed = found(
