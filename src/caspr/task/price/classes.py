@@ -118,9 +118,6 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
     """Divide mentions by the annotators who gave their links, or by how many they are."""
     found = {0: mentions}
     for annotator, same in given.items():
-        # mutant: equivalent (never), because who linked none of them divides nothing below, either
-        if not mentions & same:
-            continue
         divided: dict[int, Mentions] = {}
         for givers, some in found.items():
             inside = some & same
