@@ -45,7 +45,7 @@ from caspr.task.votes import Signature
 from caspr.text.document import Span
 
 FEW = 20
-"""How many sets of links are kept, and how many translations."""
+"""How many sets of links are kept."""
 LARGE = 300
 """A part of more mentions is not begun when a limit was reached."""
 
@@ -185,8 +185,8 @@ class Translator:
         self.gains = PairGains.of(instance, self.links)
         self.clock = self.watch if len(self.links.first) > BLOCK else None
         """The clock, if sorting the links takes long enough for it to count."""
-        self.translated: dict[object, tuple[Part, ...]] = {}
-        """What was translated last."""
+        self.last: tuple[object, tuple[Part, ...]] | None = None
+        """What was asked for last, and the answer."""
 
     def translate(
         self,
@@ -201,12 +201,11 @@ class Translator:
         The bundles must not contradict the rules (see `connectivity.contradicts`). Mentions that are `lone`,
         bundles of one, must not stay alone: each is in one part with all that it is linked with.
         """
-        key = bundles, frozenset(forbidden), frozenset(lone), ties
-        if key not in self.translated:
-            if len(self.translated) >= FEW:
-                self.translated.pop(next(iter(self.translated)))
-            self.translated[key] = self._translated(bundles, forbidden, lone, ties=ties)
-        return self.translated[key]
+        asked = bundles, frozenset(forbidden), frozenset(lone), ties
+        # Heuristics and the exact search ask for the same parts, mostly one after the other.
+        if self.last is None or self.last[0] != asked:
+            self.last = asked, self._translated(bundles, forbidden, lone, ties=ties)
+        return self.last[1]
 
     def _translated(
         self, bundles: Bundles, forbidden: Collection[Pair], lone: Collection[Span], *, ties: bool
