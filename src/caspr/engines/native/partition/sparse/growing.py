@@ -54,16 +54,17 @@ def _best_pairs(problem: SparseProblem, watch: Watch) -> tuple[Labels, Labels]:
         one, two = np.append(one, first), np.append(two, second)
         gains = np.append(gains, problem.common * problem.sizes[first] * problem.sizes[second])
     ranked = order(-gains, watch)
-    rank = np.empty(len(one), dtype=np.intp)
     best = np.full(problem.size, len(one), dtype=np.intp)
     for part in blocks(len(one), watch):
         places = ranked[part]
-        rank[places] = np.arange(part.start, part.start + len(places))
-        np.minimum.at(best, one[places], rank[places])
-        np.minimum.at(best, two[places], rank[places])
-    mutual = np.unique(ranked[best[best < len(one)]])
-    mutual = mutual[(best[one[mutual]] == rank[mutual]) & (best[two[mutual]] == rank[mutual])]
-    return one[mutual], two[mutual]
+        rank = np.arange(part.start, part.start + len(places))
+        np.minimum.at(best, one[places], rank)
+        np.minimum.at(best, two[places], rank)
+    # Of the pairs that are best for their first node, those that are for the second one, too.
+    nodes = np.flatnonzero(best < len(one))
+    pairs = ranked[best[nodes]]
+    pairs = np.sort(pairs[(one[pairs] == nodes) & (best[two[pairs]] == best[nodes])])
+    return one[pairs], two[pairs]
 
 
 def _moved(problem: SparseProblem, labels: Labels, watch: Watch) -> Labels | None:
