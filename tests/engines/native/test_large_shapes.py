@@ -127,7 +127,7 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
 
 def in_blocks_of(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have columns be worked on in blocks of a size."""
-    for module in (blocks, gains, givers, growing, links):
+    for module in (blocks, gains, givers, growing, links, translate):
         monkeypatch.setattr(module, "BLOCK", block)
     monkeypatch.setattr(problem, "JOINED", block)
     monkeypatch.setattr(blocks, "SAMPLED", 3)
@@ -157,6 +157,27 @@ def test_links_are_the_same_in_blocks_of_any_size(
     watch = Watch(deadline=0.0)
     with pytest.raises(ExpiredError):
         links.find_links(kinds, watch)
+
+
+@pytest.mark.parametrize("objective", ["v", "ua"])
+def test_links_are_listed_with_a_look_at_the_clock_before_every_block(
+    objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_blocks_of(8, monkeypatch)
+    monkeypatch.setattr(links, "FEW_PAIRS", 0)
+    monkeypatch.setattr(translate, "LARGE", 2)
+    instance, looks = noisy(objective, mentions=60, annotators=6), count()
+    translator = translate.Translator(instance, watch=Watch(cancelled=lambda: next(looks) < 0))
+    found = next(looks)
+    pairs = len(translator.links.first)
+    translator.translate((), frozenset())
+    # Gather them and find who gave them, then sort them into parts and write down what they gain.
+    assert found >= 4 * pairs // 8 and next(looks) - found >= 6 * pairs // 8
+    for moment in (0, found // 2, found - 1, found + 3, found + pairs // 8):
+        calls = count()
+        late = Watch(cancelled=lambda: next(calls) >= moment)  # noqa: B023
+        with pytest.raises(ExpiredError):
+            translate.Translator(instance, watch=late).translate((), frozenset())
 
 
 def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
