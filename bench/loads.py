@@ -5,32 +5,42 @@ halves    half of the annotators put everything into one chain, the others pairs
 
 Rows for `bench.performance`: how far a run exceeds its limit, and a novel under every objective.
 
-    python -m bench.loads [--seconds 20] [--quick]
+    python -m bench.loads [--seconds 20] [--long 60] [--quick]
 
-prints, for each shape, the longest stretches between two looks at the clock, in processor time, and between
-which functions they lie: that is how late a limit, a cancellation or Ctrl-C is noticed at worst.
+prints, for each shape and objective, the longest stretches between two looks at the clock, in processor time,
+and between which functions they lie: that is how late a limit, a cancellation or Ctrl-C is noticed at worst.
+Five million links (dense 4,000 x 12) are only listed within the longer limit. Then the same for all optimal
+solutions, for a certificate and for the prices of a few decisions, and what it takes to certify a result,
+where nobody looks at the clock: only Ctrl-C ends that.
 """
 
 import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 from unittest import mock
 
 from bench.corpora import Generated, make_document, novel, save
 from bench.machine import describe_machine, use_one_thread
 from bench.measure import Measure, measure
 from caspr.engines.native import solve
+from caspr.engines.native.flip_prices import flip_prices
 from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.proof.certify import certify
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.solution import Stop
 from caspr.text.document import Annotation, Chain, Document, Span
 
+T = TypeVar("T")
 ENTITIES = 8
 """How many chains there are in dense documents."""
 NOISE = 0.4
@@ -155,8 +165,8 @@ class Looks:
         return [f"{seconds:.2f} s {where}" for where, seconds in ordered[:count]]
 
 
-def looks_at_the_clock(instance: Instance, seconds: float) -> Looks:
-    """Solve, and note every look at the clock; the end of the solve is the last one."""
+def looks_at_the_clock(work: Callable[[], T]) -> tuple[Looks, T]:
+    """Do some work, and note every look at the clock; its end is the last one."""
     looks, expired = Looks(), Watch.expired
 
     def noted(watch: Watch) -> bool:
@@ -165,9 +175,9 @@ def looks_at_the_clock(instance: Instance, seconds: float) -> Looks:
 
     with mock.patch.object(Watch, "expired", noted):
         looks.last = time.thread_time(), "the beginning"
-        solve(instance, Limits(seconds=seconds))
+        done = work()
         looks.look()
-    return looks
+    return looks, done
 
 
 def novels(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure]]:
@@ -177,28 +187,58 @@ def novels(folder: Path, *, quick: bool) -> Iterator[tuple[str, Measure]]:
         yield objective.upper(), measure(files, "native", objective, seconds=60, megabytes=1000)
 
 
+def stretches(seconds: float, longer: float, *, quick: bool) -> Iterator[tuple[str, Looks, float]]:
+    """Yield what was solved, the looks at the clock, and the processor time of certifying the result."""
+    scale = 10 if quick else 1
+    text = novel(tokens=200_000 // scale, mentions=20_000 // scale, longest=3_000 // scale)
+    shapes = {
+        "dense 800 x 8": (dense(800 // scale, 8), seconds),
+        "dense 1,600 x 8": (dense(1_600 // scale, 8), seconds),
+        "dense 4,000 x 12": (dense(4_000 // scale, 12), longer),
+        "dense 5,000 x 12": (dense(5_000 // scale, 12), seconds),
+        "halves 5,000 x 12": (halves(5_000 // scale, 12), seconds),
+        "novel": (make_document(text, random.Random(1)), seconds),
+    }
+    for name, (generated, limit) in shapes.items():
+        for objective in ("v", "va", "u", "ua"):
+            instance = Instance(generated.annotations, OBJECTIVES[objective])
+            looks, solution = looks_at_the_clock(lambda: solve(instance, Limits(seconds=limit)))  # noqa: B023
+            begun = time.thread_time()
+            certify(instance, solution)
+            yield f"{name} {objective.upper()}", looks, time.thread_time() - begun
+
+
+def afterwards(seconds: float, *, quick: bool) -> Iterator[tuple[str, Looks]]:
+    """Yield what was done with a proven solution, and the looks at the clock."""
+    generated = dense(60 if quick else 240, 6)
+    limits = Limits(seconds=seconds)
+    for objective in ("v", "va"):
+        instance, name = Instance(generated.annotations, OBJECTIVES[objective]), objective.upper()
+        every = replace(limits, solutions=10**6)
+        looks, solution = looks_at_the_clock(lambda: solve(instance, every))  # noqa: B023
+        yield f"all optimal solutions, dense 240 x 6 {name}", looks
+        pairs = [pair for chain in solution.partitions[0] for pair in pairwise(chain)][:5]
+        looks, _ = looks_at_the_clock(lambda: list(flip_prices(instance, solution, pairs, limits)))  # noqa: B023
+        yield f"the prices of 5 pairs there, {name}", looks
+        with suppress(UnprovenError):
+            looks, _ = looks_at_the_clock(lambda: prove_optimal(instance, solution, limits))  # noqa: B023
+            yield f"a certificate of it, {name}", looks
+
+
 def main() -> None:
     """Print how late a limit is noticed on every shape."""
     parser = argparse.ArgumentParser(prog="python -m bench.loads")
     parser.add_argument("--seconds", type=float, default=20, help="the time limit of each run")
+    parser.add_argument("--long", type=float, default=60, help="the time limit with five million links")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     use_one_thread("bench.loads")
-    print(describe_machine(), "", "| shape | longest without a look at the clock |", "|---|---|", sep="\n")
-    scale = 10 if given.quick else 1
-    text = novel(tokens=200_000 // scale, mentions=20_000 // scale, longest=3_000 // scale)
-    shapes = {
-        "dense 800 x 8": dense(800 // scale, 8),
-        "dense 1,600 x 8": dense(1_600 // scale, 8),
-        "dense 5,000 x 12": dense(5_000 // scale, 12),
-        "halves 5,000 x 12": halves(5_000 // scale, 12),
-        "novel": make_document(text, random.Random(1)),
-    }
-    for name, generated in shapes.items():
-        for objective in ("v", "u", "ua"):
-            instance = Instance(generated.annotations, OBJECTIVES[objective])
-            found = looks_at_the_clock(instance, given.seconds).longest(4)
-            print(f"| {name} {objective.upper()} | {'; '.join(found)} |", flush=True)
+    head = "| shape | longest without a look at the clock | certifying |"
+    print(describe_machine(), "", head, "|---|---|---|", sep="\n")
+    for name, looks, certifying in stretches(given.seconds, given.long, quick=given.quick):
+        print(f"| {name} | {'; '.join(looks.longest(4))} | {certifying:.2f} s |", flush=True)
+    for name, looks in afterwards(given.seconds, quick=given.quick):
+        print(f"| {name} | {'; '.join(looks.longest(4))} | – |", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,10 @@
 Engines return it when a limit is reached before their first solution, so that a user always gets an answer.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
+from math import inf
+from time import monotonic
 
 from caspr.task.instance import Instance
 from caspr.task.price.contradictions import arrangement
@@ -16,17 +19,23 @@ FALLBACK = "nothing better was found than the chains of one annotator, made to f
 """The warning when the baseline is the result."""
 
 
-def baseline(instance: Instance) -> Partition | None:
-    """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit."""
+def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
+    """Return the cheapest of all annotators' chains, fitted, or `None` if none can be made to fit.
+
+    After some seconds, no more annotators are tried once there is an answer.
+    """
+    deadline = monotonic() + seconds
     enforced = _enforced_chains(instance)
     if enforced is None:
         return None
-    answers = {
-        _fit(instance, enforced, (chain.mentions for chain in annotation.chains))
-        for annotation in instance.annotations
-    } | {_fit(instance, enforced, ())}
-    legal = sorted(answer for answer in answers if not any(violations(instance, answer)))
-    return min(legal, key=lambda answer: price(instance, answer).total, default=None)
+    legal: dict[Partition, int] = {}
+    for chains in ((), *(annotation.chains for annotation in instance.annotations)):
+        if legal and monotonic() > deadline:
+            break
+        answer = _fit(instance, enforced, (chain.mentions for chain in chains))
+        if answer not in legal and not any(violations(instance, answer)):
+            legal[answer] = price(instance, answer).total
+    return min(sorted(legal), key=legal.__getitem__, default=None)
 
 
 def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
@@ -40,22 +49,24 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
     allowed = set(instance.mentions)
     taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.group_of)
     fitted = list(enforced)
+    against: dict[Span, set[Span]] = defaultdict(set)
+    for one, other in instance.decisions.apart:
+        against[one].add(other)
+        against[other].add(one)
     for chain in chains:
         kept: list[Span] = []
         reach = 0
         for mention in sorted(chain):
-            if mention in allowed and mention not in taken and _goes_with(instance, mention, kept, reach):
+            if mention not in allowed or mention in taken:
+                continue
+            # Mentions that are alone, or enforced anywhere, do not come here.
+            if mention in against and not against[mention].isdisjoint(kept):
+                continue
+            # Those before it in the text end at `reach` at the latest.
+            if mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept):
                 kept.append(mention)
                 reach = max(reach, mention.end)
         if len(kept) > 1:
             fitted.append(kept)
             taken.update(kept)
     return canonical(fitted)
-
-
-def _goes_with(instance: Instance, mention: Span, kept: list[Span], reach: int) -> bool:
-    """Return whether a mention may join those before it in the text, which end at `reach` at the latest."""
-    decisions = instance.decisions
-    if (decisions.alone or decisions.apart) and any(decisions.separates(mention, one) for one in kept):
-        return False
-    return mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept)

@@ -9,14 +9,19 @@ import numpy as np
 import pytest
 
 from caspr.engines import brute
+from caspr.engines.baseline import baseline
 from caspr.engines.native import solve, state
+from caspr.engines.native.flip_prices import FlipPrice, flip_prices
+from caspr.engines.native.partition import problem
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.sparse import splitting
+from caspr.engines.native.partition.sparse import blocks, growing, splitting
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.sparse.splitting import Split
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.translation import links, nesting, rough, translate
+from caspr.engines.native.prove import NO_TIME, UnprovenError, prove_optimal
+from caspr.engines.native.required import demands
+from caspr.engines.native.translation import gains, givers, links, nesting, rough, translate
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
@@ -87,6 +92,17 @@ def test_sparse_ways_are_exact(block: int) -> None:
 
 
 @pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("block", [1, 3, 8])
+def test_sparse_ways_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "LARGEST", 3 if block == 3 else 3000)
+    instances = [random_instance(seed, mentions=9) for seed in range(600, 640)]
+    instances += [noisy(objective, mentions=24) for objective in OBJECTIVES]
+    at_once = [solve(instance, Limits()) for instance in instances]
+    in_blocks_of(block, monkeypatch)
+    assert [solve(instance, Limits()) for instance in instances] == at_once
+
+
+@pytest.mark.usefixtures("everything_sparse")
 @pytest.mark.parametrize("lacking", [0, 2])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_chains_that_hold_nearly_everything(objective: str, lacking: int) -> None:
@@ -110,13 +126,31 @@ def test_pieces_that_are_never_written_down_have_valid_bounds(
         assert ours.stop is (None if ours.status is Status.OPTIMAL else Stop.SIZE)
 
 
+def in_blocks_of(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have columns be worked on in blocks of a size."""
+    for module in (blocks, gains, givers, growing, links, translate):
+        monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(problem, "JOINED", block)
+    monkeypatch.setattr(blocks, "SAMPLED", 3)
+    monkeypatch.setattr(blocks, "NARROW", 4)
+
+
 @pytest.mark.parametrize("block", [1, 7, 100, 2000])
-def test_links_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = noisy("ua", mentions=100, annotators=6)
+@pytest.mark.parametrize("shape", ["noisy", "wide", "several chains"])
+def test_links_are_the_same_in_blocks_of_any_size(
+    shape: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "WIDE", 3)
+    instance = {
+        "noisy": lambda: noisy("ua", mentions=100, annotators=6),
+        "wide": lambda: halves("ua", mentions=60, lacking=2),
+        "several chains": lambda: random_instance(11, mentions=8),
+    }[shape]()
     kinds = list(dict.fromkeys(map(instance.votes.signature, instance.mentions)))
     at_once = links.find_links(kinds)
-    monkeypatch.setattr(links, "BLOCK", block)
-    monkeypatch.setattr(links, "SAMPLED", 3)
+    in_blocks_of(block, monkeypatch)
+    monkeypatch.setattr(givers, "CROWDED", 0 if block == 7 else 8)
+    monkeypatch.setattr(givers, "SHORT", 2)
     in_blocks = links.find_links(kinds)
     for name in ("first", "second", "evidence", "inside", "distinct"):
         assert np.array_equal(getattr(at_once, name), getattr(in_blocks, name))
@@ -131,7 +165,7 @@ def test_links_are_what_signatures_say(seed: int, monkeypatch: pytest.MonkeyPatc
     """Whatever is listed at once or left out, and with more annotators than one word has bits."""
     random = Random(seed)
     annotators = (3, 70)[seed % 2]
-    monkeypatch.setattr(links, "SHORT", (200, 2)[seed // 2 % 2])
+    monkeypatch.setattr(givers, "SHORT", (200, 2)[seed // 2 % 2])
     monkeypatch.setattr(links, "WIDE", (200, 5)[seed // 4 % 2])
     everybody = (1 << annotators) - 1
     kinds = []
@@ -152,11 +186,32 @@ def test_links_are_what_signatures_say(seed: int, monkeypatch: pytest.MonkeyPatc
     assert [found.distinct[number] for number in found.inside] == [meet(kind, kind) for kind in kinds]
 
 
+@pytest.mark.parametrize("objective", ["v", "ua"])
+def test_links_are_listed_with_a_look_at_the_clock_before_every_block(
+    objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_blocks_of(8, monkeypatch)
+    monkeypatch.setattr(links, "FEW_PAIRS", 0)
+    monkeypatch.setattr(translate, "LARGE", 2)
+    instance, looks = noisy(objective, mentions=60, annotators=6), count()
+    translator = translate.Translator(instance, watch=Watch(cancelled=lambda: next(looks) < 0))
+    found = next(looks)
+    pairs = len(translator.links.first)
+    translator.translate((), frozenset())
+    # Gather them and find who gave them, then sort them into parts and write down what they gain.
+    assert found >= 4 * pairs // 8 and next(looks) - found >= 6 * pairs // 8
+    for moment in (0, found // 2, found - 1, found + 3, found + pairs // 8):
+        calls = count()
+        late = Watch(cancelled=lambda: next(calls) >= moment)  # noqa: B023
+        with pytest.raises(ExpiredError):
+            translate.Translator(instance, watch=late).translate((), frozenset())
+
+
 def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(problem: Problem | SparseProblem, watch: Watch) -> Split:
-        if problem.size > 20:
+    def interrupted(given: Problem | SparseProblem, watch: Watch) -> Split:
+        if given.size > 20:
             raise KeyboardInterrupt
-        return splitting.split(problem, watch)
+        return splitting.split(given, watch)
 
     monkeypatch.setattr(state, "LARGE", 20)
     instance = noisy("va", mentions=60)
@@ -248,6 +303,77 @@ def test_a_limit_of_any_kind_at_any_moment(
                 patch.setattr(Watch, "expired", reached)
                 early = solve(instance, Limits())
             check(instance, early, proven.value)
+
+
+@pytest.mark.usefixtures("everything_sparse")
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("decided", [False, True])
+def test_a_limit_at_every_look_leaves_a_valid_solution_and_bound(
+    objective: str, decided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All optima are wanted, and all pairs are worked on in blocks of a few."""
+    in_blocks_of(16, monkeypatch)
+    instance = noisy(objective, mentions=9, annotators=5)
+    if decided:
+        statements = [Statement.of(StatementKind.EXISTS, [mention]) for mention in instance.mentions[::4]]
+        apart = Statement.of(StatementKind.APART, instance.mentions[1:3])
+        together = Chain.of("1", instance.mentions[5:7])
+        instance = replace(instance, decisions=Decisions.of([together], [], [*statements, apart]))
+    truth, looks = brute.solve(instance, Limits(solutions=10**6)), count()
+    every = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(looks) < 0))
+    assert truth.status is Status.OPTIMAL and set(every.partitions) == set(truth.partitions)
+    for moment in range(next(looks)):
+        calls = count()
+        early = solve(instance, Limits(solutions=10**6, cancelled=lambda: next(calls) >= moment))  # noqa: B023
+        check(instance, early, truth.value)
+        assert next(calls) <= moment + 2
+
+
+@pytest.mark.parametrize("objective", ["u", "va"])
+def test_a_limit_at_every_look_ends_prices_and_certificates(objective: str) -> None:
+    instance = noisy(objective, mentions=12)
+    solution, looks = solve(instance, Limits()), count()
+    pair = solution.partitions[0][0][:2]
+
+    def work(cancelled: Callable[[], bool]) -> tuple[FlipPrice, bool]:
+        limits = Limits(cancelled=cancelled)
+        [price] = flip_prices(instance, solution, [(pair[0], pair[1])], limits)
+        try:
+            prove_optimal(instance, solution, limits)
+        except UnprovenError as refused:
+            assert str(refused) == NO_TIME
+            return price, False
+        return price, True
+
+    price, proven = work(lambda: next(looks) < 0)
+    assert price.exact and price.price is not None and proven
+    for moment in range(next(looks)):
+        calls = count()
+        early, proven = work(lambda: next(calls) >= moment)  # noqa: B023
+        assert early.price is not None and early.price <= price.price
+        assert early == price or not early.exact
+        assert not proven
+
+
+def test_the_ways_out_of_an_offence_end_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mention of a large document has thousands of possible partners."""
+    monkeypatch.setattr(demands, "GRACE", -1.0)
+    instance, looks = demanding("va"), count()
+    here = state.SolveState(instance, Watch(cancelled=lambda: next(looks) >= 3))
+    bundles = instance.bundles
+    offence = demands.Offence(0, bundles[0])
+    with pytest.raises(ExpiredError):
+        list(demands.ways(here, demands.Branch(bundles), offence))
+    assert next(looks) == 4
+
+
+def test_one_annotation_is_enough_where_there_is_no_time_for_all() -> None:
+    instance = demanding("v")
+    enough, best = baseline(instance, 0.0), baseline(instance)
+    assert enough is not None and best is not None
+    for answer in (enough, best):
+        assert not any(violations(instance, answer))
+    assert price(instance, best).total < price(instance, enough).total
 
 
 @pytest.mark.parametrize("objective", ["va", "ua"])

@@ -42,7 +42,9 @@ from caspr.engines.native.partition.enumerate import (
     OptimaSet,
     all_optima,
     combine,
+    first_and,
 )
+from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.required.demands import Branch, lone_mentions, ways
 from caspr.engines.native.required.regions import Region, all_regions
 from caspr.engines.native.required.settling import offending, settle_region
@@ -73,21 +75,25 @@ def list_optima(state: SolveState, bundles: Bundles, limit: int) -> OptimaSet[Pa
     for reach in all_regions(state, root, parts):
         if bundled.isdisjoint(reach):
             within = [firsts[mention] for mention in sorted(reach & firsts.keys())]
-            found.append(_product([_in_part(state, root, part, limit) for part in within], limit))
+            optima = [_in_part(state, root, part, limit) for part in within]
+            found.append(_product(optima, limit, state.watch))
         else:
             found.append(_in_region(state, root, reach, limit))
-    every = _product(found, limit)
-    return OptimaSet(tuple(sorted(map(canonical, every.listed))), every.count, every.known)
+    every = _product(found, limit, state.watch)
+    listed = sorted(canonical(chains) for chains in first_and(every.listed, state.watch))
+    return OptimaSet(tuple(listed), every.count, every.known)
 
 
 def _parts(state: SolveState, branch: Branch) -> tuple[Part, ...]:
     return state.translator.translate(branch.bundles, state.forbidden_pairs, ties=True)
 
 
-def _product(independent: list[OptimaSet[Chains]], limit: int) -> OptimaSet[Chains]:
-    """Combine what is independent into chains of all, listing no more than asked for."""
-    combined = combine(independent, limit)
-    listed = [[chain for chains in choice for chain in chains] for choice in combined.listed]
+def _product(independent: list[OptimaSet[Chains]], limit: int, watch: Watch) -> OptimaSet[Chains]:
+    """Combine what is independent into chains of all, listing no more than asked for or time allows."""
+    combined = combine(independent, limit, watch)
+    listed = [
+        [chain for chains in choice for chain in chains] for choice in first_and(combined.listed, watch)
+    ]
     return OptimaSet(listed, combined.count, combined.known)
 
 
@@ -104,7 +110,8 @@ def _in_region(state: SolveState, root: Branch, reach: Region, limit: int) -> Op
             found.append(UNKNOWN)
         else:
             parts = [part for part in _parts(state, leaf) if part.nodes[0][0] in reach]
-            found.append(_product([_in_part(state, leaf, part, limit) for part in parts], limit))
+            optima = [_in_part(state, leaf, part, limit) for part in parts]
+            found.append(_product(optima, limit, state.watch))
     return found[0] if len(found) == 1 else _compared(found)
 
 

@@ -9,8 +9,9 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.required.settling import settle
 from caspr.engines.native.state import Memory, SolveState
 from caspr.engines.native.translation.connectivity import Pair, contradicts
+from caspr.engines.native.translation.gains import gain_inside
 from caspr.engines.native.translation.rough import estimate
-from caspr.engines.native.translation.translate import Bundles, enforced_bundles, gain_inside
+from caspr.engines.native.translation.translate import Bundles, enforced_bundles
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
@@ -18,6 +19,9 @@ from caspr.task.price.pricing import price
 from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
 from caspr.text.findings import warning
 from caspr.text.grouping import Groups
+
+SHORTLY = 0.2
+"""Seconds for which single annotations are tried after a limit was reached without any solution."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -58,7 +62,7 @@ def _best_known(state: SolveState, joined: Bundles) -> Solution:
     """Return the best solution so far, where a limit came before there was a relaxation."""
     if state.value is None or state.best is None:
         # What is joined or kept apart beside the decisions is no part of the instance.
-        chains = None if joined or state.apart else baseline(state.instance)
+        chains = None if joined or state.apart else baseline(state.instance, SHORTLY)
         if chains is None:
             raise EngineError("engine native: no solution was found within the limits; give it more time")
         state.offer(chains, price(state.instance, chains).total)
@@ -107,7 +111,7 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
 
     assert state.value is not None and state.best is not None
     optima: OptimaSet[Partition] = UNKNOWN
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt, ExpiredError):
         optima = list_optima(state, bundles, limit)
     partitions = tuple(optima.listed) or (state.best,)
     listed = found(

@@ -204,7 +204,7 @@ def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
     alone = np.arange(part.problem.size)
     best = SearchOutcome(alone, 0, part.problem.ceiling)
     chains = [dict(state.instance.votes.signature(node[0]).chains) for node in part.nodes]
-    for annotator in sorted({annotator for one in chains for annotator in one}):
+    for annotator in state.watch.during(sorted({annotator for one in chains for annotator in one})):
         numbers: dict[int, int] = {}
         labels = [
             numbers.setdefault(one[annotator], node) if annotator in one else node

@@ -1,6 +1,6 @@
 """Optima are counted as exhaustive search counts them, and as mathematics says where there are too many."""
 
-from itertools import islice
+from itertools import count, islice
 from math import comb
 from random import Random
 
@@ -10,7 +10,7 @@ import pytest
 from caspr.engines import brute
 from caspr.engines.native import solve
 from caspr.engines.native.partition.counting import Census, GaveUpError
-from caspr.engines.native.partition.enumerate import Budget, all_optima
+from caspr.engines.native.partition.enumerate import Budget, OptimaSet, all_optima, combine
 from caspr.engines.native.partition.exhaustive import enumerate_optima
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.watch import Watch
@@ -66,6 +66,24 @@ def test_too_many_steps_are_given_up() -> None:
     census = Census(problem, 2)
     with pytest.raises(GaveUpError):
         census.whole()
+
+
+def test_counting_is_given_up_at_every_look() -> None:
+    problem, looks = tying_problem(Random(3), 9), count()
+    Census(problem, 10**6, Watch(cancelled=lambda: next(looks) < 0))
+    begun = next(looks)
+    assert begun >= problem.size
+    for moment in range(begun):
+        calls = count()
+        with pytest.raises(GaveUpError):
+            Census(problem, 10**6, Watch(cancelled=lambda: next(calls) >= moment))  # noqa: B023
+
+
+def test_no_more_than_one_choice_is_listed_without_time() -> None:
+    independent, looks = [OptimaSet("ab", 2), OptimaSet("xyz", 3)], count()
+    assert combine(independent, 10, Watch(deadline=0.0)) == OptimaSet((("a", "x"),), 6, 6)
+    some = combine(independent, 10, Watch(cancelled=lambda: next(looks) >= 3))
+    assert (len(some.listed), some.count, some.complete) == (4, 6, False)
 
 
 @pytest.mark.parametrize("size", [9, 40, 200])

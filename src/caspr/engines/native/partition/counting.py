@@ -16,16 +16,18 @@ Without negative gains the clusters to try are cliques, of which there are few. 
 three annotators under V gain nothing and lose nothing by a link that one of them gave.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, prod
+from typing import TypeVar
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Problem
 from caspr.engines.native.partition.watch import Watch
 
+T = TypeVar("T")
 Clusters = tuple[tuple[int, ...], ...]
 Counts = tuple[int, ...]
 """How many nodes of each kind a set holds."""
@@ -61,22 +63,29 @@ class _Choice:
 
 
 class Census:
-    """Counts the optima of one problem; raises `GaveUpError` when that takes too many steps."""
+    """Counts the optima of one problem; raises `GaveUpError` when that takes too many steps or too long."""
 
     def __init__(self, problem: Problem, steps: int, watch: Watch | None = None) -> None:
         self.steps, self.watch = steps, watch or Watch()
-        self.kinds = _kinds(problem)
+        self.kinds = _kinds(problem, self._looking(range(problem.size)))
         first = [kind[0] for kind in self.kinds]
         last = [kind[-1] for kind in self.kinds]
         self.full: Counts = tuple(len(kind) for kind in self.kinds)
         # Gains of a kind with itself are those between two different nodes of it.
-        self.gains = problem.gains[np.ix_(first, last)].tolist()
+        self.gains = [row.tolist() for row in self._looking(problem.gains[np.ix_(first, last)])]
         forbidden = problem.forbidden[np.ix_(first, last)]
-        self.forbidden = forbidden.tolist()
+        self.forbidden = [row.tolist() for row in self._looking(forbidden)]
         usable: Bools = (problem.gains[np.ix_(first, last)] >= 0) & ~forbidden
         self.near = [np.flatnonzero(row).tolist() for row in usable]
         self._known: dict[Counts, Best] = {}
         self._waiting = 0
+
+    def _looking(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items, with a look at the clock before each."""
+        for item in items:
+            if self.watch.expired():
+                raise GaveUpError
+            yield item
 
     def whole(self) -> Best:
         """Return the best value of all nodes and the number of optima."""
@@ -190,10 +199,10 @@ def _without(counts: Counts, chosen: dict[int, int]) -> Counts:
     return tuple([count - chosen.get(kind, 0) for kind, count in enumerate(counts)])
 
 
-def _kinds(problem: Problem) -> list[list[int]]:
+def _kinds(problem: Problem, nodes: Iterable[int]) -> list[list[int]]:
     """Gather nodes that are alike, and number the kinds outwards from one end of the graph."""
     found: dict[bytes, list[list[int]]] = {}
-    for node in range(problem.size):
+    for node in nodes:
         row = np.sort(problem.gains[node]).tobytes() + np.sort(problem.forbidden[node]).tobytes()
         same = found.setdefault(row, [])
         kind = next((kind for kind in same if _alike(problem, kind[0], node)), None)

@@ -14,7 +14,7 @@ branched on a pair: an optimum holds it together or apart and never both, so bot
 optimum once, and their numbers add up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
@@ -80,16 +80,29 @@ UNKNOWN: OptimaSet[Never] = OptimaSet((), None)
 """Whether there are any was not found out."""
 
 
-def combine(independent: Sequence[OptimaSet[T]], limit: int) -> OptimaSet[tuple[T, ...]]:
+def combine(
+    independent: Sequence[OptimaSet[T]], limit: int, watch: Watch | None = None
+) -> OptimaSet[tuple[T, ...]]:
     """Return all choices of one optimum from each of several independent sets, listing some.
+
+    No more are listed once it is time to stop, but one is.
 
     >>> combine([OptimaSet("ab", 2), OptimaSet("xyz", 5)], 4)
     OptimaSet(listed=(('a', 'x'), ('a', 'y'), ('a', 'z'), ('b', 'x')), count=10, known=10)
     """
     counts = [optima.count for optima in independent]
     count = None if None in counts else prod(c for c in counts if c is not None)
-    listed = tuple(islice(product(*(optima.listed for optima in independent)), limit))
+    choices = islice(product(*(optima.listed for optima in independent)), limit)
+    listed = tuple(first_and(choices, watch or Watch()))
     return OptimaSet(listed, count, prod(optima.least for optima in independent))
+
+
+def first_and(items: Iterable[T], watch: Watch) -> Iterator[T]:
+    """Yield the first item, and others until it is time to stop."""
+    for number, item in enumerate(items):
+        if number and watch.expired():
+            return
+        yield item
 
 
 @dataclass
@@ -135,7 +148,7 @@ def _by_components(problem: Problem, value: int, budget: Budget) -> OptimaSet[Cl
     found = [
         _connected(problem.restrict(group), best, budget) for group, best in zip(groups, values, strict=True)
     ]
-    combined = combine(found, budget.limit)
+    combined = combine(found, budget.limit, budget.watch)
     chosen = budget.watch.during(combined.listed)
     listed = tuple(_assembled(problem.size, groups, one) for one in chosen)
     return OptimaSet(listed, combined.count, combined.known)
@@ -171,8 +184,8 @@ def _connected(problem: Problem, value: int, budget: Budget) -> OptimaSet[Cluste
 
 def _counted(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering] | None:
     """Count the clusterings of a value; `None` if that takes too long."""
-    census = Census(problem, budget.steps, budget.watch)
     try:
+        census = Census(problem, budget.steps, budget.watch)
         best = census.whole()
         listing = budget.watch.during(islice(census.clusterings(), budget.limit))
         chosen = list(listing) if best.value == value else []

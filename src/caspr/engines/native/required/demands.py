@@ -51,6 +51,9 @@ from caspr.task.solution import Partition
 from caspr.task.votes import meet
 from caspr.text.document import Span
 
+GRACE = 0.3
+"""Seconds for which a first solution is looked for after a limit was reached: there may be none."""
+
 
 @dataclass(frozen=True)
 class Branch:
@@ -124,7 +127,8 @@ def narrowest(state: SolveState, branch: Branch, found: Sequence[Offence]) -> Of
 def ways(state: SolveState, branch: Branch, offence: Offence, *, ties: bool = False) -> Iterator[Way]:
     """Yield each way in which a piece of a bundle can have a used link to something else.
 
-    Unless all optima are wanted (`ties`), one of several interchangeable mentions is enough.
+    Unless all optima are wanted (`ties`), one of several interchangeable mentions is enough. There may be
+    thousands: `ExpiredError` is raised some time after a limit was reached.
     """
     instance, piece = state.instance, offence.piece
     bundle = branch.bundles[offence.bundle]
@@ -137,6 +141,7 @@ def ways(state: SolveState, branch: Branch, offence: Offence, *, ties: bool = Fa
     holder = {span: position for position, spans in enumerate(branch.bundles) for span in spans}
     special = frozenset(instance.mentions) if ties else state.distinguished | holder.keys()
     for mention in _partners(state, piece, set(bundle), special):
+        state.watch.check_grace(GRACE)
         joined = branch.bundles[holder[mention]] if mention in holder else (mention,)
         union = tuple(sorted({*bundle, *joined}))
         link = _cheapest(state, piece, [mention])

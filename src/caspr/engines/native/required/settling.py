@@ -30,15 +30,21 @@ nothing is added.
 
 from dataclasses import dataclass
 
-from caspr.engines.native.required.demands import Branch, Offence, lone_mentions, narrowest, offences, ways
+from caspr.engines.native.required.demands import (
+    GRACE,
+    Branch,
+    Offence,
+    lone_mentions,
+    narrowest,
+    offences,
+    ways,
+)
 from caspr.engines.native.required.regions import Region, region
 from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.nesting import NEVER, Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.translation.translate import Bundles
 from caspr.text.document import Span
 
-GRACE = 0.3
-"""Seconds for which a first solution is looked for after a limit was reached: there may be none."""
 NOBODY: frozenset[Span] = frozenset()
 """No lone mentions: a relaxation without demands."""
 

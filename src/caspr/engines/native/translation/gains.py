@@ -5,17 +5,24 @@ value for all such pairs where everybody saw everything, so only linked kinds ar
 all kinds into one chain (`Links.everywhere`) count for every pair, and list none.
 """
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels
+from caspr.engines.native.partition.sparse.blocks import BLOCK, blocks, filled, order
 from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.watch import Watch, check
+from caspr.engines.native.partition.watch import Watch, checked
 from caspr.engines.native.translation.links import Links
 from caspr.task.instance import Instance
+from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Evidence
+from caspr.text.document import Span
 
 
 @dataclass(frozen=True)
@@ -103,37 +110,42 @@ def list_pairs(
     `links` are those between the kinds of these nodes, and maybe others. `ExpiredError` is raised where a
     limit is reached before that is done.
     """
-    view = links.view[kind]
+    view, size = links.view[kind], max(len(kind), 1)
     common = _common(gains, view)
     never = np.ones(len(apart[0]), dtype=bool)
-    found = [
-        Listed(*apart, np.zeros(len(never), dtype=np.int64), never),
-        *_linked(kind, links, gains),
-        *_seen_by_others(view, gains, common),
-    ]
-    first = np.concatenate([one.first for one in found])
-    second = np.concatenate([one.second for one in found])
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    check(watch)
+    nobody: list[NDArray[Any]] = [np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool)]
+    columns: list[list[NDArray[Any]]] = [[column] for column in nobody]
+    for one in chain(
+        [Listed(*apart, np.zeros(len(never), dtype=np.int64), never)],
+        _linked(kind, links, gains, watch),
+        _seen_by_others(view, gains, common, watch),
+    ):
+        keys = np.minimum(one.first, one.second) * size + np.maximum(one.first, one.second)
+        for column, more in zip(columns, (keys, one.gains, one.forbidden), strict=True):
+            column.append(more)
+    keys, each, forbidden = (np.concatenate(column) for column in columns)
     # Of several entries for one pair the first counts: kept apart, linked, then merely seen.
-    keys, place = _once(low * len(kind) + high)
-    check(watch)
-    first, second = np.divmod(keys, max(len(kind), 1))
-    forbidden = np.concatenate([one.forbidden for one in found])[place]
-    each = np.concatenate([one.gains for one in found])[place]
-    check(watch)
+    places = order(keys, watch)
+    ordered = filled(len(keys), lambda part: keys[places[part]], watch)
+    places = places[np.append(True, ordered[1:] != ordered[:-1])] if len(places) else places
+    nothing = np.empty(0, dtype=np.intp)
+    found = [_departing(sizes, common, keys[nothing], each[nothing], forbidden[nothing])]
+    for part in blocks(len(places), watch):
+        some = places[part]
+        found.append(_departing(sizes, common, keys[some], each[some], forbidden[some]))
+    first, second, every, barred = (
+        np.concatenate([getattr(one, name) for one in found])
+        for name in checked(("first", "second", "gains", "forbidden"), watch)
+    )
+    return SparseProblem(sizes, common, first, second, every, barred)
+
+
+def _departing(sizes: Ints, common: int | None, keys: Ints, each: Ints, forbidden: Bools) -> SparseProblem:
+    """Write down those of some pairs that depart from what is common to all."""
     kept = ~forbidden if common is None else forbidden | (each != common)
-    product = sizes[first] * sizes[second]
-    every = np.where(forbidden, 0, each * product)
-    return SparseProblem(sizes, common, first[kept], second[kept], every[kept], forbidden[kept])
-
-
-def _once(keys: Ints) -> tuple[Ints, Labels]:
-    """Sort keys, each once; return also where each was first."""
-    place = np.argsort(keys, kind="stable")
-    keys = keys[place]
-    new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
-    return keys[new], place[new]
+    first, second = np.divmod(keys[kept], max(len(sizes), 1))
+    every = np.where(forbidden[kept], 0, each[kept] * sizes[first] * sizes[second])
+    return SparseProblem(sizes, common, first, second, every, forbidden[kept])
 
 
 def _common(gains: PairGains, view: Labels) -> int | None:
@@ -145,41 +157,44 @@ def _common(gains: PairGains, view: Labels) -> int | None:
     return None if gains.barred[one, other] else int(gains.unlinked[one, other])
 
 
-def _linked(kind: Labels, links: Links, gains: PairGains) -> list[Listed]:
+def _linked(kind: Labels, links: Links, gains: PairGains, watch: Watch | None) -> Iterator[Listed]:
     """List the pairs of nodes of linked kinds, and those of one kind."""
-    order = np.argsort(kind, kind="stable")
+    by_kind = np.argsort(kind, kind="stable")
     many = np.bincount(kind, minlength=len(links.inside))
     if many.max(initial=0) <= 1:
         node = np.full(len(many), -1, dtype=np.intp)
         node[kind] = np.arange(len(kind))
-        one, other = node[links.first], node[links.second]
-        here = (one >= 0) & (other >= 0)
-        evidence = links.evidence[here]
-        return [Listed(one[here], other[here], gains.linked[evidence], gains.linked_barred[evidence])]
+        for part in blocks(len(links.first), watch):
+            one, other = node[links.first[part]], node[links.second[part]]
+            here = (one >= 0) & (other >= 0)
+            evidence = links.evidence[part][here]
+            yield Listed(one[here], other[here], gains.linked[evidence], gains.linked_barred[evidence])
+        return
     starts = np.cumsum(many) - many
-    times = many[links.second]
-    pair = np.repeat(np.arange(len(times)), many[links.first] * times)
-    within = np.arange(len(pair)) - np.repeat(
-        np.cumsum(many[links.first] * times) - many[links.first] * times, many[links.first] * times
-    )
-    one = order[starts[links.first[pair]] + within // times[pair]]
-    other = order[starts[links.second[pair]] + within % times[pair]]
-    evidence = links.evidence[pair]
-    found = [Listed(one, other, gains.linked[evidence], gains.linked_barred[evidence])]
-    for several in np.flatnonzero(many > 1).tolist():
+    for part in blocks(len(links.first), watch):
+        left, right = links.first[part], links.second[part]
+        times = many[right]
+        number = many[left] * times
+        pair = np.repeat(np.arange(len(times)), number)
+        within = np.arange(len(pair)) - np.repeat(np.cumsum(number) - number, number)
+        one = by_kind[starts[left[pair]] + within // times[pair]]
+        other = by_kind[starts[right[pair]] + within % times[pair]]
+        evidence = links.evidence[part][pair]
+        yield Listed(one, other, gains.linked[evidence], gains.linked_barred[evidence])
+    for several in checked(np.flatnonzero(many > 1).tolist(), watch):
         if links.distinct[links.inside[several]].givers:
-            nodes = order[starts[several] : starts[several] + many[several]]
+            nodes = by_kind[starts[several] : starts[several] + many[several]]
             first, second = np.triu_indices(len(nodes), 1)
             each = np.full(len(first), gains.linked[links.inside[several]])
-            found.append(Listed(nodes[first], nodes[second], each, np.zeros(len(first), dtype=bool)))
-    return found
+            yield Listed(nodes[first], nodes[second], each, np.zeros(len(first), dtype=bool))
 
 
-def _seen_by_others(view: Labels, gains: PairGains, common: int | None) -> list[Listed]:
+def _seen_by_others(
+    view: Labels, gains: PairGains, common: int | None, watch: Watch | None
+) -> Iterator[Listed]:
     """List the pairs that were seen by other annotators than most, where that makes a difference."""
-    found: list[Listed] = []
     if len(gains.unlinked) == 1:
-        return found
+        return
     # NumPy's `unique` would import masked arrays, which takes longer than solving a small document.
     present = np.flatnonzero(np.bincount(view)).tolist()
     for number, one in enumerate(present):
@@ -187,9 +202,22 @@ def _seen_by_others(view: Labels, gains: PairGains, common: int | None) -> list[
             barred, gain = bool(gains.barred[one, other]), int(gains.unlinked[one, other])
             if (None if barred else gain) != common:
                 left, right = np.flatnonzero(view == one), np.flatnonzero(view == other)
-                first, second = np.repeat(left, len(right)), np.tile(right, len(left))
-                distinct = first < second if one == other else np.ones(len(first), dtype=bool)
-                first, second = first[distinct], second[distinct]
-                each = np.full(len(first), 0 if barred else gain)
-                found.append(Listed(first, second, each, np.full(len(first), barred)))
-    return found
+                rows = max(1, BLOCK // len(right))
+                for start in checked(range(0, len(left), rows), watch):
+                    some = left[start : start + rows]
+                    first, second = np.repeat(some, len(right)), np.tile(right, len(some))
+                    distinct = first < second if one == other else np.ones(len(first), dtype=bool)
+                    first, second = first[distinct], second[distinct]
+                    each = np.full(len(first), 0 if barred else gain)
+                    yield Listed(first, second, each, np.full(len(first), barred))
+
+
+def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
+    """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
+    if len(mentions) < 2:
+        return 0
+    total = 0
+    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
+        price = instance.prices.of(pairs.evidence)
+        total += pairs.number * (price.omitted if pairs.free else price.gain)
+    return total

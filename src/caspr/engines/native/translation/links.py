@@ -8,20 +8,16 @@ pairs there are, few kinds of evidence occur: every pair has the number of its e
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain as flatten
-from itertools import pairwise
 
 import numpy as np
 
-from caspr.engines.native.partition.problem import Bools, Ints, Labels
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts
+from caspr.engines.native.partition.sparse.blocks import BLOCK, filled
 from caspr.engines.native.partition.watch import Watch, checked
+from caspr.engines.native.translation.givers import WORD, who_gave
 from caspr.task.solution import Stop
 from caspr.task.votes import Evidence, Signature
 
-SHORT = 200
-"""The pairs of chains of so few kinds are listed for all these chains at once."""
-WORD = 62
-"""How many annotators' bits one integer of an array holds."""
 WIDE = 200
 """A chain of at least so many kinds may count for all pairs that are not listed."""
 BYTES = 60
@@ -30,8 +26,6 @@ PER_SECOND = 1_000_000
 """How many of these pairs are listed and sorted into parts in a second of the processor."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
-BLOCK, SAMPLED = 1_000_000, 1000
-"""About how many pairs are sorted between two looks at the clock; of so many, one is looked at before."""
 FEW_PAIRS = 10_000
 """So few pairs are listed whatever the limits say: it takes a hundredth of a second."""
 
@@ -59,11 +53,15 @@ class Links:
     everywhere: int = 0
     """The annotators who linked every pair that is not listed, as bits."""
 
-    def chosen(self, pairs: Labels) -> "Links":
-        """Return these links with some of the pairs only."""
-        return replace(
-            self, first=self.first[pairs], second=self.second[pairs], evidence=self.evidence[pairs]
+    def chosen(self, pairs: Labels, watch: Watch | None = None) -> "Links":
+        """Return these links with some of the pairs only, given in order."""
+        if len(pairs) == len(self.first):
+            return self
+        first, second, evidence = (
+            filled(len(pairs), lambda part: column[pairs[part]], watch, np.intp)  # noqa: B023
+            for column in (self.first, self.second, self.evidence)
         )
+        return replace(self, first=first, second=second, evidence=evidence)
 
 
 def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
@@ -83,18 +81,18 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     chains, own = _by_chain(kinds)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
-    lengths = [len(positions) for found in chains.values() for positions in found.values()]
-    watch = _need_room(lengths, watch or Watch())
-    given = {one: _pairs_of_one(list(found.values()), size) for one, found in checked(chains.items(), watch)}
+    listed = [np.flatnonzero(~held) for held in wide.values()]
+    watch = _need_room(chains, sum(map(len, listed)) * size, watch or Watch())
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
-    listed = [_pairs_with(np.flatnonzero(~held), size) for held in wide.values()]
-    pairs, words = _who_gave(given, listed, watch)
-    first, second = np.divmod(pairs, size)
+    given = {annotator: list(found.values()) for annotator, found in chains.items()}
+    pairs, words = who_gave(given, listed, size, watch)
+    first = filled(len(pairs), lambda part: pairs[part] // size, watch)
+    second = filled(len(pairs), lambda part: pairs[part] % size, watch)
     shifts = [WORD * number for number in range(len(words))] + list(wide)
-    words += [(held[first] & held[second]).astype(np.int64) for held in wide.values()]
+    words += [_both(held, first, second, watch) for held in wide.values()]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
-    seen = [view[first] * len(views) + view[second]] if len(views) > 1 else []
+    seen = _views_of_pairs(view, first, second, watch) if len(views) > 1 else []
     example, evidence = _alike([*words, *seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
@@ -106,7 +104,7 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     return Links(
         first,
         second,
-        between[evidence],
+        filled(len(evidence), lambda part: between[evidence[part]], watch, np.intp),
         np.array(inside, dtype=np.intp),
         tuple(numbers),
         view,
@@ -136,9 +134,21 @@ def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
     return sets
 
 
-def _need_room(lengths: Sequence[int], watch: Watch) -> Watch | None:
+def _both(held: Bools, first: Labels, second: Labels, watch: Watch | None) -> Ints:
+    """Return which pairs have both kinds in a chain, as 1 and 0."""
+    return filled(len(first), lambda part: (held[first[part]] & held[second[part]]).astype(np.int64), watch)
+
+
+def _views_of_pairs(view: Labels, first: Labels, second: Labels, watch: Watch | None) -> list[Ints]:
+    """Number the pairs of views that pairs of kinds have."""
+    count = int(view.max(initial=0)) + 1
+    return [filled(len(first), lambda part: view[first[part]] * count + view[second[part]], watch)]
+
+
+def _need_room(chains: Mapping[int, Mapping[int, Sequence[int]]], more: int, watch: Watch) -> Watch | None:
     """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than limits allow."""
-    pairs = sum(length * (length - 1) // 2 for length in lengths)
+    lengths = [len(positions) for found in chains.values() for positions in found.values()]
+    pairs = more + sum(length * (length - 1) // 2 for length in lengths)
     if pairs < FEW_PAIRS:
         return None
     if not watch.expired() and watch.left < watch.pace * pairs / PER_SECOND:
@@ -165,83 +175,6 @@ def _wide_chains(chains: dict[int, dict[int, list[int]]], size: int) -> dict[int
     return wide
 
 
-def _pairs_with(nodes: Labels, size: int) -> Ints:
-    """Encode all pairs that hold one of some kinds."""
-    one, other = np.repeat(nodes, size), np.tile(np.arange(size), len(nodes))
-    keys: Ints = np.minimum(one, other) * size + np.maximum(one, other)
-    kept: Ints = keys[one != other]
-    return kept
-
-
-def _pairs_of_one(chains: Sequence[Sequence[int]], size: int) -> Ints:
-    """Encode the pairs of kinds that one annotator links, each once, as first * size + second."""
-    keys = [_pairs_of_short([chain for chain in chains if len(chain) <= SHORT], size)]
-    for chain in chains:
-        if len(chain) > SHORT:
-            members = np.array(chain, dtype=np.int64)
-            one, other = np.triu_indices(len(members), 1)
-            keys.append(members[one] * size + members[other])
-    every = np.concatenate(keys)
-    held = sum(len(chain) for chain in chains)
-    several = held > len({position for chain in chains for position in chain})
-    return np.unique(every) if several else every
-
-
-def _pairs_of_short(chains: Sequence[Sequence[int]], size: int) -> Ints:
-    """Encode the pairs of many chains at once: each member with all that come after it in its chain."""
-    members = np.array([*flatten.from_iterable(chains)], dtype=np.int64)
-    lengths = np.array([len(chain) for chain in chains], dtype=np.intp)
-    place = np.arange(len(members))
-    later = np.repeat(np.cumsum(lengths), lengths) - place - 1
-    one = np.repeat(place, later)
-    other = np.arange(len(one)) - (np.cumsum(later) - later - place - 1)[one]
-    keys: Ints = members[one] * size + members[other]
-    return keys
-
-
-def _who_gave(
-    given: Mapping[int, Ints], more: Sequence[Ints], watch: Watch | None
-) -> tuple[Ints, list[Ints]]:
-    """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62.
-
-    Many pairs are sorted block by block.
-    """
-    bounds = _bounds([*given.values(), *more])
-    blocks = []
-    for low, high in checked(pairwise(bounds), watch):
-        inside = {one: _between(keys, low, high) for one, keys in given.items()}
-        blocks.append(_who_gave_these(inside, [_between(keys, low, high) for keys in more]))
-    if not blocks:
-        return _who_gave_these(given, more)
-    words = zip(*(found for _, found in blocks), strict=True)
-    return np.concatenate([pairs for pairs, _ in blocks]), [np.concatenate(word) for word in words]
-
-
-def _bounds(lists: Sequence[Ints]) -> list[int]:
-    """Return where blocks of pairs begin, and where the last one ends; nothing if one block is enough."""
-    blocks = sum(map(len, lists)) // BLOCK
-    if not blocks:
-        return []
-    sample = np.sort(np.concatenate([keys[::SAMPLED] for keys in lists]))
-    inner = sample[np.arange(1, blocks + 1) * len(sample) // (blocks + 1)]
-    return sorted({0, *inner.tolist(), int(max(keys.max(initial=0) for keys in lists)) + 1})
-
-
-def _between(keys: Ints, low: int, high: int) -> Ints:
-    return keys[(keys >= low) & (keys < high)]
-
-
-def _who_gave_these(given: Mapping[int, Ints], more: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
-    lists = [*given.values(), *more]
-    pairs, place = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
-    words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(max(given, default=0) // WORD + 1)]
-    start = 0
-    for annotator, keys in given.items():
-        words[annotator // WORD][place[start : start + len(keys)]] |= 1 << annotator % WORD
-        start += len(keys)
-    return pairs, words
-
-
 def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels]:
     """Group rows that are alike in all columns: return the first row of each group, and the group of each.
 
@@ -263,10 +196,17 @@ def _alike(columns: Sequence[Ints], watch: Watch | None) -> tuple[Labels, Labels
 
 
 def _alike_at_once(columns: Sequence[Ints]) -> tuple[Labels, Labels]:
-    example: Labels
-    group: Labels
-    _, example, group = np.unique(columns[0], return_index=True, return_inverse=True)
-    for column in columns[1:]:
+    group: Labels = np.zeros(len(columns[0]), dtype=np.intp)
+    for column in columns:
+        number, different = _numbered(column)
+        group, _ = _numbered(group * different + number)
+    return firsts(group), group
+
+
+def _numbered(column: Ints) -> tuple[Labels, int]:
+    """Number what is in a column in ascending order; return also how much differs."""
+    if not len(column) or int(column.max()) > 4 * len(column):
         values, number = np.unique(column, return_inverse=True)
-        _, example, group = np.unique(group * len(values) + number, return_index=True, return_inverse=True)
-    return example, group
+        return number, len(values)
+    present = np.bincount(column) > 0
+    return (np.cumsum(present) - 1)[column], int(np.count_nonzero(present))

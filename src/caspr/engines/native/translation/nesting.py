@@ -33,7 +33,8 @@ from caspr.engines.native.partition.partners.outcome import UNMET
 from caspr.engines.native.partition.problem import Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translation.connectivity import Pair, first_links, pieces
-from caspr.engines.native.translation.translate import Bundles, Part, gain_inside
+from caspr.engines.native.translation.gains import gain_inside
+from caspr.engines.native.translation.translate import Bundles, Part
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 

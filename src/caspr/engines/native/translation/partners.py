@@ -26,6 +26,7 @@ from itertools import islice
 
 from caspr.engines.native.partition.partners.demand import Demand, Demands
 from caspr.engines.native.partition.sparse.listing import SparseProblem
+from caspr.engines.native.partition.watch import Watch, checked
 from caspr.engines.native.translation.connectivity import Pair, extra
 from caspr.task.instance import Instance
 from caspr.text.document import Span
@@ -58,11 +59,16 @@ def single_partners(
 
 
 def demands_of(
-    instance: Instance, problem: SparseProblem, nodes: Sequence[Sequence[Span]], lone: Collection[Span]
+    instance: Instance,
+    problem: SparseProblem,
+    nodes: Sequence[Sequence[Span]],
+    lone: Collection[Span],
+    watch: Watch | None,
 ) -> Demands:
     """Return the demands of the lone mentions among the nodes of a problem."""
     home = {mention: number for number, mentions in enumerate(nodes) for mention in mentions}
-    return tuple(_demand(instance, problem, home, mention) for mention in sorted(lone) if mention in home)
+    own = checked((mention for mention in sorted(lone) if mention in home), watch)
+    return tuple(_demand(instance, problem, home, mention) for mention in own)
 
 
 def _demand(instance: Instance, problem: SparseProblem, home: Mapping[Span, int], mention: Span) -> Demand:

@@ -18,9 +18,10 @@ All numbers are whole. All gains of a node add up to less than 2^29, and a pair 
 -2^30, so no sum of gains makes up for it, and no number of 32 bits wraps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,14 @@ from caspr.engines.native.state import SolveState
 from caspr.engines.native.translation.links import PER_SECOND, wide_from
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import price
-from caspr.task.price.rules import violations
+from caspr.task.price.pricing import price, price_chain
+from caspr.task.price.rules import chain_faults, violations
 from caspr.task.solution import Partition, canonical
 from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span
 
 Shorts = NDArray[np.int32]
+T = TypeVar("T")
 MANY = 100_000
 """Fewer pairs are listed at once."""
 DENSE = 0.05
@@ -95,7 +97,7 @@ def _best_annotator(state: SolveState, kinds: "Kinds", watch: Watch) -> int:
     if instance.decisions == Decisions() and not nested:
         # Every two mentions of such a chain are linked.
         found = canonical(given)
-        state.offer(found, price(instance, found).total, tentative=True)
+        state.offer(found, _price(instance, found, watch), tentative=True)
     # What some mentions cost among themselves is a bound, too.
     state.raise_bound(sample.least + sample.packed(watch))
     return best
@@ -108,8 +110,23 @@ def _offer(state: SolveState, matrix: "Matrix", best: int, watch: Watch) -> None
         # Every two mentions of a chain are linked, so links connect it and it costs what the matrix says.
         if not any(True for chain in found for _ in instance.nested_faults(chain)):
             state.offer(found, instance.all_omitted - gained, tentative=True)
-    elif not any(violations(instance, found)):
-        state.offer(found, price(instance, found).total, tentative=True)
+    elif not any(violations(instance, found, _looking(chain_faults, watch))):
+        state.offer(found, _price(instance, found, watch), tentative=True)
+
+
+def _price(instance: Instance, partition: Partition, watch: Watch) -> int:
+    """Return what a partition costs, with a look at the clock before each chain."""
+    return price(instance, partition, _looking(price_chain, watch)).total
+
+
+def _looking(work: Callable[[Instance, tuple[Span, ...]], T], watch: Watch) -> Callable[..., T]:
+    """Look at the clock before each chain that a function is called with."""
+
+    def looked(instance: Instance, chain: tuple[Span, ...]) -> T:
+        watch.check()
+        return work(instance, chain)
+
+    return looked
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,15 @@ import numpy as np
 
 from caspr.engines.native.partition.partners.demand import Demanding, Demands
 from caspr.engines.native.partition.problem import LARGEST_MASS, Labels, joined, renumber
+from caspr.engines.native.partition.sparse.blocks import BLOCK, filled, order
 from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.watch import Watch, check
+from caspr.engines.native.partition.watch import Watch, check, checked
 from caspr.engines.native.translation.connectivity import Pair
-from caspr.engines.native.translation.gains import PairGains, list_pairs, lonely_node
+from caspr.engines.native.translation.gains import PairGains, gain_inside, list_pairs, lonely_node
 from caspr.engines.native.translation.links import Links, find_links
 from caspr.engines.native.translation.partners import demands_of, linked_kinds, single_partners
 from caspr.errors import EngineError
 from caspr.task.instance import Instance, Nesting
-from caspr.task.price.classes import classes_of, pairs_of
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -194,6 +194,8 @@ class Translator:
         }
         self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
+        self.clock = self.watch if len(self.links.first) > BLOCK else None
+        """The clock, if sorting the links takes long enough for it to count."""
         self.last: tuple[object, tuple[Part, ...]] | None = None
         """What was asked for last, and the answer."""
 
@@ -232,7 +234,10 @@ class Translator:
                 one, other = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
                 if one == other:
                     apart.setdefault(one, []).append((first, second))
-        evidence, nothing = _evidence_by_part(kinds), kinds.links.chosen(np.empty(0, dtype=np.intp))
+        evidence, nothing = (
+            _evidence_by_part(kinds, self.clock),
+            kinds.links.chosen(np.empty(0, dtype=np.intp)),
+        )
         parts = [
             self._remembered(
                 kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing), lone
@@ -246,15 +251,19 @@ class Translator:
     ) -> _Kinds:
         links, linked = self.links, linked_kinds(self.instance, self.of, lone)
         useful = self.gains.useful(ties=ties)
-        strong = useful[links.evidence]
+        clock = self.clock
+        strong = filled(len(links.first), lambda part: useful[links.evidence[part]], clock, bool)
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
         chained += [(self.of[mention], kind) for mention, found in linked.items() for kind in sorted(found)]
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
-        first = np.concatenate([links.first[strong], more[:, 0]]).astype(np.intp)
-        second = np.concatenate([links.second[strong], more[:, 1]]).astype(np.intp)
-        part_of = joined(len(links.inside), first, second).tolist()
+        one, other = (column[strong] for column in checked((links.first, links.second), clock))
         live = useful[links.inside]
-        live[links.first[strong]] = live[links.second[strong]] = True
+        live[one] = live[other] = True
+        first, second = (
+            np.append(column, chain).astype(np.intp, copy=False)
+            for column, chain in checked(zip((one, other), more.T, strict=True), clock)
+        )
+        part_of = joined(len(links.inside), first, second).tolist()
         if self.gains.all_useful(ties=ties):
             part_of, live = [0] * len(live), np.ones_like(live)
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
@@ -277,7 +286,8 @@ class Translator:
             check(watch)
             part = _part(self.instance, kinds, mentions, apart, links, watch)
             if alone:
-                part = replace(part, demands=demands_of(self.instance, part.problem, part.nodes, alone))
+                demands = demands_of(self.instance, part.problem, part.nodes, alone, watch)
+                part = replace(part, demands=demands)
             self.parts[key] = part
         return self.parts[key]
 
@@ -291,17 +301,26 @@ def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Link
     return known[kinds]
 
 
-def _evidence_by_part(kinds: _Kinds) -> dict[int, Links]:
+def _evidence_by_part(kinds: _Kinds, watch: Watch | None) -> dict[int, Links]:
     """Sort the links into the parts; links between parts gain nothing."""
     links, part_of = kinds.links, np.array(kinds.part_of, dtype=np.intp)
-    part = part_of[links.first]
-    within = np.flatnonzero(part == part_of[links.second])
+
+    def parts(some: slice) -> Labels:
+        part = part_of[links.first[some]]
+        return np.where(part == part_of[links.second[some]], part, -1)
+
+    part = filled(len(links.first), parts, watch, np.intp)
+    places = order(part, watch)
+    within = places[int(np.count_nonzero(part < 0)) :]
     if not len(within):
         return {}
-    within = within[np.argsort(part[within], kind="stable")]
-    numbers, starts = np.unique(part[within], return_index=True)
+    part = filled(len(within), lambda some: part[within[some]], watch, np.intp)
+    starts = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
     pieces = np.split(within, starts[1:])
-    return {number: links.chosen(piece) for number, piece in zip(numbers.tolist(), pieces, strict=True)}
+    return {
+        number: links.chosen(piece, watch)
+        for number, piece in zip(part[starts].tolist(), pieces, strict=True)
+    }
 
 
 def _part(
@@ -371,14 +390,3 @@ def _bundled(
     constant = sum(gain_inside(instance, nodes[node]) for node in range(len(nodes)))
     ordered = tuple(tuple(sorted(nodes[node])) for node in range(len(nodes)))
     return Part(problem.separate(one[differ], other[differ]), ordered, constant)
-
-
-def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
-    """Return what the pairs of some mentions gain in one chain, whatever holds it together."""
-    if len(mentions) < 2:
-        return 0
-    total = 0
-    for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
-        price = instance.prices.of(pairs.evidence)
-        total += pairs.number * (price.omitted if pairs.free else price.gain)
-    return total

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition.sparse import shrinking
+from caspr.engines.native.partition.sparse.beside import Beside
 from caspr.engines.native.partition.sparse.shrinking import Trials, shrink
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import optima
@@ -22,7 +23,7 @@ def test_all_weights_hold_in_every_optimum(block: int) -> None:
         weights = random.integers(0, 4, (len(one), 5)) * (random.random((len(one), 5)) < 0.6)
         trials = Trials(one, two, weights)
         home = sparse.components(ties=True)
-        beside = shrinking._Beside(sparse, Watch()) if sparse.common is None else None
+        beside = Beside(sparse, Watch()) if sparse.common is None else None
         spare = shrinking._spare(sparse, trials, home, beside, Watch())
         allowed = ~sparse.dense().forbidden[one, two]
         together = (spare > 0) & allowed & (home[one] == home[two])

@@ -24,6 +24,8 @@ KICKS = 2
 """How often a clustering is shaken."""
 AGREED = 0.4
 """A point agrees with a clustering on a pair if it is no farther than this from it."""
+OFTEN = 64
+"""After so many moves that are considered, the clock is looked at."""
 FAR = -(1 << 61)
 """Less than any change of value."""
 
@@ -135,7 +137,10 @@ def _climb(whole: Demanding, placement: Placement, watch: Watch) -> Labels:
         moved, rises = False, placement.rises()
         nodes, clusters = np.nonzero(rises > 0)
         order = np.argsort(-rises[nodes, clusters], kind="stable")
-        for node, cluster in zip(nodes[order].tolist(), clusters[order].tolist(), strict=True):
+        for number, place in enumerate(order.tolist()):
+            if number % OFTEN == 0 and watch.expired():
+                break
+            node, cluster = int(nodes[place]), int(clusters[place])
             # Earlier moves of this sweep may have spoilt it.
             if placement.rise(node, cluster) > 0 and held.may_move(node, cluster):
                 placement.move(node, cluster)

@@ -21,6 +21,8 @@ from math import gcd
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, joined
+from caspr.engines.native.partition.sparse.blocks import blocks, filled, order
+from caspr.engines.native.partition.watch import Watch, check
 
 
 @dataclass(frozen=True)
@@ -75,25 +77,52 @@ class SparseProblem:
     @cached_property
     def neighbours(self) -> Neighbours:
         """The listed pairs by node."""
-        size, count = self.size, len(self.first)
-        keys = np.concatenate([self.first * size + self.second, self.second * size + self.first])
-        order = np.argsort(keys, kind="stable")
-        keys, pairs = keys[order], np.tile(np.arange(count), 2)[order]
-        starts = np.searchsorted(keys, np.arange(size + 1) * size)
-        return Neighbours(starts, keys % max(size, 1), pairs, keys)
+        return self._by_node(None)
 
-    @cached_property
-    def unlisted(self) -> Ints:
-        """What pairs that are not listed gain, in place of each listed pair."""
-        return (self.common or 0) * self.sizes[self.first] * self.sizes[self.second]
+    def index(self, watch: Watch) -> None:
+        """Find the neighbours now, with a look at the clock now and then."""
+        if "neighbours" not in self.__dict__:
+            self.__dict__["neighbours"] = self._by_node(watch)
+
+    def _by_node(self, watch: Watch | None) -> Neighbours:
+        """Write the pairs down from both ends: of each node first those with smaller nodes."""
+        size, count = self.size, len(self.first)
+        smaller = np.bincount(self.second, minlength=size)
+        larger = np.bincount(self.first, minlength=size)
+        starts = np.append(0, np.cumsum(smaller + larger))
+        others, pairs = np.empty(2 * count, dtype=np.intp), np.empty(2 * count, dtype=np.intp)
+        by_second = order(self.second, watch)
+        from_second = starts[:-1] - (np.cumsum(smaller) - smaller)
+        from_first = starts[:-1] + smaller - (np.cumsum(larger) - larger)
+        for part in blocks(count, watch):
+            pair = by_second[part]
+            place = np.arange(part.start, part.start + len(pair))
+            at = place + from_second[self.second[pair]]
+            others[at], pairs[at] = self.first[pair], pair
+            at = place + from_first[self.first[part]]
+            others[at], pairs[at] = self.second[part], place
+        nodes = np.repeat(np.arange(size), smaller + larger)
+        keys = filled(2 * count, lambda part: nodes[part] * size + others[part], watch)
+        return Neighbours(starts, others, pairs, keys)
+
+    def _unlisted(self, part: slice) -> Ints:
+        return (self.common or 0) * self.sizes[self.first[part]] * self.sizes[self.second[part]]
+
+    def _change(self, part: slice) -> Ints:
+        return self.gains[part] - self._unlisted(part) if self.common else self.gains[part]
+
+    def change(self, watch: Watch | None = None) -> Ints:
+        """Return what each listed pair gains more than a pair that is not listed."""
+        return filled(len(self.first), self._change, watch)
 
     @cached_property
     def positive(self) -> Ints:
         """The sum of the positive gains of each node."""
         sums = np.zeros(self.size, dtype=np.int64)
-        gains = np.maximum(self.gains, 0)
-        np.add.at(sums, self.first, gains)
-        np.add.at(sums, self.second, gains)
+        for part in blocks(len(self.first), None):
+            gains = np.maximum(self.gains[part], 0)
+            np.add.at(sums, self.first[part], gains)
+            np.add.at(sums, self.second[part], gains)
         if self.common is not None and self.common > 0:
             rest = self.sizes.sum() - self.sizes
             np.subtract.at(rest, self.first, self.sizes[self.second])
@@ -124,7 +153,8 @@ class SparseProblem:
         """Name the problem by its content."""
         content = blake2b(str((self.size, self.common)).encode(), digest_size=16)
         for column in (self.sizes, self.first, self.second, self.gains, self.forbidden):
-            content.update(column.tobytes())
+            for part in blocks(len(column), None):
+                content.update(column[part].tobytes())
         return content.digest()
 
     def forbidden_with(self, node: int) -> Bools:
@@ -137,15 +167,18 @@ class SparseProblem:
 
     def value(self, labels: Labels) -> int | None:
         """Return the value of a clustering, or `None` if it holds a forbidden pair."""
-        inside = labels[self.first] == labels[self.second]
+        gained = held = 0
+        for part in blocks(len(self.first), None):
+            inside = labels[self.first[part]] == labels[self.second[part]]
+            if self.forbidden[part][inside].any():
+                return None
+            gained += int(self._change(part)[inside].sum())
+            held += int(np.count_nonzero(inside))
         _, cluster = np.unique(labels, return_inverse=True)
-        if self.common is None:
-            members = np.bincount(cluster)
-            complete = int((members * (members - 1)).sum()) // 2 == int(np.count_nonzero(inside))
-            return int(self.gains[inside].sum()) if complete else None
-        if self.forbidden[inside].any():
-            return None
-        return int((self.gains - self.unlisted)[inside].sum()) + self._unlisted_within(cluster)
+        if self.common is not None:
+            return gained + self._unlisted_within(cluster)
+        members = np.bincount(cluster)
+        return gained if int((members * (members - 1)).sum()) // 2 == held else None
 
     def _unlisted_within(self, labels: Labels) -> int:
         """Return what clusters would gain if no pair were listed."""
@@ -154,36 +187,65 @@ class SparseProblem:
         pairs = (int((held * held).sum()) - int((self.sizes * self.sizes).sum())) // 2
         return (self.common or 0) * pairs
 
-    def contract(self, labels: Labels) -> "tuple[SparseProblem, int]":
+    def contract(self, labels: Labels, watch: Watch | None = None) -> "tuple[SparseProblem, int]":
         """Make each group of equally labelled nodes one node; return also the constant gained inside.
 
-        Labels must be 0..m-1, and no group may hold a forbidden pair.
+        Labels must be 0..m-1, and no group may hold a forbidden pair. `ExpiredError` is raised when it is
+        time to stop.
         """
         count = int(labels.max(initial=-1)) + 1
-        one, two = labels[self.first], labels[self.second]
-        inside, change = one == two, self.gains - self.unlisted
-        constant = int(change[inside].sum()) + self._unlisted_within(labels)
         sizes = np.zeros(count, dtype=np.int64)
         np.add.at(sizes, labels, self.sizes)
-        keys = (np.minimum(one, two) * count + np.maximum(one, two))[~inside]
-        order = np.argsort(keys, kind="stable")
-        keys, change, forbidden = keys[order], change[~inside][order], self.forbidden[~inside][order]
-        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
-        first, second = np.divmod(keys[begins], max(count, 1))
-        if not len(begins):
-            return SparseProblem(sizes, self.common, first, second, change, forbidden), constant
-        gains = np.add.reduceat(change, begins) + (self.common or 0) * sizes[first] * sizes[second]
+        keys, change, forbidden, inside = self._between(labels, count, watch)
+        constant = inside + self._unlisted_within(labels)
+        if not len(keys):
+            return SparseProblem(sizes, self.common, keys, keys, change, forbidden), constant
+        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        check(watch)
+        first = filled(len(begins), lambda part: keys[begins[part]] // count, watch, np.intp)
+        second = filled(len(begins), lambda part: keys[begins[part]] % count, watch, np.intp)
         blocked = np.logical_or.reduceat(forbidden, begins)
+        check(watch)
+        gains = np.add.reduceat(change, begins)
+        small = SparseProblem(sizes, self.common, first, second, gains, blocked)
+        for part in blocks(len(begins), watch):
+            gains[part] += small._unlisted(part)
         gains[blocked] = 0
         if self.common is None:
             members = np.bincount(labels, minlength=count)
             listed = np.diff(np.append(begins, len(keys)))
-            kept = listed == members[first] * members[second]
-        else:
-            kept = blocked | (gains != self.common * sizes[first] * sizes[second])
-        return SparseProblem(
-            sizes, self.common, first[kept], second[kept], gains[kept], blocked[kept]
-        ), constant
+            return small._chosen(listed == members[first] * members[second], watch), constant
+        return small._chosen(blocked | (small.change(watch) != 0), watch), constant
+
+    def _between(self, labels: Labels, count: int, watch: Watch | None) -> tuple[Ints, Ints, Bools, int]:
+        """Return the listed pairs between groups, in order: key, change, forbidden; and the change inside."""
+        nothing, inside = np.empty(0, dtype=np.int64), 0
+        keys, change, forbidden = [nothing], [nothing], [nothing.astype(bool)]
+        for part in blocks(len(self.first), watch):
+            one, two = labels[self.first[part]], labels[self.second[part]]
+            more, across = self._change(part), one != two
+            inside += int(more[~across].sum())
+            keys.append((np.minimum(one, two) * count + np.maximum(one, two))[across])
+            change.append(more[across])
+            forbidden.append(self.forbidden[part][across])
+        every, changes, never = np.concatenate(keys), np.concatenate(change), np.concatenate(forbidden)
+        places = order(every, watch)
+        return (
+            filled(len(places), lambda part: every[places[part]], watch),
+            filled(len(places), lambda part: changes[places[part]], watch),
+            filled(len(places), lambda part: never[places[part]], watch, bool),
+            inside,
+        )
+
+    def _chosen(self, kept: Bools, watch: Watch | None) -> "SparseProblem":
+        """Keep some of the listed pairs."""
+        if kept.all():
+            return self
+        first = self.first[kept]
+        check(watch)
+        second = self.second[kept]
+        check(watch)
+        return SparseProblem(self.sizes, self.common, first, second, self.gains[kept], self.forbidden[kept])
 
     def restrict(self, nodes: Labels) -> "SparseProblem":
         """Keep only some nodes, given in order."""

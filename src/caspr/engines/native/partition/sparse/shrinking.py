@@ -40,6 +40,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts, joined
+from caspr.engines.native.partition.sparse.beside import Beside, heavy_non_edges
+from caspr.engines.native.partition.sparse.blocks import blocks
 from caspr.engines.native.partition.sparse.listing import SparseProblem
 from caspr.engines.native.partition.watch import ExpiredError, Watch, checked
 
@@ -84,38 +86,44 @@ def shrink(problem: SparseProblem, watch: Watch, *, all_optima: bool = False) ->
     try:
         while problem.size > 1 and len(problem.first):
             watch.check()
-            problem = problem.without(_heavy_non_edges(problem, watch)) if problem.common is None else problem
-            watch.check()
-            one, two = _whole_components(problem)
+            problem = problem.without(heavy_non_edges(problem, watch)) if problem.common is None else problem
+            problem.index(watch)
+            one, two = _whole_components(problem, watch)
             if not len(one):
                 one, two = _together(problem, watch, ties=all_optima)
             if not len(one):
                 break
             step = joined(problem.size, one, two)
-            problem, gained = problem.contract(step)
+            problem, gained = problem.contract(step, watch)
             labels, constant = step[labels], constant + gained
     except ExpiredError:
         pass
     return Shrunk(problem, labels, constant)
 
 
-def _whole_components(problem: SparseProblem) -> tuple[Labels, Labels]:
+def _whole_components(problem: SparseProblem, watch: Watch) -> tuple[Labels, Labels]:
     """Return pairs that put together the components in which no pair loses and none is forbidden."""
     home = problem.components()
     count = int(home.max(initial=-1)) + 1
-    first, second = home[problem.first], home[problem.second]
-    inside = first == second
-    fine = inside & (problem.gains >= 0) & ~problem.forbidden
+    held, fine = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
+    lost = np.zeros(problem.size, dtype=np.intp)
+    for part in blocks(len(problem.first), watch):
+        one, two = problem.first[part], problem.second[part]
+        gains, within = problem.gains[part], home[one]
+        inside = within == home[two]
+        held += np.bincount(within[inside], minlength=count)
+        good = inside & (gains >= 0) & ~problem.forbidden[part]
+        fine += np.bincount(within[good], minlength=count)
+        idle = gains <= 0
+        lost += np.bincount(np.append(one[idle], two[idle]), minlength=problem.size)
     members = np.bincount(home, minlength=count)
     # Pairs that are not listed lose, or gain as much as the others, or nothing.
     wanted = members * (members - 1) // 2
     if problem.common is not None and problem.common >= 0:
-        wanted = np.bincount(first[inside], minlength=count)
-    whole = (np.bincount(first[fine], minlength=count) == wanted) & (members > 1)
+        wanted = held
+    whole = (fine == wanted) & (members > 1)
     if problem.common is not None and problem.common > 0:
         # All nodes are taken for one component; if each gains with half of the others, they are connected.
-        idle = problem.gains <= 0
-        lost = np.bincount(np.append(problem.first[idle], problem.second[idle]), minlength=problem.size)
         whole &= 2 * int(lost.max(initial=0)) <= problem.size - 1
     nodes = np.flatnonzero(whole[home])
     return nodes, firsts(home)[home[nodes]]
@@ -129,7 +137,7 @@ def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> tuple[Labe
     trials = trials.chosen(spare > 0)
     if problem.common is None and len(trials.one):
         # What it takes to send nodes off was counted at its least; only here is it worked out.
-        spare = _spare(problem, trials, home, _Beside(problem, watch), watch)
+        spare = _spare(problem, trials, home, Beside(problem, watch), watch)
         trials = trials.chosen(spare > 0)
     return trials.one, trials.two
 
@@ -137,7 +145,7 @@ def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> tuple[Labe
 def _trials(problem: SparseProblem, watch: Watch) -> Trials:
     """Return the pairs that quick tests leave, with the rules to try on them."""
     one, two, gains = _pairs_to_try(problem)
-    table = _block_sums(problem)
+    table = _block_sums(problem, watch)
     found: list[Trials] = []
     for start in checked(range(0, max(1, len(one)), TRIED), watch):
         part = slice(start, start + TRIED)
@@ -195,19 +203,20 @@ def _pairs_to_try(problem: SparseProblem) -> tuple[Labels, Labels, Ints]:
     return np.append(one, first), np.append(two, second), np.append(gains, more)
 
 
-def _block_sums(problem: SparseProblem) -> Ints:
+def _block_sums(problem: SparseProblem, watch: Watch) -> Ints:
     """Return the sum of the positive gains of every node with each block of nodes."""
     table = np.zeros((problem.size, BLOCKS), dtype=np.int64)
-    gains = np.maximum(problem.gains, 0)
     common = max(problem.common or 0, 0)
     if common:
-        gains = gains - common * problem.sizes[problem.first] * problem.sizes[problem.second]
         block = np.arange(problem.size) % BLOCKS
         held = np.bincount(block, weights=problem.sizes, minlength=BLOCKS).astype(np.int64)
         table += common * problem.sizes[:, None] * held
         table[np.arange(problem.size), block] -= common * problem.sizes**2
-    np.add.at(table, (problem.first, problem.second % BLOCKS), gains)
-    np.add.at(table, (problem.second, problem.first % BLOCKS), gains)
+    for part in blocks(len(problem.first), watch):
+        one, two = problem.first[part], problem.second[part]
+        gains = np.maximum(problem.gains[part], 0) - common * problem.sizes[one] * problem.sizes[two]
+        np.add.at(table, (one, two % BLOCKS), gains)
+        np.add.at(table, (two, one % BLOCKS), gains)
     return table
 
 
@@ -225,9 +234,7 @@ def _alike(table: Ints, one: Labels, two: Labels, gains: Ints, a: Ints, b: Ints)
     return alike
 
 
-def _spare(
-    problem: SparseProblem, trials: Trials, home: Labels, beside: "_Beside | None", watch: Watch
-) -> Ints:
+def _spare(problem: SparseProblem, trials: Trials, home: Labels, beside: Beside | None, watch: Watch) -> Ints:
     """Return by how much the gain of each pair outweighs all that could be lost."""
     rows = problem.neighbours
     length = np.diff(rows.starts)
@@ -244,7 +251,7 @@ def _spare(
     return spare
 
 
-def _spare_of(problem: SparseProblem, trials: Trials, home: Labels, beside: "_Beside | None") -> Ints:
+def _spare_of(problem: SparseProblem, trials: Trials, home: Labels, beside: Beside | None) -> Ints:
     one, two = trials.one, trials.two
     gain, _, _ = _looked_up(problem, one, two)
     entries = _entries(problem, one, two)
@@ -346,52 +353,3 @@ def _looked_up(problem: SparseProblem, nodes: Labels, others: Labels) -> tuple[I
     gains = np.where(listed, problem.gains[pairs], default)
     never = np.where(listed, problem.forbidden[pairs], problem.common is None)
     return gains, never, places
-
-
-class _Beside:
-    """best(k, u): what k can gain at most in a cluster with u, where pairs not listed are forbidden."""
-
-    def __init__(self, problem: SparseProblem, watch: Watch) -> None:
-        self.problem, self.watch = problem, watch
-        self.known = np.full(len(problem.neighbours.keys), -1, dtype=np.int64)
-
-    def of(self, u: Labels, k: Labels, wanted: Bools) -> Ints:
-        """Return best(k, u) where it is wanted, 0 elsewhere; u and k must be listed there."""
-        rows, size = self.problem.neighbours, self.problem.size
-        best = np.zeros(len(u), dtype=np.int64)
-        places, _ = rows.find(u[wanted] * size + k[wanted])
-        missing = np.unique(places[self.known[places] < 0])
-        total = np.cumsum(np.diff(rows.starts)[rows.others[missing]])
-        start = 0
-        while start < len(missing):
-            self.watch.check()
-            before = int(total[start - 1]) if start else 0
-            end = max(start + 1, int(np.searchsorted(total, before + AT_ONCE, side="right")))
-            self._work_out(missing[start:end])
-            start = end
-        best[wanted] = self.known[places]
-        return best
-
-    def _work_out(self, places: Labels) -> None:
-        rows, size = self.problem.neighbours, self.problem.size
-        u, k = rows.keys[places] // size, rows.others[places]
-        theirs, owner = rows.of(k)
-        node = rows.others[theirs]
-        _, listed = rows.find(u[owner] * size + node)
-        gains = np.maximum(self.problem.gains[rows.pairs[theirs]], 0)
-        sums = np.zeros(len(places), dtype=np.int64)
-        np.add.at(sums, owner, np.where(listed | (node == u[owner]), gains, 0))
-        self.known[places] = sums
-
-
-def _heavy_non_edges(problem: SparseProblem, watch: Watch) -> Bools:
-    """Find the listed pairs whose loss outweighs all that one end could gain beside the other."""
-    sums = problem.positive
-    apart = -problem.gains > np.minimum(sums[problem.first], sums[problem.second])
-    doubtful = np.flatnonzero((problem.gains < 0) & ~apart)
-    if len(doubtful):
-        beside, every = _Beside(problem, watch), np.ones(len(doubtful), dtype=bool)
-        first, second = problem.first[doubtful], problem.second[doubtful]
-        best = np.minimum(beside.of(first, second, every), beside.of(second, first, every))
-        apart[doubtful] = -problem.gains[doubtful] > best
-    return apart
