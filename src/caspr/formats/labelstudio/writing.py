@@ -105,7 +105,7 @@ def _names(layout: LabelStudioLayout) -> dict[str, str]:
     """Return what the regions of a task call its tags, without which Label Studio does not show a region."""
     works = layout.task.get("annotations", ())
     found = (one for work in works for one in work.get("result", ()) if one.get("type") == "labels")
-    region = next((one for one in found if "from_name" in one and "to_name" in one), {})
+    region: dict[str, str] = next((one for one in found if "from_name" in one and "to_name" in one), {})
     return {name: region.get(name, default) for name, default in _TAGS.items()}
 
 
