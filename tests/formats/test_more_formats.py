@@ -1,5 +1,6 @@
 """Label Studio, SACR, wl-coref, fastcoref, PreCo and RuCoCo: what is read, what is kept, what is refused."""
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -383,3 +384,19 @@ def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
         path = put(tmp_path, name, f"{{broken\n{FILES[name]}{FILES[name]}")
         kinds = [isinstance(one, CasprError) for _, one in read_each(path, format, "a", ReadOptions())]
         assert kinds == [True, False, True]
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+@pytest.mark.parametrize(
+    ("format", "name"), [("rucoco", "r.json"), ("labelstudio", "l.json"), ("sacr", "x.sacr")]
+)
+def test_an_empty_file_is_called_empty(format: str, name: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(CasprError, match="found an empty file, expected"):
+        read(put(tmp_path, name, text), format=format)
+
+
+def test_a_packed_file_of_a_chosen_format_is_called_packed(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_bytes(gzip.compress(RUCOCO.encode()))
+    with pytest.raises(CasprError, match=r"a file packed by gzip, expected .* unpack it"):
+        read(path, format="rucoco")
