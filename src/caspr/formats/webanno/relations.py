@@ -121,8 +121,8 @@ def token_mentions(
     heads = groups.firsts()
     marked = [Marked(heads[row.id], (row.extent,), "", row.id) for row in tokens if row.id in heads]
     message = (
-        f"{times(len(marked), 'mention')} of one token each, because {links.name} joins tokens; a WebAnno file "
-        "made of them is a new one, without the other layers"
+        f"{times(len(marked), 'mention')} of one token each, because {links.name} joins tokens; a WebAnno "
+        "file made of them is a new one, without the other layers"
     )
     odd = [note("relations-on-tokens", message, count=len(marked), where=table.source)]
     return marked, [*odd, *unread_relations(map(_type, others), map(_type, chosen), relations, table.source)]
