@@ -88,8 +88,7 @@ def decode(data: bytes, source: str) -> str:
         if data.startswith(mark):
             raise FormatError(source, 1, f"{encoding} text", _UTF_8)
     if data.startswith(b"\x1f\x8b"):
-        expected = "the file that is packed in it: unpack it, for example with `gunzip`"
-        raise FormatError(source, None, "a file packed by gzip", expected)
+        raise FormatError(source, None, "a file packed by gzip", "the file in it: unpack it with `gunzip`")
     if (zero := data.find(0)) >= 0:
         expected = "UTF-8 text: this is UTF-16 or no text file; save or convert it as UTF-8"
         raise FormatError(source, data.count(b"\n", 0, zero) + 1, "a NUL character", expected)

@@ -54,6 +54,7 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
     assert [chain.mentions for chain in one.chains] == [chain.mentions for chain in two.chains]
     assert one.value == two.value
     assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
+    assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
 
 
 @pytest.mark.parametrize(
@@ -387,9 +388,7 @@ def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n\n"])
-@pytest.mark.parametrize(
-    ("format", "name"), [("rucoco", "r.json"), ("labelstudio", "l.json"), ("sacr", "x.sacr")]
-)
+@pytest.mark.parametrize(("format", "name"), [("rucoco", "r.json"), ("labelstudio", "l.json")])
 def test_an_empty_file_is_called_empty(format: str, name: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(CasprError, match="found an empty file, expected"):
         read(put(tmp_path, name, text), format=format)

@@ -95,9 +95,7 @@ def _annotation(state: _UserState, id: str) -> Annotation:
                 raise FormatError(state.source, None, f"a link to {quoted(end)}", "the id of a span")
         ends = [end for end in link["span_ids"] if end in chosen]
         chains = link["schema"] in state.project.chains
-        wanted_types = state.options.relations
-        says = means_coreference([link["link_type"], link["schema"]], wanted_types)
-        says = says or (chains and not wanted_types)
+        says = _says_chain(state, link)
         (read if says else unread).append(link["link_type"])
         if says:
             for end in ends[1:]:
@@ -116,6 +114,12 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     facts = EntityFacts(types={heads[end]: kind for end, kind in kinds.items()}, labels_are_types=True)
     odd = [*unsure, *unread_relations(unread, read, state.options.relations, f"{state.source}, {id}")]
     return annotate(document, state.who, Text(text.text, None, breaks), marked, odd, facts=facts)
+
+
+def _says_chain(state: _UserState, link: Mapping[str, Any]) -> bool:
+    """Return whether a link joins mentions of one entity."""
+    meant = not state.options.relations and link["schema"] in state.project.chains
+    return meant or means_coreference([link["link_type"], link["schema"]], state.options.relations)
 
 
 def _spans(state: _UserState, id: str) -> Iterator[dict[str, Any]]:

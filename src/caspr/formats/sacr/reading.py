@@ -63,7 +63,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
 
 def _refuse_no_text(text: str, source: str) -> None:
     """Refuse an empty file, and one that holds something else than text."""
-    if not text.strip():
+    if not text:
         raise FormatError(source, None, "an empty file", "a text with mentions in braces")
     if odd := _CONTROL.search(text):
         line = text.count("\n", 0, odd.start()) + 1
