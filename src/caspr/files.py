@@ -87,6 +87,8 @@ def decode(data: bytes, source: str) -> str:
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             raise FormatError(source, 1, f"{encoding} text", _UTF_8)
+    if data.startswith(b"\x1f\x8b"):
+        raise FormatError(source, None, "a file packed by gzip", "the file in it: unpack it with `gunzip`")
     if (zero := data.find(0)) >= 0:
         expected = "UTF-8 text: this is UTF-16 or no text file; save or convert it as UTF-8"
         raise FormatError(source, data.count(b"\n", 0, zero) + 1, "a NUL character", expected)

@@ -1,6 +1,8 @@
 """Label Studio, SACR, wl-coref, fastcoref, PreCo and RuCoCo: what is read, what is kept, what is refused."""
 
+import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,7 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
     assert [chain.mentions for chain in one.chains] == [chain.mentions for chain in two.chains]
     assert one.value == two.value
     assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
+    assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
 
 
 @pytest.mark.parametrize(
@@ -102,15 +105,55 @@ class TestLabelStudio:
         [result] = adjudicate(given)
         write([result.gold], tmp_path / "gold.json", format="labelstudio")
         [task] = json.loads((tmp_path / "gold.json").read_text())
-        assert [one["completed_by"] for one in task["annotations"]] == [
-            people[0]["completed_by"],
-            2,
-            3,
-            "caspr gold",
-        ]
+        # Label Studio refuses an annotation of somebody who is no user.
+        users = [one.get("completed_by") for one in task["annotations"]]
+        assert users == [people[0]["completed_by"], 2, 3, None]
         again = read(tmp_path / "gold.json")
         assert [one.adjudicated for one in again] == [False, False, False, True]
+        assert [one.annotator for one in again] == ["a@x", "2", "3", "caspr gold"]
         assert chain_texts(again[-1]) == [["Anna", "here"]]
+
+    def test_a_gold_that_went_through_label_studio_is_nobodys_vote(self, tmp_path: Path) -> None:
+        """Label Studio drops fields it does not know, and names who imported the file as the annotator."""
+        path = put(tmp_path, "l.json", studio({"completed_by": 1}, {"completed_by": 2}))
+        [result] = adjudicate(read_all([path]))
+        write([result.gold], tmp_path / "gold.json", format="labelstudio")
+        [task] = json.loads((tmp_path / "gold.json").read_text())
+        kept = ("result", "ground_truth")
+        task["annotations"][-1] = {"completed_by": 1} | {name: task["annotations"][-1][name] for name in kept}
+        again = read(put(tmp_path, "export.json", json.dumps([task])))
+        assert [(one.annotator, one.adjudicated) for one in again] == [
+            ("1", False),
+            ("2", False),
+            ("caspr gold", True),
+        ]
+        assert not any(one.findings for one in again)
+        [plain] = read(
+            put(tmp_path, "alone.json", json.dumps([{**task, "annotations": task["annotations"][2:]}]))
+        )
+        write([replace(plain, adjudicated=False)], tmp_path / "plain.json")
+        assert "caspr_gold" not in (tmp_path / "plain.json").read_text()
+
+    def test_of_several_annotators_one_is_written_alone_and_is_no_gold(self, tmp_path: Path) -> None:
+        path = put(tmp_path, "l.json", studio({"completed_by": 1, "result": []}, {"completed_by": 2}))
+        second = read(path)[1]
+        write([second], tmp_path / "second.json", format="labelstudio")
+        [task] = json.loads((tmp_path / "second.json").read_text())
+        assert [one["completed_by"] for one in task["annotations"]] == [2]
+        [again] = read(tmp_path / "second.json")
+        assert chain_texts(again) == [["Anna", "here"]]
+        assert not again.adjudicated
+
+    def test_new_regions_name_the_tags_of_the_project(self, tmp_path: Path) -> None:
+        idle: dict[str, Any] = {"completed_by": 3, "result": []}
+        text = studio(idle, {"completed_by": 1}, {"completed_by": 2}).replace(
+            '"type": "labels"', '"type": "labels", "from_name": "ner", "to_name": "body"'
+        )
+        [result] = adjudicate(read_all([put(tmp_path, "l.json", text)]))
+        write([result.gold], tmp_path / "gold.json", format="labelstudio")
+        [task] = json.loads((tmp_path / "gold.json").read_text())
+        made = [one for one in task["annotations"][-1]["result"] if one["type"] == "labels"]
+        assert {(one["from_name"], one["to_name"]) for one in made} == {("ner", "body")}
 
     def test_cancelled_and_older_annotations_do_not_count(self, tmp_path: Path) -> None:
         works: list[dict[str, Any]] = [{"result": []}, {}, {"completed_by": 5, "was_cancelled": True}]
@@ -342,3 +385,17 @@ def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
         path = put(tmp_path, name, f"{{broken\n{FILES[name]}{FILES[name]}")
         kinds = [isinstance(one, CasprError) for _, one in read_each(path, format, "a", ReadOptions())]
         assert kinds == [True, False, True]
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+@pytest.mark.parametrize(("format", "name"), [("rucoco", "r.json"), ("labelstudio", "l.json")])
+def test_an_empty_file_is_called_empty(format: str, name: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(CasprError, match="found an empty file, expected"):
+        read(put(tmp_path, name, text), format=format)
+
+
+def test_a_packed_file_of_a_chosen_format_is_called_packed(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_bytes(gzip.compress(RUCOCO.encode()))
+    with pytest.raises(CasprError, match=r"a file packed by gzip, expected .* unpack it"):
+        read(path, format="rucoco")

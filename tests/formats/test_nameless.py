@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import read, read_all, write
+from caspr.formats.registry import FORMATS
 from caspr.text.document import Annotation, Chain, Document
 from tests.cli.caller import Caller
 
@@ -125,3 +126,21 @@ def test_a_document_before_the_first_newdoc_counts(second: str, tmp_path: Path) 
     names = [one.document.name for one in read(path)]
     assert names == (["x", "x-2", "x-3"] if second == "# newdoc" else ["x", "b", "x-2"])
     assert [one.document.tokens[0] for one in read(path)] == ["Anna", "Ben", "Carl"]
+
+
+@pytest.mark.parametrize(
+    "format", [name for name, one in FORMATS.items() if one.writes_any and not one.many_documents]
+)
+def test_parts_stay_parts_in_files_of_one_document(format: str, tmp_path: Path) -> None:
+    """Converted files of one annotator are those of the same documents as another's CoNLL files."""
+    documents = [Document("nw/wsj", ("Anna", f"is{part}", "here"), part=part) for part in ("000", "001")]
+    given = [Annotation.of("a", one, [Chain.of("1", [(1, 1), (3, 3)])]) for one in documents]
+    write(given, tmp_path / "folder", format=format)
+    found = read(tmp_path / "folder")
+    assert [one.document.key for one in found] == [one.document.key for one in given]
+    write(found, tmp_path / "again", format=format)
+    names = [
+        sorted(str(file.relative_to(tmp_path / folder)) for file in (tmp_path / folder).rglob("*.*"))
+        for folder in ("folder", "again")
+    ]
+    assert names[0] == names[1]

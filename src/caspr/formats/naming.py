@@ -24,6 +24,7 @@ _BACKUPS = ("~", ".bak", ".swp", ".swo", ".orig", ".tmp")
 _DESKTOP = ("thumbs.db", "desktop.ini")
 """Files of desktops, in lower case."""
 _PARTED = re.compile(r"(.*\S); part ([^\s;()]+)")
+_PART_OF_FILE = re.compile(r"(.+)\.part([0-9]+)")
 
 
 def annotator_names(paths: Sequence[Path]) -> list[str]:
@@ -118,6 +119,16 @@ def name_and_part(title: str) -> tuple[str, str | None]:
     """
     parted = _PARTED.fullmatch(title)
     return (parted[1], parted[2]) if parted else (title, None)
+
+
+def name_and_part_of_file(name: str) -> tuple[str, str | None]:
+    """Return the name and the part of a document from the name of a file that `stem` gave it.
+
+    >>> name_and_part_of_file("nw/wsj_0001.part002"), name_and_part_of_file("a.party")
+    (('nw/wsj_0001', '002'), ('a.party', None))
+    """
+    parted = _PART_OF_FILE.fullmatch(name)
+    return (parted[1], parted[2]) if parted else (name, None)
 
 
 def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotation]:

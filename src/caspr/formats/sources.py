@@ -22,6 +22,7 @@ from caspr.formats.naming import (
     bare_name,
     is_backup,
     is_of_a_desktop,
+    name_and_part_of_file,
     refuse_inside_another,
     refuse_twice,
     with_number,
@@ -151,8 +152,8 @@ def _read_folder(
         for one in read_one(path, annotator, format=format, options=options):
             if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
-                name = with_number(renamed, one.document.nameless)
-                found.append(replace(one, document=replace(one.document, name=name)))
+                name, part = name_and_part_of_file(with_number(renamed, one.document.nameless))
+                found.append(replace(one, document=replace(one.document, name=name, part=part)))
             else:
                 found.append(one)
     if not found:

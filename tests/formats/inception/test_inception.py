@@ -33,6 +33,7 @@ from tests.formats.projects import (
     unzipped,
     zipped,
 )
+from tests.formats.sound import RELATIONS
 
 BEAR = "Der Bär 2 😀.txt"
 OTHER = "Ein anderer.txt"
@@ -419,3 +420,14 @@ def test_bombs_inside_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(zips, "LARGEST_SUM", size + 3000)
     with pytest.raises(CasprError, match="unpacks to more than"):
         read_one(path)
+
+
+def test_layers_of_an_unpacked_project_without_chains_are_named(tmp_path: Path) -> None:
+    """Projects with spans and relations in place of chains: the message on missing chains names them."""
+    for user in ("anna", "ben", "INITIAL_CAS"):
+        path = tmp_path / "annotation" / "d" / f"{user}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(RELATIONS)
+    found = read_one(tmp_path)
+    assert [one.annotator for one in found] == ["anna", "ben"]
+    assert "webanno.custom.Coref" in found[0].document.layers

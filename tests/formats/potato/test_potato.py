@@ -93,6 +93,35 @@ def test_places_are_those_of_the_browser(
     assert annotation.document.characters == text
 
 
+@pytest.mark.parametrize(("start", "again"), [(48, 35), (47, 35)], ids=["UTF-16", "code points"])
+def test_characters_that_count_twice_are_counted_as_the_spans_show(
+    start: int, again: int, tmp_path: Path
+) -> None:
+    """Newer versions of Potato count code points; files do not say which version wrote them."""
+    spans = [span(start, start + 3), span(again - 1, again + 1)]
+    annotation = read(project(tmp_path, BEAR, spans))[1]
+    assert [annotation.document.text(one) for one in sorted(annotation.mentions)] == ["It", "her"]
+    assert annotation.findings == ()
+
+
+def test_characters_that_count_twice_are_warned_of_where_nothing_shows_how(tmp_path: Path) -> None:
+    annotation = read(project(tmp_path, "🐻 熊は歌った", [span(4, 5)]))[1]
+    assert [annotation.document.text(one) for one in annotation.mentions] == ["歌"]
+    [finding] = annotation.findings
+    assert (finding.code, finding.severity) == ("unsure-places", "warning")
+
+
+def test_chains_of_its_coreference_scheme_are_read_whatever_their_type(tmp_path: Path) -> None:
+    """Potato 2.12 stores the type of the entity as the type of the link, under the name of the scheme."""
+    schemes = "annotation_schemes:\n  - annotation_type: coreference\n    name: entities\n  - name: other\n"
+    spans = [span(0, 4), span(8, 12), span(5, 7)]
+    links = [link("0", "8", type="PERSON", schema="entities"), link("8", "5", type="X", schema="other")]
+    annotation = read(project(tmp_path, "Anna is here", spans, *links, config=f"{CONFIG}{schemes}"))[1]
+    assert [(chain.type, len(chain.mentions)) for chain in annotation.chains] == [("PERSON", 2)]
+    assert chain_texts(annotation) == [["Anna", "here"]]
+    assert [finding.code for finding in annotation.findings] == ["unread-relations"]
+
+
 def test_a_span_of_several_parts_has_gaps(tmp_path: Path) -> None:
     whole = span(0, 4, additional_parts=[{"start": 8, "end": 12}])
     annotation = read(project(tmp_path, "Anna is here", [whole]))[1]
@@ -186,9 +215,13 @@ def test_a_folder_of_potatos_own_files_is_no_annotator(tmp_path: Path) -> None:
     (output / "pocket").mkdir()
     (output / "pocket" / "device_visits.json").write_text("{}")
     (output / "potato.log").write_text("")
+    (output / "anna" / "annotation_history.jsonl").write_text('{"action_type": "add_span"}\n')
+    (output / "exports").mkdir()
+    (output / "exports" / "annotations.jsonl").write_text('{"instance_id": "d", "user_id": "Anna B."}\n')
     given, _ = read_given([output], {})
     assert [group[0].annotator for group in given] == ["Anna B.", "Ben"]
     assert [group[0].annotator for group in read_all([path, other])] == ["Anna B.", "Ben"]
+    assert [group[0].annotator for group in read_all([path.parent, other.parent])] == ["Anna B.", "Ben"]
 
 
 def test_a_corpus_of_potatos_folder_finds_the_texts_above_it(tmp_path: Path, caspr: Caller) -> None:
@@ -196,7 +229,7 @@ def test_a_corpus_of_potatos_folder_finds_the_texts_above_it(tmp_path: Path, cas
     out = tmp_path / "out"
     done = caspr("corpus", tmp_path / "potato" / "annotation_output", "-o", out, "-q", "--processes", "1")
     assert done.code == 0, done.err
-    assert [chain_texts(one) for one in read(out / "user_state.conll")] == [[["Der Bär", "Er", "seinem"]]]
+    assert [chain_texts(one) for one in read(out / "bear.conll")] == [[["Der Bär", "Er", "seinem"]]]
 
 
 def test_the_folder_of_a_project_is_the_work_of_its_annotators() -> None:

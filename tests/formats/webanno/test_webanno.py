@@ -67,3 +67,36 @@ def test_relations_are_chosen(tmp_path: Path) -> None:
     assert chain_texts(
         read_one(put(tmp_path, "r.tsv", text), options=ReadOptions(relations=("bridge",)))[0]
     ) == [["Anna", "here"]]
+
+
+TOKENS = """#FORMAT=WebAnno TSV 3.3
+#T_RL=webanno.custom.Coref|type|BT_de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token
+
+
+#Text=Anna is here
+1-1\t0-4\tAnna\t_\t_\t
+1-2\t5-7\tis\tbridging\t1-1\t
+1-3\t8-12\there\tcoref\t1-1[0_0]\t
+"""
+
+
+def test_relations_on_tokens_join_mentions_of_one_token(tmp_path: Path) -> None:
+    [annotation] = read_one(put(tmp_path, "t.tsv", TOKENS))
+    assert chain_texts(annotation) == [["Anna", "here"]]
+    assert annotation.singletons == ()
+    assert [finding.code for finding in annotation.findings] == ["relations-on-tokens", "other-relations"]
+    [text] = write([annotation]).values()
+    assert isinstance(text, str)
+    [again] = read_one(put(tmp_path, "again.tsv", text))
+    assert chain_texts(again) == [["Anna", "here"]]
+
+
+def test_relations_on_tokens_may_be_syntax(tmp_path: Path) -> None:
+    """Dependencies are written the same way: they are no chains unless the user says so."""
+    path = put(tmp_path, "t.tsv", TOKENS.replace("custom.Coref", "custom.Dependency"))
+    with pytest.raises(CasprError, match=r"t\.tsv:1: .*Token', expected relations on a span layer.*--layer"):
+        read_one(path)
+    for options in (ReadOptions(layer="Dependency"), ReadOptions(relations=("coref",))):
+        assert chain_texts(read_one(path, options=options)[0]) == [["Anna", "here"]]
+    with pytest.raises(CasprError, match=r"t\.tsv:8: found a relation to annotation 0 in row 7-7"):
+        read_one(put(tmp_path, "t.tsv", TOKENS.replace("1-1[0_0]", "7-7")))

@@ -35,25 +35,26 @@ def read_xmi(data: bytes, source: str) -> Cas:
     if not markup.root.name.endswith(":XMI"):
         raise markup.refuse(markup.root, f"<{markup.root.name}>", "<xmi:XMI>")
     packages = _packages(markup.root)
-    sofas = [one for one in markup.root.children if _type(one, packages) == "uima.cas.Sofa"]
+    names = {one.name for one in markup.root.children}
+    types = {name: _type(name, packages) for name in names}
+    sofas = [one for one in markup.root.children if types[one.name] == "uima.cas.Sofa"]
     named = [one for one in sofas if one.attributes.get("sofaID") == "_InitialView"] or sofas
     if not named:
         raise markup.refuse(markup.root, "no cas:Sofa", "a text")
     sofa = named[0]
     number = markup.attribute(sofa, "xmi:id")
     structures: dict[str, Structure] = {}
-    types = set()
     for one in markup.root.children:
         id = one.attributes.get("xmi:id")
-        types.add(_type(one, packages))
         if id is None or one is sofa or one.attributes.get("sofa", number) != number:
             continue
         if not id.isascii() or not id.isdecimal() or len(id) > 12:
             raise markup.refuse(one, f"xmi:id={quoted(id)}", "a whole number")
         if id in structures:
             raise markup.refuse(one, f"xmi:id {id} for the second time", "each number once")
-        values = {name: value for name, value in one.attributes.items() if name != "xmi:id"}
-        structures[id] = Structure(id, _type(one, packages), values, one.line)
+        values = dict(one.attributes)
+        del values["xmi:id"]
+        structures[id] = Structure(id, types[one.name], values, one.line)
     numbers = (one.attributes.get("xmi:id", "") for one in markup.root.children)
     largest = max((int(id) for id in numbers if id.isascii() and id.isdecimal()), default=0)
     text = sofa.attributes.get("sofaString", "")
@@ -61,7 +62,7 @@ def read_xmi(data: bytes, source: str) -> Cas:
     members = [set(one.attributes.get("members", "").split()) for one in views if _is_of(one, number)]
     indexed = frozenset(set().union(*members)) if members else None
     gold = is_gold(markup)
-    return Cas(source, text, number, structures, frozenset(types), largest, markup, indexed, gold)
+    return Cas(source, text, number, structures, frozenset(types.values()), largest, markup, indexed, gold)
 
 
 def _is_of(view: Element, sofa: str) -> bool:
@@ -155,9 +156,9 @@ def _packages(root: Element) -> dict[str, str]:
     return found
 
 
-def _type(one: Element, packages: dict[str, str]) -> str:
-    prefix, _, name = one.name.rpartition(":")
-    return f"{packages.get(prefix, prefix)}.{name}"
+def _type(name: str, packages: dict[str, str]) -> str:
+    prefix, _, bare = name.rpartition(":")
+    return f"{packages.get(prefix, prefix)}.{bare}"
 
 
 def _uri(package: str) -> str:

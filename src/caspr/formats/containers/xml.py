@@ -24,6 +24,7 @@ _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+
 _VERSION = re.compile(rb"""(<\?xml\s+version\s*=\s*["'])1\.1""")
 _TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PLAIN = re.compile(r"[\w .,:/#-]*")
 _ASIDE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[^#\s;]{1,60};")
 _DEEPEST = 200
@@ -202,6 +203,8 @@ def removal(markup: Markup, element: Element) -> Edit:
 
 
 def _quotable(value: str) -> str:
+    if _PLAIN.fullmatch(value):
+        return value
     text = escaped(value).replace('"', "&quot;")
     return text.replace("\n", "&#10;").replace("\t", "&#9;")
 
@@ -260,7 +263,6 @@ class _Builder:
         self.foreign = False
         self.parser = expat.ParserCreate(encoding="utf-8")
         self.parser.buffer_text = True
-        self.parser.ordered_attributes = True
         self.parser.StartElementHandler = self.open
         self.parser.EndElementHandler = self.close
         self.parser.CharacterDataHandler = self.add
@@ -274,12 +276,11 @@ class _Builder:
         assert self.root is not None
         return self.root
 
-    def open(self, name: str, pairs: list[str]) -> None:
+    def open(self, name: str, values: dict[str, str]) -> None:
         """Begin an element."""
         start = self.parser.CurrentByteIndex
         tag = _TAG.match(self.body, start)
         inner = tag.end() if tag else start
-        values = dict(zip(pairs[::2], pairs[1::2], strict=True))
         element = Element(name, values, self.parser.CurrentLineNumber, start, inner)
         element.offset = self.lengths[-1] if self.lengths else 0
         if len(self.stack) >= _DEEPEST:

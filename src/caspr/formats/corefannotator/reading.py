@@ -107,11 +107,13 @@ def _flags(cas: Cas) -> dict[str, str]:
         id = element.attributes.get("xmi:id", "")
         if element.name.endswith(":StringArray"):
             arrays[id] = [child.text for child in element.named("elements")]
-        found[id] = [child.text for child in element.named("Flags")]
+        elif element.children:
+            found[id] = [child.text for child in element.named("Flags")]
     for one in cas.structures.values():
         for given in one.values.get("Flags", "").split():
             flag = cas.structures.get(given)
-            found[one.id] += arrays.get(given, [flag.values.get("Label", given)] if flag else [given])
+            named = arrays.get(given, [flag.values.get("Label", given)] if flag else [given])
+            found.setdefault(one.id, []).extend(named)
     return {id: "+".join(flag for flag in flags if flag) for id, flags in found.items() if any(flags)}
 
 

@@ -21,7 +21,7 @@ from caspr.formats.losses import lost_edges, lost_entities, lost_marks
 from caspr.formats.naming import collect, stem
 from caspr.formats.text_layer.characters import Extent, Units, sentences, spell
 from caspr.formats.text_layer.standoff import Marked, plan
-from caspr.text.document import Annotation, Chain, Document
+from caspr.text.document import Annotation, Chain
 from caspr.text.findings import Finding, times, warning
 
 _COLORS = (-65536, -16776961, -16744448, -23296, -8388480, -16744320, -5952982, -1048321)
@@ -58,11 +58,12 @@ def _lost_pieces(annotation: Annotation) -> Iterator[Finding]:
 
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout = annotation.document.layout
+    made: Sequence[str] = ()
     if not isinstance(layout, CorefAnnotatorLayout):
         text, offsets = spell(annotation.document)
-        cas = read_xmi(_fresh(annotation.document, text, offsets), "a new file")
-        layout = CorefAnnotatorLayout(cas, _V1, ())
-    data = _Writer(layout, annotation).written()
+        made = _words(text, sentences(annotation.document.sentence_ends, offsets), offsets)
+        layout = CorefAnnotatorLayout(read_xmi(_fresh(text, len(made)), "a new file"), _V1, ())
+    data = _Writer(layout, annotation).written(made)
     name = f"{stem(annotation.document)}{form}"
     return name, pack(data) if form.endswith(("gz", "z")) else data
 
@@ -83,8 +84,11 @@ class _Writer:
         self.gone: set[str] = set()
         self.elements = {one.attributes.get("xmi:id", ""): one for one in markup.root.children}
 
-    def written(self) -> bytes:
-        """Return the file with the chains of the annotation."""
+    def written(self, made: Sequence[str] = ()) -> bytes:
+        """Return the file with the chains of the annotation; `made` are the words of a new one."""
+        if made:
+            place = self.elements["2"].end
+            self.edits.append((place, place, "".join(f"\n    {line}" for line in made)))
         planned = plan(self.annotation, self.layout.marked)
         entities = self._entities([chain for chain, _ in planned])
         used: set[str] = set()
@@ -202,9 +206,21 @@ def _declared(markup: Markup, prefix: str, package: str) -> Iterator[Edit]:
         yield with_attribute(markup, root, f"xmlns:{prefix}", _uri(package))
 
 
-def _fresh(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
-    """Make the file of a document that has none, with tokens and sentences and no mentions."""
+def _words(text: str, sentences: Iterable[Extent], tokens: Iterable[Extent]) -> list[str]:
+    """Write the sentences and tokens of a new file, numbered from 3."""
     units = Units(text)
+    marked = [*(("Sentence", one) for one in sentences), *(("Token", one) for one in tokens)]
+    return [
+        f'<segmentation:{name} xmi:id="{number}" sofa="1" begin="{units.of(start)}" end="{units.of(end)}"/>'
+        for number, (name, (start, end)) in enumerate(marked, 3)
+    ]
+
+
+def _fresh(text: str, words: int) -> bytes:
+    """Make a file for a document that has none, without mentions; its words come behind its first element.
+
+    They need not be parsed again with the rest: in a play they are forty thousand elements.
+    """
     spaces = [
         ("xmi", "http://www.omg.org/XMI"),
         ("cas", _uri("uima.cas")),
@@ -213,16 +229,13 @@ def _fresh(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
         ("api", _uri(API)),
         ("v1", _uri(_V1)),
     ]
-    marked = [("tcas:DocumentAnnotation", (0, len(text)))]
-    marked += [("segmentation:Sentence", one) for one in sentences(document.sentence_ends, offsets)]
-    marked += [("segmentation:Token", one) for one in offsets]
-    lines = ['<cas:NULL xmi:id="0"/>']
-    for number, (name, (start, end)) in enumerate(marked, 2):
-        ends = [("begin", str(units.of(start))), ("end", str(units.of(end)))]
-        more = [("language", "x-unspecified")] if name.startswith("tcas") else []
-        lines.append(f"<{name}{attributes([('xmi:id', str(number)), ('sofa', '1'), *ends, *more])}/>")
-    last = len(marked) + 2
-    lines.append(f'<api:Meta xmi:id="{last}" TypeSystemVersion="v1"/>')
+    last = words + 3
+    whole = [("begin", "0"), ("end", str(Units(text).of(len(text)))), ("language", "x-unspecified")]
+    lines = [
+        '<cas:NULL xmi:id="0"/>',
+        f"<tcas:DocumentAnnotation{attributes([('xmi:id', '2'), ('sofa', '1'), *whole])}/>",
+        f'<api:Meta xmi:id="{last}" TypeSystemVersion="v1"/>',
+    ]
     given = [("xmi:id", "1"), ("sofaNum", "1"), ("sofaID", "_InitialView"), ("mimeType", "text")]
     lines.append(f"<cas:Sofa{attributes([*given, ('sofaString', text)])}/>")
     lines.append(f'<cas:View sofa="1" members="{" ".join(map(str, range(2, last + 1)))}"/>')

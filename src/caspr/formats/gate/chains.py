@@ -111,12 +111,23 @@ def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
     silent = {one.id: one for one in items if one.id in listed}
     every = given | silent
     missing = sorted(listed - silent.keys())
-    lists = [(one.id, *(one.matches or ())) for one in every.values()]
+    lists = _links(every.values())
     groups = _components([*every, *missing], lists)
     heads = {id: groups[id] for id in every}
     marked = [_marked(one, heads) for one in every.values()]
     odd = _one_sided(silent, missing, gate.source)
     return marked, [*odd, *_contradiction(heads, copy, gate.source)]
+
+
+def _links(annotations: Iterable[GateAnnotation]) -> Iterator[Sequence[str]]:
+    """List what is in one chain; lists that all mentions of a chain share come once."""
+    known: set[tuple[str, ...]] = set()
+    for one in annotations:
+        others = tuple(one.matches or ())
+        yield one.id, *others[:1]
+        if others not in known:
+            known.add(others)
+            yield others
 
 
 def _one_sided(silent: Collection[str], missing: Sequence[str], source: str) -> Iterator[Finding]:

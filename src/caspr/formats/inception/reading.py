@@ -19,6 +19,7 @@ from caspr.formats.inception.project import (
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.standoff import annotate
 from caspr.formats.webanno.reading import layers, parse_document, text_of
+from caspr.formats.webanno.tsv import parse
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note, times, warning
 
@@ -150,7 +151,8 @@ def _tsv(text: str, source: str, document: str, user: str, layer: ProjectLayer) 
     if link in layers(text, source):
         return parse_document(text, source, document, user, ReadOptions(link))
     # A layer without annotations may be missing from the header.
-    return annotate(Document(document, (), source=source), user, text_of(text, source), ())
+    names = tuple(one.name for one in parse(text, source).layers)
+    return annotate(Document(document, (), source=source, layers=names), user, text_of(text, source), ())
 
 
 def _used_layers(annotations: list[Annotation]) -> list[Annotation]:

@@ -19,7 +19,9 @@ from caspr.text.findings import Finding, note, times, warning
 from caspr.text.grouping import Groups
 
 GOLD_FIELD = "caspr_gold"
-"""True in an annotation that is the result of an adjudication."""
+"""True in an annotation that is the result of an adjudication, and in the first item of its result: Label
+Studio keeps the items of a result as they are, but no field of an annotation that it does not know."""
+_GOLD = "caspr gold"
 _EXPECTED = "a list of tasks, as Label Studio exports them as JSON"
 _PREDICTIONS = "predictions"
 """The field of a task with what a model said; as a layer, it is read in place of annotations."""
@@ -38,6 +40,8 @@ class LabelStudioLayout:
     """Whether the file has one annotator: then the annotation is changed, and otherwise one is added."""
     units: bool
     """Whether offsets count UTF-16 units."""
+    who: str
+    """The annotator."""
     marked: tuple[Marked, ...]
     """The mentions."""
     relations: tuple[dict[str, Any], ...]
@@ -105,8 +109,15 @@ def _works(
             yield place + len(task.get("annotations", ())) if predicted else place, work
 
 
+def is_gold(work: Mapping[str, Any]) -> bool:
+    """Return whether an annotation is the result of an adjudication."""
+    return any(one.get(GOLD_FIELD) is True for one in (work, *work.get("result", ())))
+
+
 def _person(work: Mapping[str, Any]) -> str:
-    """Name who completed an annotation."""
+    """Name who completed an annotation; of a result, Label Studio says who imported it."""
+    if is_gold(work):
+        return _GOLD
     who = work.get("completed_by", work.get("created_username", work.get("model_version")))
     if isinstance(who, dict):
         who = who.get("email") or who.get("username") or who.get("id")
@@ -196,7 +207,7 @@ def _annotation(
         for one in regions
     )
     stored = links if place < len(task.get("annotations", ())) else ()
-    layout = LabelStudioLayout(task, place, reader.alone, units, marked, stored)
+    layout = LabelStudioLayout(task, place, reader.alone, units, reader.who, marked, stored)
     layers = tuple(sorted({f"relation {label}" for one in relations for label in _labels(one)}))
     name, part = name_and_part(reader.name)
     document = Document(name, (), part, reader.source, layout=layout, layers=layers)
@@ -204,7 +215,7 @@ def _annotation(
     facts = EntityFacts(labels_are_types=True)
     odd = [*odd, *_unread(relations, links, wanted, f"{reader.source}, {reader.name}, {reader.who}")]
     made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
-    return replace(made, adjudicated=work.get(GOLD_FIELD) is True)
+    return replace(made, adjudicated=is_gold(work))
 
 
 def _regions(results: Sequence[Mapping[str, Any]], source: str) -> list[Mapping[str, Any]]:

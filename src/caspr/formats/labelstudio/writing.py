@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, pairwise
 from typing import Any
 
-from caspr.formats.labelstudio.reading import GOLD_FIELD, LabelStudioLayout
+from caspr.formats.labelstudio.reading import GOLD_FIELD, LabelStudioLayout, is_gold
 from caspr.formats.losses import lost_edges, lost_entities, lost_marks
 from caspr.formats.text_layer.characters import Units, spell
 from caspr.formats.text_layer.standoff import Marked, plan, wide_pieces
@@ -13,7 +13,8 @@ from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding
 from caspr.text.grouping import Groups
 
-_GOLD = "caspr gold"
+_TAGS = {"from_name": "label", "to_name": "text"}
+"""The names of tags in Label Studio's template for coreference."""
 
 
 def write(annotations: Iterable[Annotation]) -> str:
@@ -34,14 +35,27 @@ def _task(annotation: Annotation, number: int) -> dict[str, Any]:
         layout = _fresh(annotation.document, number)
     works = list(layout.task.get("annotations", ()))
     old = works[layout.place] if layout.place < len(works) else {}
-    result = _result(annotation, layout, old.get("result", []))
+    result = _marked(_result(annotation, layout, old.get("result", [])), annotation.adjudicated)
+    work = {name: value for name, value in old.items() if name != GOLD_FIELD}
+    work |= {"result": result, **_gold(annotation)}
     if layout.alone or layout.place >= len(works):
-        work = {name: value for name, value in old.items() if name != GOLD_FIELD}
-        works[layout.place : layout.place + 1] = [{**work, "result": result, **_gold(annotation)}]
+        works[layout.place : layout.place + 1] = [work]
+    elif annotation.annotator == layout.who and not annotation.adjudicated:
+        works = [work]
     else:
-        works = [one for one in works if one.get(GOLD_FIELD) is not True]
-        works.append({"completed_by": _GOLD, "result": result, "ground_truth": True, GOLD_FIELD: True})
+        works = [one for one in works if not is_gold(one)]
+        # Without `completed_by`, which must be a user of Label Studio: there it is who imports the file.
+        works.append({"result": result, "ground_truth": True, **_gold(annotation)})
     return {**layout.task, "annotations": works}
+
+
+def _marked(result: Sequence[dict[str, Any]], gold: bool) -> list[dict[str, Any]]:
+    """Say in the first item of a result, and in no other, whether it is that of an adjudication."""
+    plain = [
+        {name: value for name, value in one.items() if name != GOLD_FIELD} if GOLD_FIELD in one else one
+        for one in result
+    ]
+    return [{**plain[0], GOLD_FIELD: True}, *plain[1:]] if gold and plain else plain
 
 
 def _gold(annotation: Annotation) -> dict[str, Any]:
@@ -51,7 +65,7 @@ def _gold(annotation: Annotation) -> dict[str, Any]:
 def _fresh(document: Document, number: int) -> LabelStudioLayout:
     text, _ = spell(document)
     task = {"id": number, "data": {"doc_key": document.title, "text": text}, "annotations": []}
-    return LabelStudioLayout(task, 0, True, any(ord(sign) > 0xFFFF for sign in text), (), ())
+    return LabelStudioLayout(task, 0, True, any(ord(sign) > 0xFFFF for sign in text), "", (), ())
 
 
 def _result(
@@ -77,8 +91,22 @@ def _result(
     known = {str(one.get("id")) for one in lines}
     text = spell(annotation.document)[0]
     units = Units(text) if layout.units else None
-    regions = [_region(key, one, text, units) for chain in chains for key, one in chain if key not in known]
+    names = _names(layout)
+    regions = [
+        {**names, **_region(key, one, text, units)}
+        for chain in chains
+        for key, one in chain
+        if key not in known
+    ]
     return [*lines, *regions, *_relations([[key for key, _ in chain] for chain in chains], kept)]
+
+
+def _names(layout: LabelStudioLayout) -> dict[str, str]:
+    """Return what the regions of a task call its tags, without which Label Studio does not show a region."""
+    works = layout.task.get("annotations", ())
+    found = (one for work in works for one in work.get("result", ()) if one.get("type") == "labels")
+    region: dict[str, str] = next((one for one in found if "from_name" in one and "to_name" in one), {})
+    return {name: region.get(name, default) for name, default in _TAGS.items()}
 
 
 def _holds(one: dict[str, Any], owner: dict[str, int]) -> bool:
@@ -98,7 +126,7 @@ def _region(key: str, one: Marked, text: str, units: Units | None) -> dict[str, 
         "text": text[start:end],
         "labels": [one.label or "Mention"],
     }
-    return {"id": key, "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+    return {"id": key, "type": "labels", "value": value}
 
 
 def _relations(chains: Sequence[Sequence[str]], kept: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -10,12 +10,14 @@
 1. An item is a document. The file has no text: it is that of the data files which the project's
    configuration names, in a folder above; without one, of data files in the folders above.
 2. A span is a mention, in one piece or several. Links join mentions: those of the types that `--relation`
-   names, else those whose type or schema is named like coreference. A span in no link is a chain of one.
-   `--layer` chooses a span schema.
-3. Offsets count UTF-16 units of what the browser shows, which differs from the data in blanks and line
-   ends: see `potato.texts`.
+   names, else those whose type or schema is named like coreference, and those of a schema that the
+   configuration calls `annotation_type: coreference`, whose types are types of entities. A span in no link
+   is a chain of one. `--layer` chooses a span schema.
+3. Offsets count UTF-16 units or code points of what the browser shows, by the version of Potato, and that
+   differs from the data in blanks and line ends: see `potato.texts`.
 4. Items that the annotator passed without marking anything are documents without chains.
-5. The folder of a project is read as the work of all its annotators.
+5. The folder of a project, or its folder `annotation_output`, is the work of all its annotators; what else
+   is in the folder of an annotator, such as a history, is passed over.
 6. Nothing is written: the state of Potato's server is no file to be edited, and it has no place for a gold.
 """
 

@@ -14,6 +14,7 @@ from caspr.formats.potato.texts import PotatoProject, ShownText, read_project, s
 from caspr.formats.text_layer.relation_names import means_coreference, unread_relations
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.text.document import Annotation, Document
+from caspr.text.findings import Finding, warning
 from caspr.text.grouping import Groups
 
 _SPANS, _LINKS = "instance_id_to_span_to_value", "instance_id_to_link_to_value"
@@ -43,8 +44,9 @@ class _UserState:
 
 
 def states(folder: Path) -> list[Path]:
-    """Return the files of all annotators in the folder of a project."""
-    return sorted(folder.glob("annotation_output/*/user_state.json"))
+    """Return the files of all annotators in the folder of a project, of annotations, or of one annotator."""
+    below = "*/user_state.json" if folder.name == "annotation_output" else "user_state.json"
+    return sorted(folder.glob("annotation_output/*/user_state.json")) or sorted(folder.glob(below))
 
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
@@ -86,18 +88,22 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     groups = Groups(chosen)
     read: list[str] = []
     unread: list[str] = []
+    kinds: dict[str, str] = {}
     for link in links:
         for end in link["span_ids"]:
             if end not in spans:
                 raise FormatError(state.source, None, f"a link to {quoted(end)}", "the id of a span")
         ends = [end for end in link["span_ids"] if end in chosen]
-        says = means_coreference([link["link_type"], link["schema"]], state.options.relations)
+        chains = link["schema"] in state.project.chains
+        says = _says_chain(state, link)
         (read if says else unread).append(link["link_type"])
         if says:
             for end in ends[1:]:
                 groups.join(ends[0], end)
+        if says and chains and not means_coreference([link["link_type"]]):
+            kinds |= dict.fromkeys(ends[:1], link["link_type"])
     heads = groups.firsts()
-    text = _text(state, id, list(chosen.values()))
+    text, unsure = _text(state, id, list(chosen.values()))
     marked = [
         Marked(heads[key], tuple(_pieces(state.source, span, text)), span["name"], key)
         for key, span in chosen.items()
@@ -105,9 +111,15 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     layers = tuple(sorted({f"relation {link['link_type']}" for link in links}))
     document = Document(id, (), source=state.source, layers=layers)
     breaks = [at for at, sign in enumerate(text.text) if sign == "\n"]
-    facts = EntityFacts(labels_are_types=True)
-    odd = unread_relations(unread, read, state.options.relations, f"{state.source}, {id}")
+    facts = EntityFacts(types={heads[end]: kind for end, kind in kinds.items()}, labels_are_types=True)
+    odd = [*unsure, *unread_relations(unread, read, state.options.relations, f"{state.source}, {id}")]
     return annotate(document, state.who, Text(text.text, None, breaks), marked, odd, facts=facts)
+
+
+def _says_chain(state: _UserState, link: Mapping[str, Any]) -> bool:
+    """Return whether a link joins mentions of one entity."""
+    meant = not state.options.relations and link["schema"] in state.project.chains
+    return meant or means_coreference([link["link_type"], link["schema"]], state.options.relations)
 
 
 def _spans(state: _UserState, id: str) -> Iterator[dict[str, Any]]:
@@ -141,19 +153,34 @@ def _links(state: _UserState, id: str) -> Iterator[dict[str, Any]]:
         yield {**link, "link_type": str(link.get("link_type", "")), "schema": str(link.get("schema", ""))}
 
 
-def _text(state: _UserState, id: str, spans: Sequence[Mapping[str, Any]]) -> ShownText:
+def _text(state: _UserState, id: str, spans: Sequence[Mapping[str, Any]]) -> tuple[ShownText, list[Finding]]:
+    """Return the text of an item, with places counted as its spans count them."""
     targets = sorted({str(span.get("target_field") or "") for span in spans})
     if len(targets) > 1:
         names = ", ".join(quoted(name) for name in targets)
         expected = "spans of one field: choose their schema with --layer"
         raise FormatError(state.source, None, f"item {quoted(id)} with spans in the fields {names}", expected)
-    return shown(state.project, state.source, id, targets[0] or None if targets else None)
+    text = shown(state.project, state.source, id, targets[0] or None if targets else None)
+    ends = [part for span in spans for part in _parts(span)]
+    counted, sure = text.counting([(start, end) for start, end in ends if type(start) is type(end) is int])
+    if sure:
+        return counted, []
+    message = (
+        "a text with signs such as 🐻, which older versions of Potato count as two characters: counted as "
+        "one; look at mentions behind them"
+    )
+    return counted, [warning("unsure-places", message, where=f"{state.source}, {id}")]
+
+
+def _parts(span: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the ends of all parts of a span."""
+    parts = span.get("additional_parts") or []
+    for part in [span, *(parts if isinstance(parts, list) else [None])]:
+        yield (part.get("start"), part.get("end")) if isinstance(part, dict) else (None, None)
 
 
 def _pieces(source: str, span: Mapping[str, Any], text: ShownText) -> Iterator[tuple[int, int]]:
-    parts = span.get("additional_parts") or []
-    for part in [span, *(parts if isinstance(parts, list) else [None])]:
-        start, end = (part.get("start"), part.get("end")) if isinstance(part, dict) else (None, None)
+    for start, end in _parts(span):
         extent = text.extent(start, end) if type(start) is int and type(end) is int else None
         if extent is None:
             found = f"span {quoted(_key(span))} from {start} to {end}"

@@ -1,6 +1,8 @@
 """The texts of a Potato project: where they are, and what of them the browser shows.
 
-Spans count characters of the page. Two ways to show a text differ in the span itself:
+Spans count characters of the page: UTF-16 units in older versions, code points in newer ones (2.12), which
+the file does not say. Where a text has characters that count twice, that way is taken by which more ends of
+spans are ends of words. Two ways to show a text differ in the span itself:
 
     without `target_field`   control characters are left out, several blanks become one, ends are trimmed
     with `target_field`      the field of that name as it is, each line end as a tag, which counts nothing
@@ -44,21 +46,41 @@ class PotatoProject:
     """Whether line ends count in a text that is shown without a field of its own."""
     field_breaks: bool = False
     """Whether line ends count in a field."""
+    chains: frozenset[str] = frozenset()
+    """The schemes whose links are chains."""
 
 
 class ShownText:
     """A text and the characters of it that a browser shows."""
 
-    def __init__(self, text: str, places: Sequence[int]) -> None:
-        """Remember the places of the characters that are shown."""
+    def __init__(self, text: str, places: Sequence[int], units: Units | None = None) -> None:
+        """Remember the places of the characters that are shown; without units, points are counted."""
         self.text = text
         self._places = places
-        self._units = Units("".join(text[place] for place in places))
+        self._units = units
+
+    def counting(self, spans: Sequence[Extent]) -> tuple["ShownText", bool]:
+        """Return the text with places counted as these spans count them, and whether that is sure."""
+        by_units = ShownText(self.text, self._places, Units("".join(self.text[at] for at in self._places)))
+        fits = [sum(text._ends_words(start, end) for start, end in spans) for text in (self, by_units)]
+        same = all(self.extent(start, end) == by_units.extent(start, end) for start, end in spans)
+        return (by_units if fits[1] > fits[0] else self), same or fits[0] != fits[1]
+
+    def _ends_words(self, start: int, end: int) -> int:
+        """Count the ends of a span that are not inside a word; -1 for a span outside the text."""
+        extent = self.extent(start, end)
+        if extent is None:
+            return -1
+        text = f" {self.text} "
+        return sum(text[at].isspace() or not text[at : at + 2].isalnum() for at in extent) - sum(
+            text[at].isspace() for at in (extent[0] + 1, extent[1])
+        )
 
     def extent(self, start: int, end: int) -> Extent | None:
-        """Return the characters between two UTF-16 units of what is shown; `None` outside of it."""
-        first, last = self._units.point(start), self._units.point(end)
-        if first is None or last is None or first >= last:
+        """Return the characters between two places of what is shown; `None` outside of it."""
+        points = [self._units.point(place) if self._units else place for place in (start, end)]
+        first, last = points
+        if first is None or last is None or not 0 <= first < last <= len(self._places):
             return None
         return self._places[first], self._places[last - 1] + 1
 
@@ -88,7 +110,22 @@ def read_project(path: Path) -> PotatoProject:
         _setting(text, "text_key", "text"),
         _setting(text, "highlight_linebreaks", "false").lower() != "true",
         _setting(text, "preserve_whitespace", "true").lower() == "false",
+        _chain_schemes(text),
     )
+
+
+def _chain_schemes(config: str) -> frozenset[str]:
+    """Return the names of the schemes for coreference.
+
+    >>> schemes = ["- annotation_type: span", "  name: m", "- name: c", "  annotation_type: coreference"]
+    >>> sorted(_chain_schemes("\\n".join(schemes)))
+    ['c']
+    """
+    items = re.split(
+        r"^[ \t]*-[ \t]+(?=(?:annotation_type|name|description|id)[ \t]*:)", config, flags=re.MULTILINE
+    )
+    found = (item for item in items if _setting(item, "annotation_type", "") == "coreference")
+    return frozenset(_setting(item, "name", "") for item in found)
 
 
 def shown(project: PotatoProject, source: str, id: str, target: str | None) -> ShownText:

@@ -23,6 +23,7 @@ Extent = tuple[int, int]
 
 _GLUED = re.compile(r"\w[,;!?](?=\s|$)|\w\.(?=\s*(?:\n|$))")
 _CHUNK = re.compile(r"\S+")
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 
 class Units:
@@ -36,15 +37,17 @@ class Units:
     def __init__(self, text: str) -> None:
         """Remember the characters that count twice."""
         self._length = len(text)
-        self._wide = [place for place, character in enumerate(text) if ord(character) > 0xFFFF]
+        self._wide = [found.start() for found in _WIDE.finditer(text)]
         self._after = [place + number + 2 for number, place in enumerate(self._wide)]
 
     def of(self, point: int) -> int:
         """Return how many units come before a code point."""
-        return point + bisect_left(self._wide, point)
+        return point + bisect_left(self._wide, point) if self._wide else point
 
     def point(self, unit: int) -> int | None:
         """Return how many code points come before a unit; `None` outside the text or inside a character."""
+        if not self._wide:
+            return unit if 0 <= unit <= self._length else None
         wide = bisect_left(self._after, unit + 1)
         point = unit - wide
         return point if 0 <= point <= self._length and self.of(point) == unit else None
@@ -58,7 +61,8 @@ def core(text: str, extent: Extent) -> Extent:
     """
     start, end = extent
     solid = text[start:end]
-    if not solid.strip():
+    bare = solid.strip()
+    if not bare or len(bare) == len(solid):
         return extent
     return start + len(solid) - len(solid.lstrip()), end - len(solid) + len(solid.rstrip())
 

@@ -10,6 +10,7 @@ from caspr.files import read_text
 from caspr.formats.messages import quoted
 from caspr.formats.options import ReadOptions
 from caspr.formats.text_layer.characters import Extent
+from caspr.formats.text_layer.relation_names import means_coreference
 from caspr.formats.text_layer.standoff import EntityFacts, Marked, Text, annotate
 from caspr.formats.webanno import relations
 from caspr.formats.webanno.tsv import (
@@ -54,21 +55,31 @@ def parse_document(text: str, source: str, name: str, annotator: str, options: R
     table = parse(text, source)
     layer = _choose(table, options.layer)
     odd: tuple[Finding, ...] = ()
+    layout: WebannoLayout | None = None
     if layer.kind == "CH":
         marked, arrows = _chain_mentions(table, layer)
         layout = WebannoLayout(table, layer, tuple(marked), arrows, None)
+    elif relations.is_on_tokens(layer) and _is_meant(layer, options):
+        marked, found = relations.token_mentions(table, layer, options.relations)
+        odd = tuple(found)
     else:
         graph = relations.read_graph(table, layer, options.relations)
-        layout = WebannoLayout(table, layer, tuple(relations.mentions(graph)), {}, graph)
+        marked = list(relations.mentions(graph))
+        layout = WebannoLayout(table, layer, tuple(marked), {}, graph)
         odd = tuple(relations.findings(graph, source, options.relations))
     words = [row.extent for row in table.rows if not row.part]
     names = tuple(one.name for one in table.layers)
     document = Document(name, (), source=source, layout=layout, layers=names)
     # The labels of a chain layer are about single mentions; those of spans are about what they refer to.
-    facts = EntityFacts(labels_are_types=layout.graph is not None)
+    facts = EntityFacts(labels_are_types=layout is not None and layout.graph is not None)
     whole = Text(table.text, words, table.ends)
-    annotation = annotate(document, annotator, whole, layout.marked, odd, facts=facts)
+    annotation = annotate(document, annotator, whole, marked, odd, facts=facts)
     return replace(annotation, adjudicated=GOLD_LINE in table.lines)
+
+
+def _is_meant(layer: TsvLayer, options: ReadOptions) -> bool:
+    """Return whether relations between tokens are coreference, by their name or by what the user asks for."""
+    return bool(options.layer or options.relations) or means_coreference([layer.name.rpartition(".")[2]])
 
 
 def text_of(text: str, source: str) -> Text:

@@ -8,7 +8,10 @@
    has no number. Where all have one, as in files of AMALGUM, the only annotation that begins in the row is
    meant, with a warning; one of several is refused.
 2. Relations of the types that `--relation` names link mentions; else all but bridging and split antecedents.
-3. Written back, relations that still hold are kept, and all of other types. A mention that is in no chain any
+3. Relations on tokens have no spans: the tokens they join are mentions of one token. They are read if the
+   layer is named like coreference or the user names it or its types, because syntax is written that way,
+   too. Such a file has no place for mentions: a gold is written as a new file with a chain layer.
+4. Written back, relations that still hold are kept, and all of other types. A mention that is in no chain any
    more is removed unless another relation needs it.
 """
 
@@ -26,7 +29,7 @@ from caspr.formats.text_layer.standoff import Marked
 from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
 from caspr.formats.webanno.tsv_writer import CellTexts
 from caspr.text.document import Chain
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, note, times, warning
 from caspr.text.grouping import Groups
 
 _REFERENCE = re.compile(r"([0-9]{1,9}-[0-9]{1,9}(?:\.[0-9]{1,9})?)(?:\[([0-9]{1,9})_([0-9]{1,9})\])?")
@@ -86,12 +89,53 @@ Nodes = tuple[Mapping[str, SpanNode], Mapping[str, list[SpanNode]]]
 
 def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph:
     """Read a relation layer and the span layer it is about."""
-    base = next((name.removeprefix("BT_") for name in links.features if name.startswith("BT_")), "")
+    base = _base(links)
     spans = next((layer for layer in table.layers if layer.kind == "SP" and layer.name == base), None)
     if spans is None:
         expected = "`#T_RL=...|BT_<span layer>` with a span layer of the file"
+        if is_on_tokens(links):
+            expected = (
+                "relations on a span layer, or a chain layer; --layer reads these if they say coreference"
+            )
         raise FormatError(table.source, 1, f"relation layer {links.name} on {quoted(base)}", expected)
     nodes = _nodes(table, spans)
+    chosen, others = _sorted(table, links, nodes, relations)
+    return Graph(spans, links, nodes, tuple(chosen), tuple(others))
+
+
+def is_on_tokens(links: TsvLayer) -> bool:
+    """Return whether the ends of relations are tokens."""
+    return _base(links).endswith(".segmentation.type.Token")
+
+
+def token_mentions(
+    table: Table, links: TsvLayer, relations: Sequence[str]
+) -> tuple[list[Marked], list[Finding]]:
+    """List the tokens that relations on tokens join, with the chain each is in."""
+    tokens = [row for row in table.rows if not row.part]
+    nodes = {row.id: SpanNode(row.id, row.extent, (), "", row.id) for row in tokens}
+    chosen, others = _sorted(table, links, nodes, relations)
+    groups = Groups(id for edge in chosen for id in (edge.here, edge.there))
+    for edge in chosen:
+        groups.join(edge.here, edge.there)
+    heads = groups.firsts()
+    marked = [Marked(heads[row.id], (row.extent,), "", row.id) for row in tokens if row.id in heads]
+    message = (
+        f"{times(len(marked), 'mention')} of one token each, because {links.name} joins tokens; a WebAnno "
+        "file made of them is a new one, without the other layers"
+    )
+    odd = [note("relations-on-tokens", message, count=len(marked), where=table.source)]
+    return marked, [*odd, *unread_relations(map(_type, others), map(_type, chosen), relations, table.source)]
+
+
+def _base(links: TsvLayer) -> str:
+    return next((name.removeprefix("BT_") for name in links.features if name.startswith("BT_")), "")
+
+
+def _sorted(
+    table: Table, links: TsvLayer, nodes: dict[str, SpanNode], relations: Sequence[str]
+) -> tuple[list[Edge], list[Edge]]:
+    """Return the relations that say chains, and all others."""
     chosen: list[Edge] = []
     others: list[Edge] = []
     wanted = {name.lower() for name in relations}
@@ -99,7 +143,7 @@ def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph
         label = _type(edge)
         says = label.lower() in wanted if wanted else not means_something_else(label)
         (chosen if says else others).append(edge)
-    return Graph(spans, links, nodes, tuple(chosen), tuple(others))
+    return chosen, others
 
 
 def _type(edge: Edge) -> str:
