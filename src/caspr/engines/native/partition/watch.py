@@ -80,13 +80,12 @@ class Watch:
     def expired(self) -> bool:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""
         if self.stop is None:
-            now = monotonic()
-            if now >= self.deadline:
+            if self.left <= 0:
                 self.stop = Stop.TIME
             elif self.cancelled():
                 self.stop = Stop.INTERRUPT
-            elif self.megabytes < ENDLESS and now > self.looked + BETWEEN:
-                self.looked = now
+            elif self.megabytes < ENDLESS and monotonic() > self.looked + BETWEEN:
+                self.looked = monotonic()
                 if resident_megabytes() > self.megabytes:
                     self.stop = Stop.MEMORY
             if self.stop is None:
