@@ -225,6 +225,22 @@ def afterwards(seconds: float, *, quick: bool) -> Iterator[tuple[str, Looks]]:
             yield f"a certificate of it, {name}", looks
 
 
+def clock_rows(*, quick: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of `bench.performance` about looks at the clock, and about certifying."""
+    seconds, longer = (1.0, 2.0) if quick else (12.0, 60.0)
+    solved = list(stretches(seconds, longer, quick=quick))
+    looks = [(name, found) for name, found, _ in solved] + list(afterwards(seconds, quick=quick))
+    late, where = max((max(found.stretches)[0], name) for name, found in looks)
+    yield (
+        f"longest stretch without a look at the clock on the {len(looks)} runs of `bench.loads`: dense "
+        "documents, halves and a novel, V, VA, U and UA, then all optimal solutions, prices and certificates",
+        "0.5 s",
+        f"{late:.2f} s of the processor ({where})",
+    )
+    took, where = max((took, name) for name, _, took in solved)
+    yield "certifying, where nobody looks at the clock, on these", "0.5 s", f"{took:.2f} s ({where})"
+
+
 def main() -> None:
     """Print how late a limit is noticed on every shape."""
     parser = argparse.ArgumentParser(prog="python -m bench.loads")

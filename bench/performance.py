@@ -25,7 +25,7 @@ from pathlib import Path
 
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
 from bench.instances_public import rows
-from bench.loads import PATIENCE, memory_row, novels, overruns
+from bench.loads import PATIENCE, clock_rows, memory_row, novels, overruns
 from bench.machine import describe_machine, use_one_thread, usual_environment
 from bench.measure import Measure, measure
 from caspr.adjudication import by_document
@@ -367,6 +367,7 @@ PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "acts": acts,
     "datasets": datasets,
     "instances": instances,
+    "clock": lambda plan: (Row(*row) for row in clock_rows(quick=plan.quick)),
     "clingo": against_clingo,
 }
 """Everything that is measured, by name."""
