@@ -210,13 +210,14 @@ def stretches(seconds: float, longer: float, *, quick: bool) -> Iterator[tuple[s
 
 def afterwards(seconds: float, *, quick: bool) -> Iterator[tuple[str, Looks]]:
     """Yield what was done with a proven solution, and the looks at the clock."""
-    generated = dense(60 if quick else 240, 6)
+    mentions = 60 if quick else 240
+    generated = dense(mentions, 6)
     limits = Limits(seconds=seconds)
     for objective in ("v", "va"):
         instance, name = Instance(generated.annotations, OBJECTIVES[objective]), objective.upper()
         every = replace(limits, solutions=10**6)
         looks, solution = looks_at_the_clock(lambda: solve(instance, every))  # noqa: B023
-        yield f"all optimal solutions, dense 240 x 6 {name}", looks
+        yield f"all optimal solutions, dense {mentions} x 6 {name}", looks
         pairs = [pair for chain in solution.partitions[0] for pair in pairwise(chain)][:5]
         looks, _ = looks_at_the_clock(lambda: list(flip_prices(instance, solution, pairs, limits)))  # noqa: B023
         yield f"the prices of 5 pairs there, {name}", looks

@@ -54,7 +54,6 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
     assert [chain.mentions for chain in one.chains] == [chain.mentions for chain in two.chains]
     assert one.value == two.value
     assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
-    assert chain_texts(one.gold) == [["Der Bär", "Er", "seinem"]]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +142,15 @@ class TestLabelStudio:
         [again] = read(tmp_path / "second.json")
         assert chain_texts(again) == [["Anna", "here"]]
         assert not again.adjudicated
+
+    def test_chains_of_somebody_else_are_written_alone_and_without_a_user(self, tmp_path: Path) -> None:
+        path = put(tmp_path, "l.json", studio({"completed_by": 1}, {"completed_by": 2}))
+        write([replace(read(path)[0], annotator="eve")], tmp_path / "eve.json", format="labelstudio")
+        [task] = json.loads((tmp_path / "eve.json").read_text())
+        assert [one.get("completed_by") for one in task["annotations"]] == [None]
+        [again] = read(tmp_path / "eve.json")
+        assert (again.annotator, again.adjudicated) == ("eve", False)
+        assert chain_texts(again) == [["Anna", "here"]]
 
     def test_new_regions_name_the_tags_of_the_project(self, tmp_path: Path) -> None:
         idle: dict[str, Any] = {"completed_by": 3, "result": []}

@@ -131,16 +131,28 @@ def test_a_document_before_the_first_newdoc_counts(second: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "format", [name for name, one in FORMATS.items() if one.writes_any and not one.many_documents]
 )
-def test_parts_stay_parts_in_files_of_one_document(format: str, tmp_path: Path) -> None:
-    """Converted files of one annotator are those of the same documents as another's CoNLL files."""
+def test_a_file_of_a_part_is_that_part_beside_files_that_have_it(format: str, tmp_path: Path) -> None:
+    """Converted files of one annotator are those of the same documents as another's CoNLL file."""
     documents = [Document("nw/wsj", ("Anna", f"is{part}", "here"), part=part) for part in ("000", "001")]
     given = [Annotation.of("a", one, [Chain.of("1", [(1, 1), (3, 3)])]) for one in documents]
     write(given, tmp_path / "folder", format=format)
-    found = read(tmp_path / "folder")
-    assert [one.document.key for one in found] == [one.document.key for one in given]
-    write(found, tmp_path / "again", format=format)
-    names = [
-        sorted(str(file.relative_to(tmp_path / folder)) for file in (tmp_path / folder).rglob("*.*"))
-        for folder in ("folder", "again")
-    ]
-    assert names[0] == names[1]
+    write(given, tmp_path / "b.conll")
+    for found in read_all([tmp_path / "folder", tmp_path / "b.conll"]):
+        assert [one.document.key for one in found] == [one.document.key for one in given]
+    [alone] = read_all([tmp_path / "folder"])
+    assert [one.document.key for one in alone] == [("nw/wsj.part000", None), ("nw/wsj.part001", None)]
+
+
+@pytest.mark.parametrize("other", ["ben/x.part2.ann", "ben/text.ann", "x.conll"])
+def test_a_file_that_is_called_like_a_part_is_a_document(other: str, tmp_path: Path) -> None:
+    """A folder fits a file, a document of another name, and a document with the whole name of its file."""
+    annotation = Annotation.of(
+        "a", Document("x.part2", ("Anna", "is", "here")), [Chain.of("1", [(1, 1), (3, 3)])]
+    )
+    for folder in ("anna", "ben"):
+        (tmp_path / folder).mkdir()
+    write([annotation], tmp_path / "anna" / "x.part2.ann")
+    write([annotation], tmp_path / other)
+    beside = tmp_path / other if other != "ben/text.ann" else tmp_path / "ben"
+    first, second = read_all([tmp_path / "anna", beside])
+    assert [one.document.key for one in first] == [one.document.key for one in second] == [("x.part2", None)]

@@ -29,7 +29,7 @@ def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
     if enforced is None:
         return None
     legal: dict[Partition, int] = {}
-    for chains in ((), *(annotation.chains for annotation in instance.annotations)):
+    for chains in (*(annotation.chains for annotation in instance.annotations), ()):
         if legal and monotonic() > deadline:
             break
         answer = _fit(instance, enforced, (chain.mentions for chain in chains))

@@ -107,7 +107,8 @@ def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) ->
     if len(given) > 1:
         given = [list(_called(one, name)) for one, name in zip(given, names, strict=True)]
     groups: dict[str, list[Annotation]] = defaultdict(list)
-    for annotation in _one_document([annotation for annotations in given for annotation in annotations]):
+    every = [annotation for annotations in given for annotation in annotations]
+    for annotation in _one_document(_known_parts(every)):
         groups[annotation.annotator].append(annotation)
     return list(groups.values())
 
@@ -117,6 +118,18 @@ def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation
     several = len({annotation.annotator for annotation in annotations}) > 1
     for annotation in annotations:
         yield replace(annotation, annotator=f"{name}/{annotation.annotator}") if several else annotation
+
+
+def _known_parts(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
+    """Take the file `x.part2` for part 2 of the document x where another file has that part."""
+    parts = {one.document.key for one in annotations if one.document.part is not None}
+    found = []
+    for one in annotations:
+        name, part = name_and_part_of_file(one.document.name)
+        parted = replace(one.document, name=name, part=part)
+        known = parted.key in parts and is_named_after_file(one.document)
+        found.append(replace(one, document=parted) if known else one)
+    return found
 
 
 def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
@@ -152,8 +165,8 @@ def _read_folder(
         for one in read_one(path, annotator, format=format, options=options):
             if is_named_after_file(one.document):
                 renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
-                name, part = name_and_part_of_file(with_number(renamed, one.document.nameless))
-                found.append(replace(one, document=replace(one.document, name=name, part=part)))
+                named = with_number(renamed, one.document.nameless)
+                found.append(replace(one, document=replace(one.document, name=named)))
             else:
                 found.append(one)
     if not found:

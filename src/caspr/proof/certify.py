@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
-from caspr.task.price.classes import list_pairs
+from caspr.task.price.classes import listed_pairs
 from caspr.task.price.pricing import price, price_chain
 from caspr.task.price.rules import chain_faults, violations
 from caspr.task.solution import Costs, Solution, Status
@@ -34,7 +34,7 @@ Examine = Callable[[Instance, Chain], Examined]
 
 def examine_chain(instance: Instance, chain: Chain) -> Examined:
     """Find out what a chain breaks and costs; its pairs are listed once for both."""
-    listed = list_pairs(instance, chain)
+    listed = listed_pairs(instance, chain)
     return Examined(tuple(chain_faults(instance, chain, listed)), price_chain(instance, chain, listed))
 
 

@@ -374,6 +374,8 @@ def test_one_annotation_is_enough_where_there_is_no_time_for_all() -> None:
     for answer in (enough, best):
         assert not any(violations(instance, answer))
     assert price(instance, best).total < price(instance, enough).total
+    first = [set(chain.mentions) for chain in instance.annotations[0].chains]
+    assert sum(any(chain <= own for own in first) for chain in map(set, enough)) > len(first) // 2
 
 
 @pytest.mark.parametrize("objective", ["va", "ua"])

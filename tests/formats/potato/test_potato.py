@@ -122,6 +122,30 @@ def test_chains_of_its_coreference_scheme_are_read_whatever_their_type(tmp_path:
     assert [finding.code for finding in annotation.findings] == ["unread-relations"]
 
 
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        "- labels:\n  - name: PER\n  name: entities\n  annotation_type: coreference\n- name: other\n",
+        "- span_schema: m\n  annotation_type: coreference\n  name: entities\n- name: other\n",
+        "- name: other\n  annotation_type: span\n- name: entities\n\n  annotation_type: coreference\n",
+        '[\n {\n  "name": "a"\n },\n {\n  "annotation_type": "coreference",\n  "name": "entities"\n }\n]\n',
+        "- annotation_type: coreference\n- name: other\n",
+    ],
+)
+def test_the_name_of_the_coreference_scheme_stands_beside_its_type(schemes: str, tmp_path: Path) -> None:
+    spans = [span(0, 4), span(8, 12), span(5, 7)]
+    links = [link("0", "8", type="PERSON", schema="entities"), link("8", "5", type="PART_OF", schema="")]
+    config = f"{CONFIG}annotation_schemes:\n{schemes}"
+    annotation = read(project(tmp_path, "Anna is here", spans, *links, config=config))[1]
+    assert chain_texts(annotation) == ([["Anna", "here"]] if "entities" in schemes else [])
+
+
+def test_a_form_that_nobody_filled_in_has_no_links(tmp_path: Path) -> None:
+    labels = {"d": [[{"schema": "span_link", "name": "coref_chains"}, " "]]}
+    path = project(tmp_path, "Anna is here", [span(0, 4)], instance_id_to_label_to_value=labels)
+    assert not read(path)[1].chains
+
+
 def test_a_span_of_several_parts_has_gaps(tmp_path: Path) -> None:
     whole = span(0, 4, additional_parts=[{"start": 8, "end": 12}])
     annotation = read(project(tmp_path, "Anna is here", [whole]))[1]

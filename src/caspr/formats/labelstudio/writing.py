@@ -40,8 +40,10 @@ def _task(annotation: Annotation, number: int) -> dict[str, Any]:
     work |= {"result": result, **_gold(annotation)}
     if layout.alone or layout.place >= len(works):
         works[layout.place : layout.place + 1] = [work]
-    elif annotation.annotator == layout.who and not annotation.adjudicated:
-        works = [work]
+    elif not annotation.adjudicated:
+        # Chains of somebody else are no longer the work of the user whose regions they replace.
+        own = annotation.annotator == layout.who
+        works = [work if own else {name: value for name, value in work.items() if name != "completed_by"}]
     else:
         works = [one for one in works if not is_gold(one)]
         # Without `completed_by`, which must be a user of Label Studio: there it is who imports the file.

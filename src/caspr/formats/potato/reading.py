@@ -142,7 +142,7 @@ def _links(state: _UserState, id: str) -> Iterator[dict[str, Any]]:
     stored = list(state.of(_LINKS, id, dict).values())
     for pair in state.of(_LABELS, id, list):
         good = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict)
-        if good and pair[0].get("schema") == _FORM and isinstance(pair[1], str):
+        if good and pair[0].get("schema") == _FORM and isinstance(pair[1], str) and pair[1].strip():
             form = parse_value(pair[1], state.source, "links as JSON in a text")
             stored += form if isinstance(form, list) else [form]
     for link in stored:

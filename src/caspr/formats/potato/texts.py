@@ -14,10 +14,10 @@ keeps them the second way. Only names inside the folder of the configuration are
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from caspr.errors import CasprError, FormatError
 from caspr.files import read_text
@@ -31,6 +31,7 @@ _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _SECTION = re.compile(r"^data_files:(.*(?:\n(?:[ \t#-].*)?)*)", re.MULTILINE)
 _NAME = re.compile(rf"[^\s\"'\[\],{{}}]+(?:{'|'.join(map(re.escape, _DATA))})\b")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_SETTING = re.compile(r"""([ \t]*(?:-[ \t]+)?)["']?(\w+)["']?[ \t]*:[ \t]*([^#\n]*)""")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
@@ -115,17 +116,57 @@ def read_project(path: Path) -> PotatoProject:
 
 
 def _chain_schemes(config: str) -> frozenset[str]:
-    """Return the names of the schemes for coreference.
+    """Return the names of the schemes for coreference: the `name` beside each `annotation_type` of that kind.
 
-    >>> schemes = ["- annotation_type: span", "  name: m", "- name: c", "  annotation_type: coreference"]
-    >>> sorted(_chain_schemes("\\n".join(schemes)))
+    >>> schemes = ["- annotation_type: span", "  name: m", "- labels:", "  - name: PER", "  name: c"]
+    >>> sorted(_chain_schemes("\\n".join([*schemes, "  annotation_type: coreference"])))
     ['c']
     """
-    items = re.split(
-        r"^[ \t]*-[ \t]+(?=(?:annotation_type|name|description|id)[ \t]*:)", config, flags=re.MULTILINE
-    )
-    found = (item for item in items if _setting(item, "annotation_type", "") == "coreference")
-    return frozenset(_setting(item, "name", "") for item in found)
+    lines = [_Setting.of(line) for line in config.splitlines() if line.strip()]
+    found = set()
+    for place, line in enumerate(lines):
+        if (line.name, line.value) == ("annotation_type", "coreference"):
+            beside = [*_beside(lines[place + 1 :], line.column), *_above(lines[: place + 1], line.column)]
+            found |= {one.value for one in beside if one.name == "name" and one.value}
+    return frozenset(found)
+
+
+class _Setting(NamedTuple):
+    """A line of a configuration, YAML or JSON with a setting on each line."""
+
+    column: int
+    """Where its name stands."""
+    first: bool
+    """Whether it begins an item of a list."""
+    name: str
+    value: str
+
+    @classmethod
+    def of(cls, line: str) -> "_Setting":
+        found = _SETTING.match(line)
+        if found is None:
+            return cls(len(line) - len(line.lstrip()), False, "", "")
+        return cls(len(found[1]), "-" in found[1], found[2], found[3].strip().strip("\"',"))
+
+
+def _beside(lines: Iterable[_Setting], column: int) -> Iterator[_Setting]:
+    """Yield the lines of the same item that come next."""
+    for line in lines:
+        if line.column < column or (line.first and line.column == column):
+            return
+        if line.column == column:
+            yield line
+
+
+def _above(lines: Sequence[_Setting], column: int) -> Iterator[_Setting]:
+    """Yield the lines of the same item that come before the end of these, from there up to its first."""
+    for line in reversed(lines):
+        if line.column < column:
+            return
+        if line.column == column:
+            yield line
+            if line.first:
+                return
 
 
 def shown(project: PotatoProject, source: str, id: str, target: str | None) -> ShownText:

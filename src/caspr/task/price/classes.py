@@ -80,7 +80,7 @@ class ListedPairs(NamedTuple):
     """All pairs; merely counted where all annotators count alike."""
 
 
-def list_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
+def listed_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
     """List the pairs of a chain."""
     classes = classes_of(instance, chain)
     return ListedPairs(classes, tuple(pairs_of(classes, counted=instance.prices.counted)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import combinations_with_replacement
 
 from caspr.task.instance import Instance
-from caspr.task.price.classes import Connection, ListedPairs, Pairs, list_pairs
+from caspr.task.price.classes import Connection, ListedPairs, Pairs, listed_pairs
 from caspr.task.price.pair_price import PairPrice
 from caspr.task.solution import Costs, Partition
 from caspr.task.votes import meet
@@ -38,7 +38,7 @@ def price_chain(
     instance: Instance, chain: Iterable[Span], listed: ListedPairs | None = None
 ) -> tuple[int, Costs]:
     """Return what it saves not to omit the used and free links of a chain, and what its pairs cost."""
-    listed = listed or list_pairs(instance, chain)
+    listed = listed or listed_pairs(instance, chain)
     used, invented, kept = 0, 0, 0
     joined = Connection(listed.classes)
     left_unused: list[tuple[int, PairPrice, Pairs]] = []

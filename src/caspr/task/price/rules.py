@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caspr.task.instance import Instance
-from caspr.task.price.classes import Connection, ListedPairs, list_pairs
+from caspr.task.price.classes import Connection, ListedPairs, listed_pairs
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 
@@ -36,7 +36,7 @@ def chain_faults(
     """Yield what is wrong with a chain by itself, which follows from its mentions and their free groups."""
     for outer, inner in instance.nested_faults(chain):
         yield f"has {tuple(inner)} inside {tuple(outer)}"
-    listed = listed or list_pairs(instance, chain)
+    listed = listed or listed_pairs(instance, chain)
     joined = Connection(listed.classes)
     for pairs in listed.pairs:
         if pairs.free or pairs.evidence.givers:
