@@ -120,6 +120,7 @@ class _Members:
             return
         given: dict[int, Mentions] = {}
         for chain in signature.chains:
+            # mutant: equivalent (drop-operand 1), because only the rest is divided
             same = self.chains[chain] & rest
             # mutant: equivalent (always), because who gave nothing divides nothing
             if same:
@@ -128,9 +129,6 @@ class _Members:
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers
             both = _first(both.bit_count()) if counted else both
-            # mutant: equivalent (never), because sets without mentions are left out in the end
-            if not rest & seen:
-                continue
             for givers, mentions in _divided(rest & seen, given, counted=counted).items():
                 if mentions & free:
                     yield mentions & free, Evidence(givers, both), True
@@ -142,7 +140,7 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
     """Divide mentions by the annotators who gave their links, or by how many they are."""
     found, by_all = {0: mentions}, 0
     for annotator, same in given.items():
-        # mutant: equivalent (never), because they are divided into all and none otherwise
+        # mutant: equivalent (never, drop-operand 1, drop-operand 2), because they are divided into all and none otherwise
         if mentions & ~same == 0:
             by_all = by_all << 1 | 1 if counted else by_all | 1 << annotator
             continue

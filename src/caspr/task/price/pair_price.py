@@ -104,8 +104,8 @@ class PairPrices:
     def _sum(self, numbers: tuple[int, ...], annotators: int) -> int:
         """Add up the numbers of some annotators; where all are the same, it is enough to count."""
         # mutant: equivalent (never), because the sum is the same, only slower
-        if self.counted and numbers:
-            return numbers[0] * annotators.bit_count()
+        if self.counted:
+            return sum(numbers[:1]) * annotators.bit_count()
         return chosen_sum(numbers, annotators)
 
 

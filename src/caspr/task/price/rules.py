@@ -36,6 +36,7 @@ def chain_faults(
     """Yield what is wrong with a chain by itself, which follows from its mentions and their free groups."""
     for outer, inner in instance.nested_faults(chain):
         yield f"has {tuple(inner)} inside {tuple(outer)}"
+    # mutant: equivalent (drop-operand 1), because the pairs are the same, only listed again
     listed = listed or listed_pairs(instance, chain)
     joined = Connection(listed.classes)
     for pairs in listed.pairs:
