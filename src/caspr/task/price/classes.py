@@ -140,7 +140,7 @@ def _divided(mentions: Mentions, given: dict[int, Mentions], *, counted: bool) -
     """Divide mentions by the annotators who gave their links, or by how many they are."""
     found, by_all = {0: mentions}, 0
     for annotator, same in given.items():
-        # mutant: equivalent (never, drop-operand 1, drop-operand 2), because they are divided into all and none otherwise
+        # mutant: equivalent (never, drop-operand 1, drop-operand 2), because all are divided off otherwise
         if mentions & ~same == 0:
             by_all = by_all << 1 | 1 if counted else by_all | 1 << annotator
             continue
