@@ -8,6 +8,9 @@ import pytest
 
 from caspr.adjudication import made_concrete
 from caspr.engines import brute
+from caspr.engines.native import prove as native_prove
+from caspr.engines.native.partition.partners.proving import prove_demanding
+from caspr.engines.native.partition.watch import Watch
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
 from caspr.proof.prove import prove_results
@@ -16,7 +19,7 @@ from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.settings.values import PRESETS
-from caspr.task.solution import Status
+from caspr.task.solution import Status, Stop
 from caspr.text.document import Annotation, Document
 from tests.instances import paper_annotations
 
@@ -50,6 +53,53 @@ def test_every_document_is_verified() -> None:
     assert (first.title, first.value, first.decisions) == ("one", one.solution.value, Decisions())
     assert (second.title, second.value, second.decisions) == ("two", two.solution.value, DECIDED)
     assert first.settings == second.settings == PRESETS["paper"]
+
+
+def interruptible(name: str, *, may: bool) -> Result:
+    """Return a result whose proof Ctrl-C may end, or not."""
+    one = result(name)
+    assert one.given is not None
+    settings = replace(one.given.settings, limits=Limits(interruptible=may))
+    return replace(one, given=replace(one.given, settings=settings))
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Press Ctrl-C in the middle of the second proof; count the proofs that are begun."""
+    begun: list[int] = []
+
+    def pressed(*given: Any, **more: Any) -> Any:
+        begun.append(1)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return prove_demanding(*given, **more)
+
+    monkeypatch.setattr(native_prove, "prove_demanding", pressed)
+    return begun
+
+
+def test_an_interrupt_ends_the_proofs_and_keeps_what_there_is(interrupted: list[int]) -> None:
+    names = ("one", "two", "three")
+    data, findings = prove_results([interruptible(name, may=True) for name in names])
+    assert [entry["name"] for entry in data["documents"]] == ["one"]
+    assert [(one.code, one.where) for one in findings] == [("no-certificate", name) for name in names[1:]]
+    assert all(str(one).endswith("it was interrupted") for one in findings)
+    assert len(interrupted) == 2
+
+
+def test_an_interrupt_ends_a_program_that_does_not_want_to_go_on(interrupted: list[int]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        prove_results([interruptible(name, may=False) for name in ("one", "two")])
+    assert len(interrupted) == 2
+
+
+def test_an_interrupt_that_the_search_took_for_a_limit_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(whole: Any, nodes: Any, goal: int, watch: Watch) -> None:
+        watch.stop = Stop.INTERRUPT
+
+    monkeypatch.setattr(native_prove, "prove_demanding", stopped)
+    _, findings = prove_results([interruptible(name, may=True) for name in ("one", "two")])
+    assert [str(one).endswith("it was interrupted") for one in findings] == [True, True]
 
 
 def test_a_result_that_is_not_proven_gets_a_warning_and_no_certificate() -> None:

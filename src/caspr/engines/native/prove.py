@@ -26,12 +26,16 @@ from caspr.engines.native.translation.nesting import Relaxed, relax_exactly
 from caspr.engines.native.translation.translate import Part, enforced_bundles
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.solution import Solution, Status
+from caspr.task.solution import Solution, Status, Stop
 from caspr.text.document import Span
 
 
 class UnprovenError(Exception):
     """There is no proof: its text says why, for the user."""
+
+
+class InterruptedProofError(UnprovenError):
+    """There is no proof, and none of anything else is wanted: Ctrl-C was pressed."""
 
 
 NO_TIME = "no time was left for a proof"
@@ -43,16 +47,30 @@ def prove_optimal(
     """Write a proof that a solution is optimal; `UnprovenError` says why there is none.
 
     The proof is the `certificate` of a document in a certificate file (`caspr.proof.certificate`).
+    Ctrl-C ends an interruptible proof as a limit does, so that the solution is not lost.
     """
     if solution.status is not Status.OPTIMAL:
         raise UnprovenError("it is not proven optimal")
-    proving = _ProofWriter(SolveState(instance, Watch.of(limits), memory or Memory()))
+    watch = Watch.of(limits)
+    proving = _ProofWriter(SolveState(instance, watch, memory or Memory()))
     try:
         proof = proving.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
     except ExpiredError:
-        raise UnprovenError(NO_TIME) from None
+        raise _without_proof(watch, UnprovenError(NO_TIME)) from None
+    except UnprovenError as error:
+        raise _without_proof(watch, error) from None
+    except KeyboardInterrupt:
+        if not limits.interruptible:
+            raise
+        watch.stop = Stop.INTERRUPT
+        raise _without_proof(watch, UnprovenError(NO_TIME)) from None
     chains = [_plain(chain) for chain in solution.partitions[0]]
     return {"value": solution.value, "chains": chains, **proof}
+
+
+def _without_proof(watch: Watch, error: UnprovenError) -> UnprovenError:
+    """Return why there is no proof: an interrupt, even one taken for a limit, or what the error says."""
+    return InterruptedProofError("it was interrupted") if watch.stop is Stop.INTERRUPT else error
 
 
 def _plain(mentions: Region | tuple[Span, ...]) -> list[list[int]]:
