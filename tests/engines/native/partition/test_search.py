@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes, heuristics
 from caspr.engines.native.partition import enumerate as enumerating
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.enumerate import Budget, all_optima
@@ -36,15 +35,6 @@ def uneven_problem(seed: int) -> Problem:
     forbidden = np.triu(random.random((size, size)) < random.choice([0, 0.1, 0.3]), 1)
     forbidden = forbidden | forbidden.T
     return Problem(np.where(forbidden, 0, gains + gains.T), forbidden)
-
-
-@pytest.fixture
-def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have heuristics find nothing, and small problems searched by relaxation."""
-    monkeypatch.setattr(searching, "TINY", 3)
-    monkeypatch.setattr(heuristics, "start", lambda problem, *_, **__: np.arange(problem.size))
-    monkeypatch.setattr(heuristics, "kick", lambda problem, labels, *_, **__: labels)
-    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, *_: np.arange(problem.size))
 
 
 @pytest.mark.usefixtures("without_heuristics")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes, heuristics
+from caspr.engines.native.partition import cutting_planes
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import Cuts
 from caspr.engines.native.partition.cutting_planes import first_cuts
@@ -32,16 +32,7 @@ def optimum(problem: Problem) -> int:
     return found.value
 
 
-@pytest.fixture
-def relaxed_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have everything searched by relaxation, without any heuristic."""
-    monkeypatch.setattr(searching, "TINY", 2)
-    monkeypatch.setattr(heuristics, "start", lambda problem, *_, **__: np.arange(problem.size))
-    monkeypatch.setattr(heuristics, "kick", lambda problem, labels, *_, **__: labels)
-    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, *_: np.arange(problem.size))
-
-
-@pytest.mark.usefixtures("relaxed_only")
+@pytest.mark.usefixtures("without_heuristics")
 @pytest.mark.parametrize("seed", range(40))
 def test_no_point_and_no_bound_that_holds_hides_the_optimum(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -63,7 +54,7 @@ def test_no_point_and_no_bound_that_holds_hides_the_optimum(seed: int) -> None:
             assert outcome.value == value or floor >= value, (start.bound, floor)
 
 
-@pytest.mark.usefixtures("relaxed_only")
+@pytest.mark.usefixtures("without_heuristics")
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_the_whole_had(
     seed: int,
@@ -79,7 +70,7 @@ def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_t
                 assert remembered[piece.key].value == optimum(piece.problem)
 
 
-@pytest.mark.usefixtures("relaxed_only")
+@pytest.mark.usefixtures("without_heuristics")
 @pytest.mark.parametrize("seed", range(20))
 def test_a_known_clustering_of_a_piece_does_not_lower_its_bound(seed: int) -> None:
     problem = beside(random_problem(seed, 6), random_problem(seed + 1000, 5))
