@@ -432,3 +432,25 @@ def test_json_of_our_own_has_everything(tmp_path: Path) -> None:
     """A JSON CAS without an index is read without a word about it."""
     bare = JSON.replace(',\n"%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}}', "")
     assert not read(put(tmp_path, "x.json", bare))[0].findings
+
+
+@pytest.mark.parametrize("name", ["out.conll", "out.conllu"])
+def test_a_mention_of_nothing_but_a_line_end_is_written(name: str, tmp_path: Path) -> None:
+    """A play in CorefAnnotator's format has one, and could not be converted."""
+    (tmp_path / "a.txt").write_bytes(b"Anna sang.\n\nShe left.")
+    (tmp_path / "a.ann").write_text(
+        "T1\tM 0 4\tAnna\nT2\tM 12 15\tShe\nT3\tM 10 11\t \nR1\tCoreference Arg1:T1 Arg2:T2\n"
+        "R2\tCoreference Arg1:T1 Arg2:T3\n"
+    )
+    [given] = read(tmp_path / "a.ann")
+    assert "\n" in given.document.tokens
+    write([given], tmp_path / name)
+    [found] = read(tmp_path / name)
+    assert [chain.mentions for chain in found.chains] == [chain.mentions for chain in given.chains]
+
+
+def test_a_line_end_inside_a_token_is_refused(tmp_path: Path) -> None:
+    odd = Annotation.of("x", Document("d", ("An\nna", "left")), [Chain.of("1", [(1, 1), (2, 2)])])
+    for name in ("out.conll", "out.conllu"):
+        with pytest.raises(CasprError, match="cannot write token"):
+            write([odd], tmp_path / name)

@@ -81,14 +81,16 @@ def layout_of(document: Document) -> Layout:
         return _cut_rows(document, layout)
     if isinstance(layout, Layout) and len(layout.prefixes) == len(document.tokens):
         return layout
-    for number, token in enumerate(document.tokens, 1):
+    # A mention of nothing but a line end, marked by mistake, is a token of its own.
+    tokens = [re.sub(r"[\t\n]", " ", token) if token.isspace() else token for token in document.tokens]
+    for number, token in enumerate(tokens, 1):
         if re.search(r"[\t\n\0]", token):
             found = f"cannot write token {number} of {quoted(document.title)}, {quoted(token)}"
             raise OutputError(f"{found}: a token has no tabs, line ends or NULs")
     gaps = tuple((end, "") for end in document.sentence_ends)
-    if document.tokens and all(map(str.isdecimal, document.tokens)):
-        return Layout(tuple(f"{token}\t" for token in document.tokens), gaps)
-    return Layout(tuple(f"{number}\t{token}\t" for number, token in enumerate(document.tokens, 1)), gaps)
+    if tokens and all(map(str.isdecimal, tokens)):
+        return Layout(tuple(f"{token}\t" for token in tokens), gaps)
+    return Layout(tuple(f"{number}\t{token}\t" for number, token in enumerate(tokens, 1)), gaps)
 
 
 def _cut_rows(document: Document, layout: Layout) -> Layout:

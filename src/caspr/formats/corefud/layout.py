@@ -98,11 +98,12 @@ def _new_rows(words: Iterable[str]) -> Iterator[str]:
 
 
 def _form(token: str, document: Document) -> str:
-    if re.search(r"[\t\n\0]", token):
+    form = token.strip()
+    if re.search(r"[\t\n\0]", form):
         raise OutputError(
             f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
         )
-    return token.strip()
+    return form
 
 
 def hull(pieces: Sequence[Span]) -> Span:
