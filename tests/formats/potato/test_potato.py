@@ -129,6 +129,7 @@ def test_chains_of_its_coreference_scheme_are_read_whatever_their_type(tmp_path:
         "- span_schema: m\n  annotation_type: coreference\n  name: entities\n- name: other\n",
         "- name: other\n  annotation_type: span\n- name: entities\n\n  annotation_type: coreference\n",
         '[\n {\n  "name": "a"\n },\n {\n  "annotation_type": "coreference",\n  "name": "entities"\n }\n]\n',
+        "- annotation_type: coreference\n# a remark\n  name: entities\n- name: other\n",
         "- annotation_type: coreference\n- name: other\n",
     ],
 )

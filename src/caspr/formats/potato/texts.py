@@ -122,7 +122,8 @@ def _chain_schemes(config: str) -> frozenset[str]:
     >>> sorted(_chain_schemes("\\n".join([*schemes, "  annotation_type: coreference"])))
     ['c']
     """
-    lines = [_Setting.of(line) for line in config.splitlines() if line.strip()]
+    written = (line for line in config.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    lines = [_Setting.of(line) for line in written]
     found = set()
     for place, line in enumerate(lines):
         if (line.name, line.value) == ("annotation_type", "coreference"):
