@@ -3,6 +3,8 @@
 Signals that this process ignores (a shell's background job, `nohup`) get their default handlers back,
 because the commands under test would inherit that.
 
+Of sweeps over random inputs, short runs keep the first cases (`tests/sweeps.py`).
+
 Coverage is not measured during tests that repeat themselves, on many random inputs or in many cases: tracing
 makes them two or three times as slow, and they reach hardly a line that the others do not.
 """
@@ -13,6 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from tests.sweeps import KEPT, SHORT
 
 collect_ignore = ["tests/platforms/elsewhere"]
 """Modules that take the place of others in processes that tests start; another one may be loaded here."""
@@ -44,8 +48,16 @@ CASES = 1
 """During so many cases of every other test it is measured: the first."""
 
 
+def _is_kept(item: pytest.Item) -> bool:
+    """Return whether a short run has this case of a sweep."""
+    places = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return all(places.get(name, 0) < kept for name, kept in KEPT.items())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests during which coverage is not measured."""
+    """Shorten sweeps where that is wanted; mark the tests during which coverage is not measured."""
+    if SHORT:
+        items[:] = filter(_is_kept, items)
     seen: Counter[str] = Counter()
     for item in items:
         test = item.nodeid.partition("[")[0]

@@ -20,8 +20,12 @@ COVERAGE = ("--cov", "--cov-report=term:skip-covered")
 """Measured when all tests are run; the floor is `fail_under` in `pyproject.toml`."""
 SLOW = (
     "tests/bench",
-    "tests/corpus/outputs/test_golds.py",
-    "tests/corpus/run",
+    "tests/corpus/test_cluster.py",
+    "tests/corpus/test_failures.py",
+    "tests/corpus/test_golds.py",
+    "tests/corpus/test_leftovers.py",
+    "tests/corpus/test_resume.py",
+    "tests/corpus/test_workers.py",
     "tests/engines/asp/test_limits.py",
     "tests/engines/asp/test_statistics.py",
     "tests/engines/native/test_against_clingo.py",
@@ -42,24 +46,33 @@ LONG = (
 
 EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site"), "test --all": ("integrations", "integrations")}
 """What commands need beyond CaspR: an extra of `pyproject.toml`, and what it is for."""
+PROGRAMS = (
+    (("chromium", "chromium-browser", "google-chrome"), ("chromium",)),
+    (("/usr/share/java/uimaj-core.jar",), ("libuima-core-java",)),
+    (("javac",), ("default-jdk-headless",)),
+    (("npm",), ("nodejs", "npm")),
+    (("wine",), ("wine", "wine64")),
+)
+"""Programs of which one is enough, and the packages of Debian that bring it."""
+NO_NODE = "found no npm; Node.js brings it (Debian: apt-get install nodejs npm)"
 
 
 def set_up(command: str) -> None:
-    """Make the virtual environment, or renew it when `pyproject.toml` has changed."""
+    """Make the virtual environment, or renew it when `pyproject.toml` has changed, for a command."""
     if not _is_installed("installed-for"):
         print("setting up .venv (once): Python ...", flush=True)
         venv.create(VENV, with_pip=True, clear=True)
-        install("what CaspR needs", "-e", ".")
-        _note_installed("installed-for")
-    add_extra(command)
+    add_packages(command)
 
 
-def add_extra(command: str) -> None:
-    """Install what a command needs beyond CaspR, if that is not there."""
-    extra, purpose = EXTRAS.get(command, ("", ""))
-    if extra and not _is_installed(f"{purpose}-installed-for"):
-        install(f"for the {purpose}", "-e", f".[{extra}]")
-        _note_installed(f"{purpose}-installed-for")
+def add_packages(command: str) -> None:
+    """Install CaspR with all that a command needs, in one go, if that is not there."""
+    extra, purpose = EXTRAS.get(command, ("", "runs"))
+    stamps = {"installed-for", f"{purpose}-installed-for"}
+    if not all(map(_is_installed, stamps)):
+        install(f"what CaspR needs for its {purpose}", "-e", f".[{extra}]" if extra else ".")
+        for stamp in stamps:
+            _note_installed(stamp)
 
 
 def _is_installed(stamp: str) -> bool:
@@ -101,11 +114,28 @@ def install(what: str, *arguments: str) -> None:
         sys.exit(process.returncode)
 
 
+def start(*command: str) -> "subprocess.Popen[bytes]":
+    """Start a command in the project folder.
+
+    Python keeps the bytecode of every module in `.venv`, even where the environment forbids bytecode: tests
+    start hundreds of processes, and would compile all modules in each.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(VENV / "bytecode")
+    return subprocess.Popen(command, cwd=ROOT, env=environment)
+
+
+def finish(process: "subprocess.Popen[bytes]") -> None:
+    """Wait for the end of a command, and stop here if it failed."""
+    with process:
+        code = process.wait()
+    if code:
+        sys.exit(code)
+
+
 def run(*arguments: str) -> None:
     """Run the environment's Python in the project folder and stop at the first failure."""
-    done = subprocess.run([str(PYTHON), *arguments], cwd=ROOT, check=False)
-    if done.returncode:
-        sys.exit(done.returncode)
+    finish(start(str(PYTHON), *arguments))
 
 
 def example() -> None:
@@ -115,32 +145,33 @@ def example() -> None:
     run("-m", "caspr", "adjudicate", "--layout", "review", *inputs)
 
 
-def install_browser() -> None:
-    """Install Debian's Chromium for the tests of the review page where there is no browser and we may.
+def install_programs() -> None:
+    """Install the programs that only some tests need: a browser, Apache UIMA, Node.js and Wine, where we may.
 
-    Without one these tests are skipped, unless CASPR_BROWSER=required.
+    Only `test --all` does so, on Debian and as root. Without a program its tests are skipped with a line that
+    says how to get it, unless the environment says `required`: CASPR_BROWSER, CASPR_JAVA, CASPR_NODE,
+    CASPR_WINDOWS.
     """
-    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
-        install_packages("chromium")
-
-
-def install_uima() -> None:
-    """Install Debian's Apache UIMA and a Java compiler, by which the tests read what we write, where we may.
-
-    Without them these tests are skipped, unless CASPR_JAVA=required.
-    """
-    if not shutil.which("javac") or not Path("/usr/share/java/uimaj-core.jar").exists():
-        install_packages("default-jdk-headless", "libuima-core-java")
-
-
-def install_packages(*names: str) -> None:
-    """Install packages of the system where that is Debian and we are root; otherwise do nothing."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0  # Windows has no such function
-    if not is_root or not shutil.which("apt-get"):
+    missing = [name for there, names in PROGRAMS if not any(map(_is_there, there)) for name in names]
+    if not missing or not is_root or not shutil.which("apt-get"):
         return
-    print(f"installing {', '.join(names)} (once) ...", flush=True)
-    for command in (["update"], ["install", "-y", "--no-install-recommends", *names]):
+    print(f"installing {', '.join(missing)} (once) ...", flush=True)
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
         subprocess.run(["apt-get", "-qq", *command], check=False, stdout=subprocess.DEVNULL)
+
+
+def _is_there(program: str) -> bool:
+    return shutil.which(program) is not None or Path("/", program).exists()
+
+
+def check_types() -> None:
+    """Check the types of the Python code, and meanwhile the JavaScript."""
+    python = start(str(PYTHON), "-m", "mypy")
+    try:
+        check_javascript()
+    finally:
+        finish(python)
 
 
 def check_javascript() -> None:
@@ -148,18 +179,14 @@ def check_javascript() -> None:
 
     Without Node.js, or where npm cannot install its packages, this is skipped, unless CASPR_NODE=required.
     """
-    if not shutil.which("npm"):
-        install_packages("nodejs", "npm")
     npm = shutil.which("npm")
-    reason = "found no npm, expected Node.js" if npm is None else install_node_modules(npm)
+    reason = NO_NODE if npm is None else install_node_modules(npm)
     if reason and os.environ.get("CASPR_NODE") == "required":
         sys.exit(f"cannot check the JavaScript: {reason}")
     if npm is None or reason:
         print(f"skipping the checks of the JavaScript: {reason}", flush=True)
         return
-    checked = subprocess.run([npm, "run", "--silent", "check"], cwd=ROOT, check=False)
-    if checked.returncode:
-        sys.exit(checked.returncode)
+    finish(start(npm, "run", "--silent", "check"))
 
 
 def install_node_modules(npm: str) -> str:
@@ -177,36 +204,30 @@ def install_node_modules(npm: str) -> str:
     return ""
 
 
-def install_wine() -> None:
-    """Install Debian's Wine for the tests on Windows where there is none and we may."""
-    if os.name != "nt" and not shutil.which("wine"):
-        install_packages("wine", "wine64")
-
-
 def test(*arguments: str) -> None:
     """Run linter, type checker, tests, doctests and the documentation's examples.
 
-    With `--all`, also run what takes longer (`SLOW`, `LONG`): CaspR on Windows, without what only POSIX has,
-    on a cluster, in a browser, with servers that are killed, installed into a clean environment, with spaCy
-    and Hugging Face datasets; the benches.
+    Without arguments, sweeps are short (`tests/sweeps.py`). With `--all`, run the whole of them and what
+    takes longer (`SLOW`, `LONG`): CaspR on Windows, without what only POSIX has, on a cluster, in a browser,
+    with servers that are killed, installed into a clean environment, with spaCy and Hugging Face datasets;
+    the benches.
     """
     everything = "--all" in arguments
     arguments = tuple(word for word in arguments if word != "--all")
     # These tests are for the last run only, when all that they need is there.
     windows = os.environ.pop("CASPR_WINDOWS", "wanted") if everything else ""
-    if everything or arguments:
-        install_browser()
-    install_uima()
+    if everything:
+        install_programs()
+    elif not arguments:
+        os.environ["CASPR_SWEEPS"] = "short"
     run("-m", "ruff", "check", ".")
     run("-m", "ruff", "format", "--check", ".")
-    run("-m", "mypy")
-    check_javascript()
+    check_types()
     chosen = arguments or (*COVERAGE, *(f"--ignore={path}" for path in SLOW))
     run("-m", "pytest", "-n", "2", "--dist", "worksteal", *chosen)
     if everything:
         run("-m", "pytest", "-n", "2", "--dist", "worksteal", *SLOW)
-        install_wine()
-        add_extra("test --all")
+        add_packages("test --all")
         os.environ |= {"CASPR_WINDOWS": windows, "CASPR_INTEGRATIONS": "required"}
         run("-m", "pytest", "-n", "0", *LONG)
 

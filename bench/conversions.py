@@ -18,11 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from caspr.errors import CasprError
-from caspr.files import write_all
-from caspr.formats.chain_ids import plain_ids
-from caspr.formats.naming import stem
+from caspr.formats.naming import plain_ids, stem
 from caspr.formats.registry import FORMATS, losses, made_below, recognise, render
 from caspr.formats.sources import read_one
+from caspr.storage import write_all
 from caspr.text.alignment import align
 from caspr.text.document import Annotation, Span
 

@@ -64,7 +64,7 @@ class Noise:
     own: float
     """Mentions of their own, as a share of the true ones."""
     groups: int = 1
-    """Chains fall into so many groups, and a mention strays only within the group of its chain."""
+    """The number of groups into which chains fall; a mention strays only within the group of its chain."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ from pathlib import Path
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.measures.agreement import tally
 from caspr.formats import conll, read_all
-from caspr.report.summary_json import document_summary
+from caspr.report.summary import document_summary
 from caspr.task.settings import Settings
 for folder in sorted(Path({str(corpus)!r}).iterdir()):
     [document], _ = by_document(read_all(sorted(folder.iterdir())))

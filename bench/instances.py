@@ -25,7 +25,7 @@ from caspr.formats import read_all
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS
 from caspr.text.alignment import align
 
 ENCODINGS = ("mm", "cm")

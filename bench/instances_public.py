@@ -26,9 +26,9 @@ import numpy as np
 
 from bench.machine import describe_machine
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.search import search_reduced
-from caspr.engines.native.partition.sparse.listing import SparseProblem, listed
-from caspr.engines.native.partition.sparse.splitting import split
+from caspr.engines.native.partition.search import search_split
+from caspr.engines.native.partition.sparse import SparseProblem, listed
+from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
 
 
@@ -127,7 +127,7 @@ def solve(instance: PublicInstance, seconds: float) -> Run:
     """Search one instance within a limit."""
     started = time.process_time()
     watch = ProcessorWatch(started + seconds)
-    outcome = search_reduced(split(instance.problem, watch), watch)
+    outcome = search_split(split(instance.problem, watch), watch)
     return Run(instance, outcome.value, outcome.bound, time.process_time() - started)
 
 

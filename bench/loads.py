@@ -30,7 +30,7 @@ from bench.corpora import Generated, make_document, novel, save
 from bench.machine import describe_machine, use_one_thread
 from bench.measure import Measure, measure
 from caspr.engines.native import solve
-from caspr.engines.native.flip_prices import flip_prices
+from caspr.engines.native.incremental import flip_prices
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.prove import UnprovenError, prove_optimal
 from caspr.proof.certify import certify

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from caspr.engines.asp.pipe import grounder_version
+from caspr.engines.asp.solve import grounder_version
 
 PACKAGES = ("caspr", "clingo", "numpy", "scipy")
 

@@ -68,7 +68,7 @@ def run(files: Sequence[Path], engine: str, encoding: str, objective: str, limit
     from caspr.adjudication import adjudicate_document, by_document
     from caspr.formats import read_all
     from caspr.task.objectives import OBJECTIVES
-    from caspr.task.settings.values import PRESETS
+    from caspr.task.settings import PRESETS
 
     documents, _ = by_document(read_all(files))
     if len(documents) != 1:
@@ -99,9 +99,8 @@ def _start_up(engine: str) -> None:
     if engine == "native":
         import scipy.sparse  # noqa: F401
 
-        import caspr.engines.native.partition.cutting_planes
-        import caspr.engines.native.partition.partners.search  # noqa: F401
-        from caspr.process_memory import resident_megabytes
+        import caspr.engines.native.partition.search  # noqa: F401
+        from caspr.processes import resident_megabytes
 
         resident_megabytes()
     else:

@@ -26,11 +26,11 @@ from caspr.engines.native import solve
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.errors import ContradictionError
 from caspr.formats import read_all
+from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.solution import Solution, Status
 from caspr.text.document import Annotation, Span
 
@@ -61,7 +61,7 @@ def _may_link(instance: Instance, mention: Span) -> bool:
 
 
 def at_once(objective: str, counts: Sequence[int]) -> Iterator[tuple[int, float, Solution]]:
-    """Solve with so many decisions at once; yield their number, the seconds and the solution."""
+    """Solve with more and more decisions at once; yield their number, the seconds and the solution."""
     instance, statements = lonely(noisy_document(), objective, max(counts))
     for count in counts:
         solver = IncrementalSolver(instance)

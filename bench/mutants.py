@@ -17,13 +17,9 @@ A mutant is the source with one small change, inside a function:
 Each is written into a copy of the tree in a temporary folder, where the tests of `TESTS` are run until the
 first fails. A mutant is killed if a test fails, or if the tests take longer than the time-out. If they
 pass, it survived: then a check has no test, or is not needed. Where a mutant behaves like the original, say
-so in the source, on the line or in a comment above it, with the operators and a proof:
-
-    # mutant: equivalent (boundary, always 2), because the number is never 0
-
-where `always 2` is the second of its kind on the line, as the list of mutants numbers them.
-Such mutants are run too and counted apart; one that is killed is reported, since its comment is wrong. The
-exit status is 1 if a mutant survived or a comment is wrong.
+so in `bench.equivalents`, with its function, line and operators and the reason. Such mutants are run too and
+counted apart; one that is killed is reported, since its entry is wrong. The exit status is 1 if a mutant
+survived or an entry is wrong.
 """
 
 import argparse
@@ -40,6 +36,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 
+from bench.equivalents import EQUIVALENTS, Equivalent
 from bench.mutation import Mutant, Mutator
 
 ROOT = Path(__file__).parents[1]
@@ -52,38 +49,51 @@ import resource, sys, pytest
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 sys.exit(pytest.main(sys.argv[1:]))
 """
-NATIVE, PRICE, PROOF = "tests/engines/native", "tests/task/price", "tests/proof"
+NATIVE, PRICE, PROOF = "tests/engines/native", "tests/task", "tests/proof"
 
 TESTS: Mapping[str, Sequence[str]] = {
-    "proof/verify/reading.py": ("src/caspr/proof/verify/reading.py", f"{PROOF}/verify/test_tree.py"),
-    "proof/verify/tree.py": (f"{PROOF}/verify/test_tree.py", f"{PROOF}/verify/test_needs.py"),
-    "proof/verify/needs.py": (f"{PROOF}/verify/test_needs.py",),
+    "proof/verify/tree.py": (
+        f"{PROOF}/verify/test_tree.py",
+        f"{PROOF}/verify/test_rules.py",
+        f"{PROOF}/verify/test_demands.py",
+        f"{PROOF}/test_prove.py::test_a_certificate_proves_the_value",
+    ),
+    "proof/verify/graph.py": (
+        f"{PROOF}/verify/test_tree.py",
+        f"{PROOF}/verify/test_rules.py",
+        f"{PROOF}/verify/test_demands.py",
+        f"{PROOF}/test_prove.py::test_a_certificate_proves_the_value",
+    ),
     "proof/verify/facts.py": (
+        "src/caspr/proof/verify/facts.py",
+        f"{PROOF}/verify/test_tree.py",
         f"{PROOF}/verify/test_cases.py",
         f"{PROOF}/verify/test_parts.py",
-        f"{PROOF}/verify/test_needs.py",
+        f"{PROOF}/verify/test_demands.py",
     ),
     "proof/verify/parts.py": (
         f"{PROOF}/verify/test_parts.py",
         f"{PROOF}/verify/test_cases.py",
-        f"{PROOF}/verify/test_needs.py",
+        f"{PROOF}/verify/test_demands.py",
     ),
-    "proof/verify/cases.py": (f"{PROOF}/verify/test_cases.py",),
-    "proof/verify/documents.py": (f"{PROOF}/verify/test_documents.py",),
     "proof/verify/__init__.py": (f"{PROOF}/verify/test_parts.py", f"{PROOF}/verify/test_cases.py"),
-    "proof/certificate.py": (f"{PROOF}/test_certificate.py",),
+    "proof/certificate.py": (f"{PROOF}/test_certificate.py", f"{PROOF}/verify/test_documents.py"),
     "proof/prove.py": (f"{PROOF}/verify/test_documents.py",),
     "proof/certify.py": (f"{PROOF}/test_certify.py",),
-    "task/price/rules.py": (f"{PRICE}/test_rules.py", f"{PROOF}/test_certify.py"),
-    "task/price/pair_price.py": (
-        "src/caspr/task/price/pair_price.py",
+    "task/pair_price.py": (
         f"{PRICE}/test_pair_price.py",
         f"{PRICE}/test_pricing.py",
+        "src/caspr/task/pair_price.py",
     ),
-    "task/price/classes.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/classes.py"),
-    "task/price/pricing.py": (f"{PRICE}/test_pricing.py", "src/caspr/task/price/pricing.py"),
-    "task/price/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_partners.py"),
-    "task/price/partners.py": (f"{PRICE}/test_partners.py",),
+    "task/pricing.py": (
+        f"{PRICE}/test_pricing.py",
+        f"{PRICE}/test_pair_price.py",
+        f"{PRICE}/test_rules.py",
+        f"{PROOF}/test_certify.py",
+        "src/caspr/task/pricing.py",
+    ),
+    "task/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_demands.py"),
+    "task/demands.py": (f"{PRICE}/test_demands.py",),
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
     "engines/native/partition/lp.py": (
         f"{NATIVE}/partition/test_lp_checks.py",
@@ -132,7 +142,10 @@ class Laboratory:
         """Return whether the tests of a module pass within the time-out."""
         sources = os.pathsep.join((str(self.folder / "src"), str(self.folder)))
         environment = {**os.environ, "PYTHONPATH": sources, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        # Bytecode must lie beside the copied modules, where `run` removes it: a mutant written in the same
+        # second and of the same length would pass for the module that was compiled before.
+        for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+            environment.pop(name, None)
         if not keep_bytecode:
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         tests = [test for test in self.tests[path] if (self.folder / test).exists()]
@@ -166,12 +179,13 @@ class Laboratory:
             module.write_text(original, encoding="utf-8")
 
 
-def mutants_of(root: Path, paths: Sequence[str]) -> list[Mutant]:
+def mutants_of(
+    root: Path, paths: Sequence[str], equivalents: Sequence[Equivalent] = EQUIVALENTS
+) -> list[Mutant]:
     """Make all mutants of some modules."""
+    sources = {path: (root / "src/caspr" / path).read_text(encoding="utf-8") for path in paths}
     return [
-        mutant
-        for path in paths
-        for mutant in Mutator(path, (root / "src/caspr" / path).read_text(encoding="utf-8")).mutants()
+        mutant for path, source in sources.items() for mutant in Mutator(path, source, equivalents).mutants()
     ]
 
 

@@ -1,13 +1,12 @@
 """Make the mutants of a module: its source with one small change, by syntax tree; see `bench.mutants`."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-MARK = re.compile(r"#\s*mutant: equivalent \(([a-z0-9, -]+)\), because \S")
-"""How a comment in the source names operators whose mutants behave like the original."""
+from bench.equivalents import Equivalent
+
 COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str, str | None]] = {
     ast.Eq: ("==", "!=", None),
     ast.NotEq: ("!=", "==", None),
@@ -42,7 +41,7 @@ class Mutant:
     text: str
     """The whole changed module."""
     equivalent: bool
-    """Whether a comment says that it behaves like the original."""
+    """Whether the list beside the bench says that it behaves like the original."""
 
     def __str__(self) -> str:
         """Say where it is and what it changes."""
@@ -59,6 +58,7 @@ class Mutator:
 
     path: str
     source: str
+    equivalents: Sequence[Equivalent] = ()
 
     def mutants(self) -> list[Mutant]:
         """Make every mutant that differs from the original and from the others."""
@@ -74,7 +74,7 @@ class Mutator:
             if dumped not in seen:
                 seen.add(dumped)
                 made.append(mutant)
-        return _numbered(sorted(made, key=lambda mutant: mutant.line), self.source.splitlines())
+        return _numbered(sorted(made, key=lambda mutant: mutant.line), tree, self.equivalents)
 
     def _changes(self, tree: ast.AST) -> Iterator[Change]:
         for node in ast.walk(tree):
@@ -177,24 +177,23 @@ def _conditions(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _tests(node)
 
 
-def _numbered(mutants: Sequence[Mutant], lines: Sequence[str]) -> list[Mutant]:
-    """Number those of one operator on one line, and see which of them are marked as equivalent."""
+def _numbered(mutants: Sequence[Mutant], tree: ast.AST, equivalents: Sequence[Equivalent]) -> list[Mutant]:
+    """Number those of one operator on one line, and see which of them are known to be equivalent."""
     total = Counter((mutant.line, mutant.operator) for mutant in mutants)
     seen: Counter[tuple[int, str]] = Counter()
+    known = {(one.function, one.line, operator) for one in equivalents for operator in one.operators}
     named = []
     for mutant in mutants:
         place = mutant.line, mutant.operator
         seen[place] += 1
         name = mutant.operator if total[place] == 1 else f"{mutant.operator} {seen[place]}"
-        equivalent = name in _marked(lines, mutant.line)
+        equivalent = (_function_at(tree, mutant.line), mutant.source, name) in known
         named.append(replace(mutant, operator=name, equivalent=equivalent))
     return named
 
 
-def _marked(lines: Sequence[str], line: int) -> set[str]:
-    """Return the operators that comments on a line and directly above it call equivalent."""
-    first = line - 1
-    while first > 0 and lines[first - 1].lstrip().startswith("#"):
-        first -= 1
-    found = (MARK.search(text) for text in lines[first:line])
-    return {operator.strip() for mark in found if mark for operator in mark[1].split(",")}
+def _function_at(tree: ast.AST, line: int) -> str:
+    """Return the name of the innermost function that holds a line."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    around = (node for node in functions if node.lineno <= line <= (node.end_lineno or 0))
+    return max(around, key=lambda node: node.lineno).name

@@ -30,7 +30,7 @@ from bench.machine import describe_machine, use_one_thread, usual_environment
 from bench.measure import Measure, measure
 from caspr.adjudication import by_document
 from caspr.formats import read_all
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS
 
 OBJECTIVES = ("v", "va", "u", "ua")
 

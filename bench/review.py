@@ -26,11 +26,10 @@ from typing import Any
 
 from bench.machine import describe_machine, use_one_thread
 from caspr.formats import read_all
-from caspr.review.session.opening import open_annotations
-from caspr.review.session.operations import OperationError
-from caspr.review.session.session import ReviewSession
+from caspr.review.operations import OperationError
+from caspr.review.session import ReviewSession, open_annotations
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS
 
 Click = Callable[[dict[str, Any]], bool]
 Cards = Callable[[str], dict[str, Any]]

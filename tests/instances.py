@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
-from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
 from caspr.task.votes import Stretches
-from caspr.task.weights import Coefficients
 from caspr.text.document import Annotation, Chain, Document, Span
 
 Chains = dict[str, list[tuple[int, int]]]

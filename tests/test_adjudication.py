@@ -12,13 +12,11 @@ from caspr.adjudication import adjudicate_document, solve_and_certify
 from caspr.engines import Engine, native
 from caspr.errors import CasprError, ContradictionError, EngineError
 from caspr.formats import read_all
-from caspr.review.session.entries import DecisionEntry
-from caspr.review.session.solver import Solver
-from caspr.task.decisions import Decisions
+from caspr.review.solver import Solver
+from caspr.task.decisions import Decision, Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
-from caspr.task.settings import Settings
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS, Settings
 from caspr.task.solution import INFEASIBLE, Solution
 from caspr.text.document import Annotation, Chain, Span
 from tests.cli.caller import SONG
@@ -92,5 +90,5 @@ def test_the_page_and_the_pipeline_give_the_same_value() -> None:
     for seed in range(20):
         annotations = random_instance(Random(seed)).annotations
         result = adjudicate_document(annotations)
-        snapshot = Solver(annotations, Settings()).solve(list[DecisionEntry]())
+        snapshot = Solver(annotations, Settings()).solve(list[Decision]())
         assert (snapshot.value, snapshot.bound, snapshot.costs) == (result.value, result.bound, result.costs)

@@ -12,10 +12,9 @@ import pytest
 
 import caspr
 from caspr.cli import cli
-from caspr.task.settings import Settings
-from caspr.task.settings.stored import write_settings
-from caspr.task.settings.values import SettingValues, change
-from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
+from caspr.task.settings import Settings, SettingValues, change
+from caspr.task.stored_settings import write_settings
+from caspr.task.weights import AnnotatorWeights, WeightsTable
 from tests.cli.caller import PAPER
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +77,7 @@ class TestImport:
             "from caspr.adjudication import by_document",
             "import caspr.cli.adjudicate",
             "from caspr.cli import adjudicate as command",
-            "import caspr.corpus.run.perform",
+            "import caspr.corpus.worker",
         ],
     )
     @pytest.mark.parametrize(
@@ -162,7 +161,6 @@ OTHER_VALUES: SettingValues = {
     "weights": WeightsTable((AnnotatorWeights("anna", 3, 1),)),
     "coverage": "marks",
     "variants": True,
-    "allow_nested": True,
     "singletons": "vote",
     "forced_votes": True,
     "encoding": "cm",
@@ -182,7 +180,7 @@ class TestSettings:
     """`--all` stands for `--max-solutions 100`."""
 
     def options(self) -> Iterator[str]:
-        from caspr.cli.terminal.options import search_options, settings_options
+        from caspr.cli.shared.options import search_options, settings_options
 
         @settings_options
         @search_options

@@ -6,7 +6,7 @@ import pytest
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.formats import conll
-from caspr.report.summary_json import document_summary
+from caspr.report.summary import document_summary
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings

@@ -13,12 +13,11 @@ from caspr.engines import brute, choose
 from caspr.engines.native.prove import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
+from caspr.task.contradictions import feasible
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.limits import Limits, silent
-from caspr.task.price.contradictions import feasible
-from caspr.task.settings import Settings
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS, Settings
 from caspr.text.document import Span
 from tests.instances import annotation, paper_annotations, random_instance
 

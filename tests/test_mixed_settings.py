@@ -10,16 +10,15 @@ import pytest
 from caspr.adjudication import adjudicate_document
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
+from caspr.proof.certificate import verify_documents
 from caspr.proof.prove import prove_results
-from caspr.proof.verify.documents import verify_documents
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
-from caspr.task.settings.stored import read_settings, write_settings
-from caspr.task.settings.weighting import Factor
-from caspr.task.settings.weights_table import AnnotatorWeights, WeightsTable
+from caspr.task.stored_settings import read_settings, write_settings
+from caspr.task.weights import AnnotatorWeights, Factor, WeightsTable
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 

@@ -11,8 +11,7 @@ from statistics import mean
 from bench.adjudicator.simulation import WAYS, Course, f1_after, work_through
 from bench.quality.judged import read_set
 from bench.quality.responses import read_values
-from caspr.task.settings import Settings
-from caspr.task.settings.values import change
+from caspr.task.settings import Settings, change
 
 MILESTONES = (0, 5, 10, 20)
 """After how many answers in each document the result is scored."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from caspr.formats.review_file.statements import spelled
+from caspr.task.decisions import spelled
 from caspr.text.document import Annotation, Span
 
 Card = Mapping[str, Any]

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bench.adjudicator.oracle import Operation, Oracle
-from caspr.formats.review_file.statements import spelled
-from caspr.review.session.solver import Snapshot, Solver
-from caspr.task.decisions import Decisions
+from caspr.review.solver import Snapshot, Solver
+from caspr.task.decisions import Decisions, spelled
 from caspr.task.limits import Limits
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Span

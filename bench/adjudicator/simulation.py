@@ -10,12 +10,12 @@ from bench.adjudicator.oracle import Operation, Oracle
 from bench.adjudicator.pairs import PairQueue
 from bench.quality.judged import Judged
 from bench.quality.scoring import counts, pooled_f1
-from caspr.review.questions.orders import ORDERS
-from caspr.review.session.history import History
-from caspr.review.session.opening import fresh_review
-from caspr.review.session.operations import OperationError
-from caspr.review.session.solver import Solver
-from caspr.task.authorship import Authorship
+from caspr.review.history import History
+from caspr.review.operations import OperationError
+from caspr.review.questions.queue import ORDERS
+from caspr.review.session import fresh_review
+from caspr.review.solver import Solver
+from caspr.task.decisions import Authorship
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 
@@ -40,7 +40,7 @@ class Course:
     """Why answers were refused, one for each that was."""
 
     def after(self, answers: int) -> NDArray[np.float64]:
-        """Return the counts after so many answers, or after the last one."""
+        """Return the counts after a number of answers, or after the last one."""
         return self.scores[min(answers, len(self.scores) - 1)]
 
     @property
@@ -95,5 +95,5 @@ def _pairs(history: History, oracle: Oracle) -> Iterator[Operation]:
 
 
 def f1_after(courses: list[Course], answers: int) -> float:
-    """Return CoNLL F1 in percent, pooled over documents, after so many answers in each."""
+    """Return CoNLL F1 in percent, pooled over documents, after a number of answers in each."""
     return float(pooled_f1(np.sum([course.after(answers) for course in courses], axis=0), "conll"))

@@ -52,7 +52,7 @@ def write_plots(records: Sequence[Record], folder: Path) -> Iterator[Path]:
 
 
 def cactus(records: Sequence[Record]) -> Figure | None:
-    """Draw the time each system and encoding needs to prove so many runs, on the documents all have."""
+    """Draw how long each system and encoding needs to prove a number of runs, on the documents all have."""
     lines = _lines(records)
     documents = [{place(record) for record in runs} for runs in lines.values()]
     shared = set.intersection(*documents) if documents else set()

@@ -26,7 +26,7 @@ import psutil
 GRACE = 10.0
 """Seconds of processor time that a command has, after Ctrl-C, to print the best solution so far."""
 WALL = 20.0
-"""Limits on the clock are so many times those of processor time."""
+"""Limits on the clock are this many times those of processor time."""
 
 
 class Cut(StrEnum):

@@ -70,7 +70,7 @@ def _winner(counts: Counter[Span | None]) -> Span | None:
 def closure(
     annotations: Sequence[Annotation], pairs: Iterable[Pair], *, least: int | None = None
 ) -> Annotation:
-    """Join pairs, and keep other mentions alone that so many annotators marked; default: more than half."""
+    """Join pairs, and keep alone other mentions that enough annotators marked; default: more than half."""
     enough = len(annotations) // 2 + 1 if least is None else least
     marked = Counter(span for annotation in annotations for span in annotation.mentions)
     groups = Groups(sorted(marked))

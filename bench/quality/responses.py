@@ -15,13 +15,11 @@ from bench.quality.crowd import AGGREGATORS, aggregate
 from bench.quality.judged import Judged, JudgedSet
 from bench.quality.scoring import score_documents
 from caspr.adjudication import adjudicate
-from caspr.measures.reliability import learn_reliability
-from caspr.measures.reliability.patterns import count_patterns
-from caspr.task.settings import MARKS
-from caspr.task.settings.weights_table import WeightsTable
-from caspr.text.coverage import coverage_by_marks
+from caspr.measures.reliability import instance_patterns, learn_reliability
+from caspr.task.decisions import Decisions
+from caspr.task.settings import MARKS, Settings, change
+from caspr.task.weights import WeightsTable
 from caspr.text.document import Annotation
-from caspr.text.variants import find_variants, unify
 
 LEARN = "learn"
 """The weights that are learned from the dataset."""
@@ -98,21 +96,17 @@ def adjudicated(
 
 def learn_weights(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:
     """Learn weights from the whole dataset, as `caspr weigh` with the same coverage and variants does."""
-    patterns = []
-    for document in judged.documents:
-        annotations = document.annotations
-        coverage = coverage_by_marks(annotations) if values.get("coverage") == MARKS else None
-        if values.get("variants"):
-            annotations = unify(annotations, find_variants(annotations))
-        patterns.append(count_patterns(annotations, coverage))
-    return learn_reliability(patterns).weights
+    seen = MARKS if values.get("coverage") == MARKS else None
+    settings = change(Settings(), {"coverage": seen, "variants": values.get("variants")})
+    instances = (settings.instance(document.annotations, Decisions()) for document in judged.documents)
+    return learn_reliability(map(instance_patterns, instances)).weights
 
 
 def read_values(words: str) -> Any:
     """Read settings given in one word.
 
-    >>> read_values("objective=va,invent_cost=3,allow_nested=true,time_limit=0.5")
-    {'objective': 'va', 'invent_cost': 3, 'allow_nested': True, 'time_limit': 0.5}
+    >>> read_values("objective=va,invent_cost=3,variants=true,time_limit=0.5")
+    {'objective': 'va', 'invent_cost': 3, 'variants': True, 'time_limit': 0.5}
     """
     pairs = (word.partition("=") for word in words.split(",") if word.strip())
     return {name.strip().replace("-", "_"): _value(value.strip()) for name, _, value in pairs}

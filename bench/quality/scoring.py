@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.quality.judged import Judged
+from caspr.measures.matching import align
 from caspr.measures.scores import CONLL, SCORES
-from caspr.measures.scores.alignment import align
 from caspr.text.document import Annotation
 
 MEASURES = ("mentions", "muc", "b3", "ceafe", "lea")

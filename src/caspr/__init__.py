@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from caspr.errors import CasprError
     from caspr.formats import read, write
     from caspr.measures.scores import score
-    from caspr.notebook.comparing import agreement
+    from caspr.notebook.frames import agreement
     from caspr.notebook.rows import from_rows, to_rows
     from caspr.notebook.spacy_docs import from_spacy, to_spacy
     from caspr.result import Result
@@ -66,7 +66,7 @@ _HOMES = {
     "Span": "caspr.text.document",
     "adjudicate": "caspr.adjudication",
     "adjudicate_document": "caspr.adjudication",
-    "agreement": "caspr.notebook.comparing",
+    "agreement": "caspr.notebook.frames",
     "check": "caspr.text.checks",
     "from_rows": "caspr.notebook.rows",
     "from_spacy": "caspr.notebook.spacy_docs",

@@ -20,14 +20,11 @@ from caspr.engines import Engine, choose
 from caspr.errors import EngineError, InputError
 from caspr.proof.certify import certify
 from caspr.result import Given, Result
-from caspr.task.checks import check_task
+from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, refuse_outside
-from caspr.task.instance import Instance
+from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.price.contradictions import refuse_contradictions
-from caspr.task.settings import Settings
-from caspr.task.settings.boundaries import decided_groups
-from caspr.task.settings.values import SettingValues, change
+from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
 from caspr.text.checks import (
@@ -38,13 +35,12 @@ from caspr.text.checks import (
     refuse_only_golds,
 )
 from caspr.text.coverage import outside_coverage, partial_coverage
-from caspr.text.document import Annotation, Document
-from caspr.text.entities import entity_findings
+from caspr.text.document import Annotation, Document, entity_findings
 from caspr.text.findings import Finding, Severity, condensed, warning
 from caspr.text.variants import find_variants, variant_findings
 
 _ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
-"""Codes of findings about the files that were given: they concern every document."""
+"""Codes of findings about files: they concern every document."""
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
 
@@ -61,8 +57,8 @@ def adjudicate(
     `files` holds what `caspr.read` returned for each annotator. `decisions` are those about the only
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
     among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
-    preset, objective, omit_cost, use_cost, invent_cost, nested, allow_nested, singletons, weight, weights,
-    coverage, variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
+    preset, objective, omit_cost, use_cost, invent_cost, nested, singletons, weight, weights, coverage,
+    variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -106,7 +102,7 @@ def adjudicate_document(
     )
     if settings.certainty <= 0:
         return result
-    from caspr.disputes.certainty import with_certainty
+    from caspr.disputes import with_certainty
 
     return with_certainty(result, settings.certainty, settings.limits.cancelled)
 
@@ -132,12 +128,15 @@ def made_concrete(
 
 def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
     """Report where annotators seem to have seen another part, and mentions with several boundaries."""
-    covered = given.settings.coverage is not None
-    odd = outside_coverage(given.annotations, given.settings.coverage_of(given.annotations))
-    found = given.variants if given.settings.variants else find_variants(given.annotations)
+    annotations, settings = given.annotations, given.settings
+    variants = given.variants if settings.variants else find_variants(annotations)
     return (
-        *(odd if covered else partial_coverage(given.annotations)),
-        *variant_findings(found, given.annotations[0].document, used=given.settings.variants),
+        *(
+            partial_coverage(annotations)
+            if settings.coverage is None
+            else outside_coverage(annotations, settings.coverage_of(annotations))
+        ),
+        *variant_findings(variants, annotations[0].document, used=settings.variants),
     )
 
 
@@ -146,7 +145,6 @@ class Certified:
     """A solution that passed every check."""
 
     solution: Solution
-    """What the engine answered."""
     costs: Costs
     """The value by kind, recomputed from the votes."""
     seconds: float
@@ -155,7 +153,17 @@ class Certified:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What the engine reports, and the gap where there is one."""
-        return (*self.solution.findings, *_gap(self.solution))
+        solution = self.solution
+        if solution.status is Status.OPTIMAL:
+            return solution.findings
+        cause = f" before the {solution.stop}" if solution.stop else ""
+        if solution.stop is Stop.SIZE:
+            cause = ", because a group of connected mentions is too large to search completely"
+        message = (
+            f"not proven optimal{cause}: cost {solution.value}, no solution can cost less than "
+            f"{solution.bound}"
+        )
+        return (*solution.findings, warning("gap", message))
 
 
 def solve_and_certify(
@@ -206,20 +214,21 @@ def by_document(
     if len(files) < 2:
         refuse_only_golds([annotation for group in groups.values() for annotation in group])
         unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
-        raise InputError(f"found the file of one annotator, expected those of two or more{unread}")
+        raise InputError(f"this is the file of one annotator; give those of two or more{unread}")
     if not shared:
         refuse_only_golds([annotation for group in groups.values() for annotation in group])
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
-            "found no document that two annotators have, expected the same document names in their files: "
+            "no document is in the files of two annotators; it needs the same name in their files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
             + _differ_only_in_case(titles)
         )
-    for given in shared if not allow_gold else ():
-        refuse_golds(given)
+    for annotations in shared if not allow_gold else ():
+        refuse_golds(annotations)
     if not allow_empty:
         refuse_nothing_marked(shared)
-    return shared, (*findings, *(finding for given in shared for finding in adjudicated_before(given)))
+    golds = (finding for annotations in shared for finding in adjudicated_before(annotations))
+    return shared, (*findings, *golds)
 
 
 def _refuse_annotator_twice(group: Sequence[Annotation]) -> None:
@@ -233,18 +242,17 @@ def _refuse_annotator_twice(group: Sequence[Annotation]) -> None:
     title = documents[0].title
     if len(sources) < 2:
         raise InputError(
-            f"document '{title}': found annotator '{twice}' more than once, expected a name of its own for "
-            "each annotator"
+            f"document '{title}' has two annotators called '{twice}': give each annotator a name of their own"
         )
     raise InputError(
-        f"document '{title}': found it in two files of annotator '{twice}', {sources[0]} and {sources[1]}, "
-        "expected one: beside other files, a folder is the work of one annotator; give a folder of several "
-        "annotators alone, or its files"
+        f"document '{title}' is in two files of annotator '{twice}', {sources[0]} and {sources[1]}: beside "
+        "other files, a folder is the work of one annotator; give a folder of several annotators alone, or "
+        "its files"
     )
 
 
 def _apart(annotation: Annotation) -> tuple[list[Finding], Annotation]:
-    """Take what was found about the files that were given from the annotation that it was noted with."""
+    """Take the findings about files from the annotation that they were noted with."""
     about_files = [finding for finding in annotation.findings if finding.code in _ABOUT_FILES]
     if not about_files:
         return [], annotation
@@ -263,15 +271,15 @@ def _decisions_by_document(
                 "from document names to decisions"
             )
         return [decisions]
-    given = decisions or {}
+    decisions = decisions or {}
     titles = [document.title for document in documents]
-    unknown = sorted(given.keys() - set(titles))
+    unknown = sorted(decisions.keys() - set(titles))
     if unknown:
         raise InputError(
             f"decisions: found document '{unknown[0]}', expected one of "
             + ", ".join(f"'{title}'" for title in titles[:5])
         )
-    return [given.get(title, Decisions()) for title in titles]
+    return [decisions.get(title, Decisions()) for title in titles]
 
 
 def _titles_alike(groups: Iterable[Sequence[Annotation]]) -> dict[str, list[str]]:
@@ -307,15 +315,3 @@ def _partly_annotated(group: Sequence[Annotation], files: int, hint: str) -> Fin
         f"({', '.join(annotation.annotator for annotation in group)}); only they count there{hint}",
         where=title,
     )
-
-
-def _gap(solution: Solution) -> list[Finding]:
-    if solution.status is Status.OPTIMAL:
-        return []
-    cause = f" before the {solution.stop}" if solution.stop else ""
-    if solution.stop is Stop.SIZE:
-        cause = ", because more different mentions hang together than are searched"
-    message = (
-        f"not proven optimal{cause}: cost {solution.value}, no solution can cost less than {solution.bound}"
-    )
-    return [warning("gap", message)]

@@ -11,13 +11,11 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Statement, with_names
 from caspr.task.instance import Instance
-from caspr.task.names import EntityName, with_names
 from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
-from caspr.text.document import Annotation, Chain, Document, Mark, Span
-from caspr.text.entities import name_entities
+from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding, times
 from caspr.text.variants import Variants
 from caspr.upward import above
@@ -36,7 +34,7 @@ class Certainty:
     always: bool | None = None
     """Whether every optimal solution decides alike, where that is known."""
     flip: int | None = None
-    """What the best solution that decides otherwise costs more, where that is known; 0 is a tie."""
+    """How much more the best solution that decides otherwise costs, where that is known; 0 is a tie."""
     exact: bool = True
     """Whether that price is proven; otherwise it is at least this."""
     possible: bool = True
@@ -48,11 +46,11 @@ class Given:
     """What a result was made from, as it was given: what a review file and a certificate keep."""
 
     annotations: tuple[Annotation, ...]
-    """The annotations, with the annotators' own boundaries."""
+    """With the annotators' own boundaries."""
     decisions: Decisions
-    """What the adjudicator enforced, in the adjudicator's own words."""
+    """As the adjudicator made them."""
     settings: Settings
-    """The settings, concrete for the document."""
+    """Concrete for the document."""
     variants: Variants
     """Mentions that differ only in their boundaries, where these are one mention."""
 
@@ -62,13 +60,11 @@ class Result:
     """The outcome of adjudicating one document."""
 
     instance: Instance
-    """The task that was solved."""
     solution: Solution
     """What the engine answered, certified."""
     costs: Costs
     """The value by kind, recomputed from the votes."""
     engine: str
-    """The engine that solved it."""
     seconds: float
     """How long the engine took."""
     findings: tuple[Finding, ...] = ()
@@ -76,7 +72,7 @@ class Result:
     certainties: Mapping[tuple[Span, Span], Certainty] | None = None
     """How certain each pair is, in text order, where that was computed; pairs may be missing."""
     given: Given | None = None
-    """What it was made from; `None` for a result that a program made of an instance."""
+    """What it was made from; `None` for a result that a program made from an instance."""
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:
@@ -85,13 +81,9 @@ class Result:
 
     def __repr__(self) -> str:
         """Summarise the result in one line, whatever its size."""
-        cost = (
-            f"cost {self.value}"
-            if self.status is Status.OPTIMAL
-            else f"cost {self.value}, bound {self.bound}"
-        )
+        bound = "" if self.status is Status.OPTIMAL else f", bound {self.bound}"
         chains = times(len(self.solution.partitions[0]), "chain")
-        return f"<Result for {self.document.title!r}: {chains}, {self.status}, {cost}>"
+        return f"<Result for {self.document.title!r}: {chains}, {self.status}, cost {self.value}{bound}>"
 
     @property
     def document(self) -> Document:
@@ -126,7 +118,7 @@ class Result:
     @property
     def chains(self) -> tuple[Chain, ...]:
         """The chains of the result, those of one mention last."""
-        return (*self.gold.chains, *self.gold.singletons)
+        return self.gold.all_chains
 
     def to_frame(self, what: str = "mentions") -> "DataFrame":
         """Return `mentions` with every annotator's chain, `chains`, `votes` or `conflicts` for pandas."""
@@ -148,12 +140,12 @@ class Result:
         )
 
     def _gold(self, partition: Partition) -> Annotation:
+        instance, decisions = self.instance, self.instance.decisions
         in_chains = {mention for chain in partition for mention in chain}
-        alone = tuple((mention,) for mention in self.instance.kept_alone if mention not in in_chains)
-        chains = number_chains((*partition, *alone), self.instance.decisions)
-        instance = self.instance
-        names = instance.decisions.names
-        return make_gold(self.document, chains, instance.annotations, instance.label_weights, names)
+        alone = tuple((mention,) for mention in instance.kept_alone if mention not in in_chains)
+        chains = number_chains((*partition, *alone), decisions)
+        weights = instance.label_weights
+        return make_gold(self.document, chains, instance.annotations, weights, decisions.names)
 
 
 def make_gold(
@@ -161,7 +153,7 @@ def make_gold(
     chains: Iterable[Chain],
     annotations: Sequence[Annotation],
     weights: Sequence[int] = (),
-    names: Sequence[EntityName] = (),
+    names: Sequence[Statement] = (),
 ) -> Annotation:
     """Make the annotation of a result.
 
@@ -178,13 +170,12 @@ def merge_marks(annotations: Sequence[Annotation], weights: Sequence[int] = ()) 
     Each annotator counts as much as its weight; on a tie the first by alphabet wins, and a mention without
     gaps before one with gaps, so that the order of files never matters.
     """
-    counted = weights or (1,) * len(annotations)
-    given: dict[Span, list[tuple[Mark, int]]] = defaultdict(list)
+    marks: dict[Span, list[tuple[Mark, int]]] = defaultdict(list)
     marked = {span for annotation in annotations for span in annotation.marks}
-    for annotation, weight in zip(annotations, counted, strict=True):
+    for annotation, weight in zip(annotations, weights or (1,) * len(annotations), strict=True):
         for span in annotation.mentions & marked:
-            given[span].append((annotation.marks.get(span, Mark()), weight))
-    return {span: _majority(given[span]) for span in sorted(given)}
+            marks[span].append((annotation.marks.get(span, Mark()), weight))
+    return {span: _majority(marks[span]) for span in sorted(marks)}
 
 
 def _majority(marks: Sequence[tuple[Mark, int]]) -> Mark:
@@ -194,8 +185,8 @@ def _majority(marks: Sequence[tuple[Mark, int]]) -> Mark:
         pieces[mark.pieces] += weight
         if mark.label:
             labels[mark.label] += weight
-    label = min(labels, key=lambda one: (-labels[one], one), default="")
-    return Mark(label, min(pieces, key=lambda one: (-pieces[one], one)))
+    best_label = min(labels, key=lambda label: (-labels[label], label), default="")
+    return Mark(best_label, min(pieces, key=lambda runs: (-pieces[runs], runs)))
 
 
 def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:

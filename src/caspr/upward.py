@@ -15,9 +15,9 @@ ABOVE = {
     "annotation_frame": "caspr.notebook.frames",
     "comparison_frame": "caspr.notebook.frames",
     "scores_frame": "caspr.notebook.frames",
-    "result_html": "caspr.notebook.html",
-    "annotation_html": "caspr.notebook.html",
-    "comparison_html": "caspr.notebook.html",
+    "result_html": "caspr.notebook.frames",
+    "annotation_html": "caspr.notebook.frames",
+    "comparison_html": "caspr.notebook.frames",
 }
 """The functions that classes below may call, with their modules."""
 

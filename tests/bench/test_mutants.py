@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.equivalents import EQUIVALENTS, Equivalent
 from bench.mutants import ROOT, TESTS, main, mutants_of, run
 from bench.mutation import Mutant, Mutator
 
@@ -15,10 +16,18 @@ def checked(number: int | None, names: list[str]) -> int:
         raise ValueError(f"{number or 'nothing'} is not positive")
     if "one" not in names:
         names.append("one")
-    # mutant: equivalent (boundary), because the
-    # number is positive here
+    # A comment
+    # of two lines.
     return number if number > 0 and all(names) else min(number, len(names) - 1)
 '''
+KNOWN = [
+    Equivalent(
+        "checked",
+        "return number if number > 0 and all(names) else min(number, len(names) - 1)",
+        ("boundary",),
+        "the number is positive here",
+    )
+]
 TEST = '''"""Tests of the toy; nothing tests that the name is added."""
 import pytest
 from caspr.toy import checked
@@ -49,7 +58,7 @@ def described(mutant: Mutant) -> tuple[int, str, str]:
 
 
 def test_every_check_has_its_mutants() -> None:
-    made = Mutator("toy.py", TOY).mutants()
+    made = Mutator("toy.py", TOY, KNOWN).mutants()
     assert [described(mutant) for mutant in made] == [
         (5, "always", "True"),
         (5, "never", "False"),
@@ -79,7 +88,7 @@ def test_every_check_has_its_mutants() -> None:
 
 def test_mutants_are_killed_survive_or_are_equivalent(tree: Path) -> None:
     tests = {"toy.py": ["tests/test_toy.py"]}
-    outcomes = list(run(mutants_of(tree, ["toy.py"]), root=tree, tests=tests, jobs=2))
+    outcomes = list(run(mutants_of(tree, ["toy.py"], KNOWN), root=tree, tests=tests, jobs=2))
     verdicts = {(one.mutant.line, one.mutant.operator): one.verdict for one in outcomes}
     survivors = {place for place, verdict in verdicts.items() if verdict == "survived"}
     assert survivors == {(7, "never"), (8, "delete"), (11, "drop-operand 1")}
@@ -88,14 +97,9 @@ def test_mutants_are_killed_survive_or_are_equivalent(tree: Path) -> None:
     assert (tree / "src/caspr/toy.py").read_text() == TOY
 
 
-def test_a_mutant_that_hangs_is_killed_and_a_wrong_comment_reported(tree: Path) -> None:
+def test_a_mutant_that_hangs_is_killed_and_a_wrong_entry_reported(tree: Path) -> None:
     toy = tree / "src/caspr/toy.py"
-    toy.write_text(
-        "def checked(number, names):\n"
-        "    # mutant: equivalent (never), because somebody said so\n"
-        "    while names:\n"
-        "        names.pop()\n"
-    )
+    toy.write_text("def checked(number, names):\n    while names:\n        names.pop()\n")
     (tree / "tests/test_toy.py").write_text(
         "from caspr.toy import checked\n"
         "def test_checked():\n"
@@ -103,8 +107,10 @@ def test_a_mutant_that_hangs_is_killed_and_a_wrong_comment_reported(tree: Path) 
         "    checked(1, names)\n"
         "    assert not names\n"
     )
-    mutants = mutants_of(tree, ["toy.py"])
-    outcomes = run(mutants, root=tree, tests={"toy.py": ["tests/test_toy.py"]}, timeout=5)
+    wrong = [Equivalent("checked", "while names:", ("never",), "somebody said so")]
+    outcomes = run(
+        mutants_of(tree, ["toy.py"], wrong), root=tree, tests={"toy.py": ["tests/test_toy.py"]}, timeout=5
+    )
     verdicts = {one.mutant.operator: one.verdict for one in outcomes}
     assert verdicts == {"never": "wrongly marked", "delete": "killed"}
 
@@ -119,6 +125,14 @@ def test_the_table_names_modules_and_tests_that_are_there(capsys: pytest.Capture
     for path, tests in TESTS.items():
         assert (ROOT / "src/caspr" / path).exists(), path
         for test in tests:
-            assert (ROOT / test).exists(), test
-    assert main(["--list", "price/rules", "price/pricing"]) == 0
+            assert (ROOT / test.partition("::")[0]).exists(), test
+    assert main(["--list", "task/demands", "task/pricing"]) == 0
     assert "mutants of 2 modules" in capsys.readouterr().out
+
+
+def test_every_entry_of_the_list_is_about_a_mutant_that_there_is() -> None:
+    made = {(one.source, one.operator) for one in mutants_of(ROOT, list(TESTS)) if one.equivalent}
+    modules = {path: (ROOT / "src/caspr" / path).read_text() for path in TESTS}
+    for one in EQUIVALENTS:
+        if any(one.line in text for text in modules.values()):
+            assert all((one.line, operator) in made for operator in one.operators), one

@@ -98,7 +98,7 @@ def test_the_nesting_rule_is_counted_and_can_be_switched_off(caspr: Caller, tmp_
     files = [make(tmp_path / f"{name}.conll", "(1|(1)", "1)", "(1)") for name in "ab"]
     ruled = caspr("adjudicate", *files, "--nested", "never")
     assert "rule on nesting ruled out 2 of 6 links" in ruled.err
-    allowed = caspr("adjudicate", *files, "--allow-nested")
+    allowed = caspr("adjudicate", *files, "--nested", "always")
     assert column(allowed.out) == ["(1|(1)", "1)", "(1)"]
     assert "nesting" not in allowed.err
     assert caspr("adjudicate", *files).out == allowed.out
@@ -211,8 +211,8 @@ class TestRefusals:
     def test_two_outputs_in_one_place(self, caspr: Caller, tmp_path: Path) -> None:
         same = tmp_path / "same"
         for other in (same, tmp_path / "x" / ".." / "same"):
-            assert "same output twice" in caspr.fails("adjudicate", *PAPER, "-o", same, "--json", other)
-        assert "same output twice" in caspr.fails("adjudicate", *PAPER, "--json", "-")
+            assert "to the same place" in caspr.fails("adjudicate", *PAPER, "-o", same, "--json", other)
+        assert "to the same place" in caspr.fails("adjudicate", *PAPER, "--json", "-")
         assert not same.exists()
 
     def test_unwritable_outputs_are_refused_before_the_search(self, caspr: Caller, tmp_path: Path) -> None:

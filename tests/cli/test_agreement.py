@@ -55,7 +55,7 @@ def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) 
         assert values["alpha"]["passonneau"] is None
         assert values["matrices"]["conll"] == [[1, 1], [1, 1]] != blind["matrices"]["conll"]
     assert blind["mentions"][0] == {"marked_by": 1, "of": 2, "mentions": 4}
-    assert "--strict: found 1 warning" in caspr("agreement", *files, "--coverage", table, "--strict").err
+    assert "--strict: 1 warning" in caspr("agreement", *files, "--coverage", table, "--strict").err
     table.write_text("annotator,document,from,to\na,d,1,7\n", encoding="utf-8")
     assert "token 7 of document 'd'" in caspr.fails("agreement", *files, "--coverage", table)
     assert "nowhere.csv" in caspr.fails("agreement", *files, "--coverage", tmp_path / "nowhere.csv")
@@ -102,7 +102,7 @@ def test_many_documents_and_missing_ones(caspr: Caller, tmp_path: Path) -> None:
         "y: 3 annotators",
         "all documents: 3 annotators",
     ]
-    assert "--strict: found 2 warnings" in caspr("agreement", *files, "--strict").err
+    assert "--strict: 2 warnings" in caspr("agreement", *files, "--strict").err
 
 
 def test_refusals(caspr: Caller, tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_tables_and_a_figure(caspr: Caller, tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_text().startswith("<svg ")
     alone = caspr("agreement", *SONG, "--csv", "-").out
     assert alone == (tmp_path / "a.csv").read_text()
-    assert "expected one of .svg" in caspr.fails("agreement", *SONG, "--plot", tmp_path / "a.gif")
-    assert "the same output twice" in caspr.fails(
+    assert "must end in one of .svg" in caspr.fails("agreement", *SONG, "--plot", tmp_path / "a.gif")
+    assert "to the same place" in caspr.fails(
         "agreement", *SONG, "--csv", tmp_path / "x", "--latex", tmp_path / "x"
     )
 
@@ -182,7 +182,7 @@ def test_who_marked_nothing_and_copies_are_said_beside_the_numbers(caspr: Caller
     assert outcome.code == 0
     assert "warning: dora: marked no mentions, and counts all the same: leave the file out" in outcome.err
     assert "anna and anna (1) are identical" in outcome.err
-    assert "--strict: found 2 warnings" in caspr("agreement", *files, "--strict").err
+    assert "--strict: 2 warnings" in caspr("agreement", *files, "--strict").err
     assert "dora" not in caspr("agreement", *files[:2]).err
 
 
@@ -220,5 +220,5 @@ def test_the_tables_go_to_a_file_and_quiet_prints_nothing_else(caspr: Caller, tm
     assert path.read_text("utf-8") == shown.out
     assert caspr("agreement", *SONG, "-q").out == shown.out
     both = caspr("agreement", *SONG, "-o", path, "--json")
-    assert json.loads(both.out)
+    assert both.out == caspr("agreement", *SONG, "--json").out != ""
     assert path.read_text("utf-8") == shown.out

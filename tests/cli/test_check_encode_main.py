@@ -1,6 +1,7 @@
 """`caspr check`, `caspr encode` and the command line as such."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from caspr import __version__
-from caspr.cli import COMMANDS
+from caspr.cli import COMMANDS, cli
+from caspr.cli.shared.options import GROUPS
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.cli.test_adjudicate import make
 
@@ -76,6 +78,32 @@ def test_every_command_has_help(caspr: Caller, command: str) -> None:
     outcome = caspr(command, "--help")
     assert outcome.code == 0
     assert "Usage: caspr" in outcome.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_option_once_under_the_heading_of_its_group(caspr: Caller, name: str) -> None:
+    command = cli.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    options = {option.opts[-1] for option in command.params if option.opts[-1].startswith("--")}
+    heading = ""
+    shown: dict[str, str] = {}
+    for line in caspr(name, "--help").out.splitlines():
+        if re.fullmatch(r"\S.*:", line):
+            heading = line[:-1]
+        if match := re.match(r"  (?:-\w, )?(--[\w-]+)", line):
+            assert shown.setdefault(match[1], heading) == heading
+    assert shown.keys() == options | {"--help"}
+    assert all(option in GROUPS[heading].split() for option, heading in shown.items())
+    headings = list(dict.fromkeys(shown.values()))
+    assert headings == [title for title in GROUPS if title in headings]
+
+
+def test_help_begins_with_what_most_people_need(caspr: Caller) -> None:
+    for name in ("adjudicate", "redo", "corpus"):
+        first = caspr(name, "--help").out.split("\nOptions:\n")[1].split("\n\n")[0]
+        assert 8 <= len(re.findall(r"^  -", first, re.MULTILINE)) <= 9
+        last = caspr(name, "--help").out.split("\nExperiments:\n")[1]
+        assert {"--encoding", "--omit-cost", "--forced-votes"} <= set(re.findall(r"--[\w-]+", last))
 
 
 def test_help_and_version(caspr: Caller) -> None:
@@ -162,7 +190,10 @@ def test_one_annotator_is_checked_alone(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("check", make(tmp_path / "a.conll", "(1)", "(1)", "(2)"))
     assert outcome.code == 0
     assert "  a  1 chain of 2 mentions, 1 chain of one" in outcome.out
-    assert "1 document, 0 warnings of one annotator; two or more are needed" in outcome.out
+    assert (
+        "1 document, 0 warnings; this is the work of one annotator, and merging takes two or more"
+        in outcome.out
+    )
     empty = caspr("check", make(tmp_path / "b.conll", "-", "-"), "--strict")
     assert empty.code == 2
     assert "marked no mentions" in empty.out

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from caspr.adjudication import adjudicate
-from caspr.files import write_all
 from caspr.formats import gold_files, read
 from caspr.formats.sources import read_one
+from caspr.storage import write_all
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.formats.everywhere import SUFFIX, assert_same, partition
 
@@ -137,18 +137,18 @@ def test_different_tokens_go_through(caspr: Caller, tmp_path: Path) -> None:
 def test_bad_calls(caspr: Caller, tmp_path: Path) -> None:
     [path] = converted(caspr, SONG[:1], tmp_path, "brat")
     assert "would be overwritten" in caspr.fails("convert", path, path)
-    assert "no file name" in caspr.fails("convert", "-q", SONG[0], "-", "--to", "brat")
+    assert "give a file name" in caspr.fails("convert", "-q", SONG[0], "-", "--to", "brat")
     assert "only be made from such an archive" in caspr.fails("convert", "-q", SONG[0], tmp_path / "x.zip")
     outcome = caspr("convert", SONG[0], tmp_path / "missing" / "x.conll")
     assert outcome.code == 2
     assert "there is no folder" in outcome.err
-    assert "of no known format" in caspr.fails("convert", SONG[0], tmp_path / "x.foo")
+    assert "does not say which format" in caspr.fails("convert", SONG[0], tmp_path / "x.foo")
     message = caspr.fails("adjudicate", *converted(caspr, SONG[1:], tmp_path, "brat"))
-    assert "found no file name" in message
+    assert "give a file name" in message
     many = tmp_path / "many.conll"
     text = Path(SONG[0]).read_text(encoding="utf-8")
     many.write_text(text + text.replace("#begin document (", "#begin document (second "), encoding="utf-8")
-    assert "expected a folder as output" in caspr.fails("convert", "-q", many, tmp_path / "x.tsv")
+    assert "give a folder as output" in caspr.fails("convert", "-q", many, tmp_path / "x.tsv")
     outcome = caspr("convert", SONG[0], tmp_path / "x", "--to", "nonsense")
     assert outcome.code == 2
 

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from caspr.cli.terminal.stopping import interrupts_noticed
+from caspr.cli.shared.progress import interrupts_noticed
 
 
 def test_an_interrupt_is_raised_and_remembered() -> None:

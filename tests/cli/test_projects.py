@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import read
-from caspr.locks import FileLock
+from caspr.storage import FileLock
 from tests.cli.caller import Caller
 from tests.cli.test_redo import edit
 from tests.review.project.projects import NAMES, made
@@ -29,7 +29,7 @@ def test_golds_in_a_folder_or_in_one_file(caspr: Caller, project: Path, tmp_path
     before = written(project / "documents")
     outcome = caspr("redo", project, "--gold", tmp_path / "golds", "--to", "jsonlines")
     assert outcome.code == 0
-    assert outcome.err.endswith("0 review files rewritten, 3 as before\n")
+    assert outcome.err.endswith("0 review files rewritten, 3 unchanged\n")
     assert written(project / "documents") == before
     golds = sorted((tmp_path / "golds").iterdir())
     assert [path.name for path in golds] == sorted(f"{name}.jsonlines" for name in NAMES)
@@ -44,7 +44,7 @@ def test_only_what_changes_is_rewritten(caspr: Caller, project: Path, tmp_path: 
     outcome = caspr("redo", project, "--strict", "--json", tmp_path / "summary.json")
     assert outcome.code == 0
     kept = f"old versions are kept beside them, the first as {review(project, 'two')}.1.bak"
-    assert outcome.err.endswith(f"1 review file rewritten, 2 as before; {kept}\n")
+    assert outcome.err.endswith(f"1 review file rewritten, 2 unchanged; {kept}\n")
     after = written(project / "documents")
     assert after.pop("two.conll.1.bak") == before["two.conll"]
     assert {name for name in before if before[name] != after[name]} == {"two.conll"}
@@ -61,9 +61,9 @@ def test_nothing_is_written_if_a_document_cannot_be(caspr: Caller, project: Path
     assert "one.conll" in caspr.fails("redo", project, "--gold", tmp_path / "golds", "-q")
     assert not (tmp_path / "golds").exists()
     review(project, "one").unlink()
-    assert "expected the review file of 'one'" in caspr.fails("redo", project, "-q")
+    assert "this file of 'one' is missing" in caspr.fails("redo", project, "-q")
     assert "redone in place" in caspr.fails("redo", project, "-o", tmp_path / "x.conll")
-    assert "without caspr-project.json" in caspr.fails("redo", tmp_path)
+    assert "this folder is no project" in caspr.fails("redo", tmp_path)
 
 
 def test_one_report_on_all_documents(caspr: Caller, project: Path, tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ def test_one_report_on_all_documents(caspr: Caller, project: Path, tmp_path: Pat
 def test_other_commands_say_how(caspr: Caller, project: Path, tmp_path: Path) -> None:
     words = ("convert", project, tmp_path / "x.jsonlines")
     assert "`caspr redo FILE --gold OUT` writes its gold standard" in caspr.fails(*words)
-    assert "give the folder that it was made from" in caspr.fails("weigh", project)
+    assert "give the annotators' files that it was made from" in caspr.fails("weigh", project)

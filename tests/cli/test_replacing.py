@@ -39,7 +39,7 @@ def reviewed(caspr: Caller, folder: Path, *, decided: bool) -> bytes:
 def test_decisions_are_not_replaced(caspr: Caller, folder: Path, words: tuple[str, ...]) -> None:
     held = reviewed(caspr, folder, decided=True)
     message = caspr.fails(*words)
-    assert "review.conll: found a review file with 1 decision, which would be lost" in message
+    assert "review.conll: this would lose the 1 decision in a review file" in message
     assert "`caspr redo review.conll`" in message
     assert (folder / "review.conll").read_bytes() == held
 
@@ -49,9 +49,9 @@ def test_notes_and_unreadable_review_files_are_not_replaced(caspr: Caller, folde
     path = folder / "review.conll"
     words = ("adjudicate", "song", "--layout", "review", "-o", path)
     path.write_text(text.replace("#begin", '# caspr note: {"mention": null, "text": "ask"}\n#begin', 1))
-    assert "with 1 note," in caspr.fails(*words)
+    assert "the 1 note in a review file" in caspr.fails(*words)
     path.write_text(text.replace("\t-\n", "\t=(\n", 1))
-    assert "that cannot be read, whose decisions would be lost" in caspr.fails(*words)
+    assert "this would replace a review file that cannot be read" in caspr.fails(*words)
 
 
 def test_a_review_file_without_decisions_is_replaced(caspr: Caller, folder: Path) -> None:
@@ -69,28 +69,30 @@ def test_a_copy_of_a_review_file_is_replaced_while_it_holds_no_more_decisions(
     path.write_text(path.read_text().replace("\t-\n", "\t=-\n", 1))
     assert caspr("redo", path, "-o", "copy.conll", "-q").code == 0
     path.write_text(held)
-    assert "copy.conll: found a review file with 2 decisions" in caspr.fails("redo", path, "-o", "copy.conll")
+    assert "copy.conll: this would lose the 2 decisions" in caspr.fails("redo", path, "-o", "copy.conll")
 
 
 def test_a_gold_standard_replaces_no_annotators_file(caspr: Caller, folder: Path) -> None:
     reviewed(caspr, folder, decided=True)
     anna = folder / "song" / "anna.conll"
     held = anna.read_bytes()
-    assert "song/anna.conll: found a file that is not known as" in caspr.fails(
+    assert "song/anna.conll: CaspR did not write this file" in caspr.fails(
         "redo", "review.conll", "--gold", "song/anna.conll"
     )
     rest = ["song/ben.conll", "song/carla.conll"]
-    assert "not known as" in caspr.fails("adjudicate", *rest, "-o", "song/anna.conll")
-    assert "not known as" in caspr.fails("adjudicate", *rest, "--layout", "review", "-o", "song/anna.conll")
+    assert "CaspR did not write" in caspr.fails("adjudicate", *rest, "-o", "song/anna.conll")
+    assert "CaspR did not write" in caspr.fails(
+        "adjudicate", *rest, "--layout", "review", "-o", "song/anna.conll"
+    )
     assert caspr("adjudicate", "song", "-o", "gold.conll", "-q").code == 0
-    assert "not known as" in caspr.fails("convert", "gold.conll", "song/anna.conll")
+    assert "CaspR did not write" in caspr.fails("convert", "gold.conll", "song/anna.conll")
     assert anna.read_bytes() == held
 
 
 def test_the_text_beside_annotations_is_not_replaced(caspr: Caller, folder: Path) -> None:
     (folder / "notes.txt").write_text(NOTES)
     message = caspr.fails("convert", "song/anna.conll", "notes.ann")
-    assert "notes.txt: found a file that is not known as one that CaspR wrote" in message
+    assert "notes.txt: CaspR did not write this file" in message
     assert "as a part of notes.ann" in message
     assert (folder / "notes.txt").read_text() == NOTES
     assert not (folder / "notes.ann").exists()
@@ -99,7 +101,7 @@ def test_the_text_beside_annotations_is_not_replaced(caspr: Caller, folder: Path
 @pytest.mark.parametrize("name", ["notes.conll", "notes.ann"])
 def test_notes_are_not_replaced_by_annotations(caspr: Caller, folder: Path, name: str) -> None:
     (folder / name).write_text(NOTES)
-    assert "not known as" in caspr.fails("adjudicate", "song", "-o", name)
+    assert "CaspR did not write" in caspr.fails("adjudicate", "song", "-o", name)
     assert (folder / name).read_text() == NOTES
 
 
@@ -144,7 +146,7 @@ def test_reports_and_tables_replace_no_annotations(
     anna = folder / "anna.txt"
     held = (folder / "song" / "anna.conll").read_bytes()
     anna.write_bytes(held)
-    assert "anna.txt: found a file that is not known as one that CaspR wrote" in caspr(*words).err
+    assert "anna.txt: CaspR did not write this file" in caspr(*words).err
     assert anna.read_bytes() == held
 
 
@@ -153,5 +155,5 @@ def test_decisions_are_counted_as_everywhere_else(caspr: Caller, folder: Path) -
     held = reviewed(caspr, folder, decided=False).decode()
     (folder / "review.conll").write_text(held.replace("\t(1)\n", "\t=(1)\n"))
     message = caspr.fails("adjudicate", "song", "--layout", "review", "-o", "review.conll")
-    assert "a review file with 1 decision, which would be lost" in message
-    assert "by 1 decision" in caspr("report", "review.conll", "--methods", "-q").out
+    assert "this would lose the 1 decision in a review file" in message
+    assert "making 1 decision." in caspr("report", "review.conll", "--methods", "-q").out

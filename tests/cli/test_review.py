@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given
+from caspr.cli.shared.inputs import read_given
 from caspr.engines.native import engine
 from caspr.task.solution import Solution
 from tests.cli.caller import PAPER, Caller
@@ -33,18 +33,21 @@ def test_what_cannot_be_opened(caspr: Caller, folder: Path) -> None:
     assert "the file of one annotator" in fails(caspr, "in1.conll")
     assert "in1.conll is an input" in fails(caspr, "in1.conll", "in2.conll", "-o", "in1.conll")
     assert "there is no folder" in fails(caspr, "in1.conll", "in2.conll", "-o", "no/review.conll")
-    assert "found the same file" in fails(caspr, "in1.conll", "in1.conll")
+    assert "is the same file as" in fails(caspr, "in1.conll", "in1.conll")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_review_files_that_cannot_be_opened(caspr: Caller, folder: Path) -> None:
     assert caspr("adjudicate", *PAPER, "--layout", "review", "-o", "review.conll", "-q").code == 0
     text = Path("review.conll").read_text()
-    assert "-o: found an output beside a review file" in fails(caspr, "review.conll", "-o", "x.conll")
+    assert "-o cannot be used with a review file" in fails(caspr, "review.conll", "-o", "x.conll")
     spoilt = text.replace("#begin", "# caspr exists: 4-4\n# caspr absent: 4-4\n#begin")
     Path("review.conll").write_text(spoilt)
     message = fails(caspr, "review.conll")
-    assert "found decisions that cannot hold together: mention “4” (4-4) is enforced and ruled out" in message
+    assert (
+        "decisions contradict each other: you decided that “4” (4-4) is a mention, and also that it is not"
+        in message
+    )
     Path("review.conll").write_text(text.replace("#begin", "# caspr absent: 4-44\n#begin"))
     assert fails(caspr, "review.conll").startswith("review.conll:2: found mention '4-44'")
     Path("review.conll").write_text(text.replace('"engine"', '"motor"'))

@@ -59,7 +59,7 @@ def test_many_documents(caspr: Caller, tmp_path: Path) -> None:
     values = json.loads(caspr("score", key, response, "--per-document", "--json").out)
     assert values["muc"]["recall"] == [2, 3]
     assert [document["muc"]["recall"] for document in values["documents"]] == [[0, 1], [1, 1], [1, 1]]
-    assert "--strict: found 2 warnings" in caspr("score", key, response, "--strict").err
+    assert "--strict: 2 warnings" in caspr("score", key, response, "--strict").err
 
 
 def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_folder_of_several_annotators_is_no_side(caspr: Caller, tmp_path: Path
     folder = Path(SONG[0]).parent
     for sides in ((SONG[0], folder), (folder, SONG[0])):
         message = caspr.fails("score", *sides)
-        assert "document 'song': found it twice, in" in message
+        assert "document 'song' is there twice, in" in message
         assert "anna.conll and" in message
     assert "one by one" in caspr.fails("convert", folder, tmp_path / "x.conllu")
     assert not (tmp_path / "x.conllu").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.locks import FileLock
+from caspr.storage import FileLock
 from tests.cli.caller import EXAMPLES, Caller
 
 PAGE = EXAMPLES.parent / "docs" / "troubleshooting.md"

@@ -36,9 +36,9 @@ def test_tampered_certificates_are_refused(caspr: Caller, tmp_path: Path) -> Non
         ('"value":12', '"value":11'),
         ('"use_cost":1', '"use_cost":0'),
         ("[5,5]", "[6,6]"),
-        ('"shift":20', '"shift":-1'),
+        ('"rivals":[[0,1,2]]', '"rivals":[[0,1,1]]'),
         ('"parts":[', '"parts":[0,'),
-        ('"caspr-certificate":2', '"caspr-certificate":3'),
+        ('"caspr-certificate":1', '"caspr-certificate":2'),
     ):
         assert old in whole
         proof.write_text(whole.replace(old, new))
@@ -97,7 +97,7 @@ def test_many_decisions_are_listed_in_part(caspr: Caller, tmp_path: Path) -> Non
         proof, Decisions.of([chain], [2, 3, 4, 5], [Statement.of(StatementKind.ABSENT, [(7, 7)])]), Settings()
     )
     assert caspr("verify", proof, *SONG).out.splitlines()[1:-1] == [
-        "  (1, 1) and (6, 6) in chain x\\x1b[2K by cells",
+        "  (1, 1) and (6, 6) in chain x\\x1b[2K, and nothing else starts or ends there",
         *(f"  nothing starts or ends at token {token}" for token in (2, 3, 4, 5)),
         "  and 1 more",
     ]
@@ -105,7 +105,7 @@ def test_many_decisions_are_listed_in_part(caspr: Caller, tmp_path: Path) -> Non
 
 def test_settings_that_are_not_the_default_are_said(caspr: Caller, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    words = ["--objective", "ua", "--allow-nested", "--forced-votes", "--singletons", "vote"]
+    words = ["--objective", "ua", "--nested", "always", "--forced-votes", "--singletons", "vote"]
     caspr("adjudicate", *SONG, *words, "--certificate", proof, "-q")
     chosen = "(omit 2, use 0, invent 1, nested always, singletons vote, decisions count as votes)"
     assert chosen in caspr("verify", proof, *SONG).out
@@ -163,9 +163,9 @@ INFINITE, MISSING = float("inf"), ...
         (["documents", 0, "certificate", "value"], INFINITE),
         (["documents", 0, "certificate", "chains", 0, 0, 0], INFINITE),
         (["documents", 0, "certificate", "parts", 0, "nodes", 0, 0, 0], INFINITE),
-        (["documents", 0, "certificate", "parts", 0, "proof", "shift"], INFINITE),
-        (["documents", 0, "certificate", "parts", 0, "proof", "pair"], [INFINITE, 0]),
-        (["documents", 0, "certificate", "parts", 0, "proof", "stars"], [[INFINITE, 0, 1, 2]]),
+        (["documents", 0, "certificate", "parts", 0, "proof"], [{"shift": INFINITE}]),
+        (["documents", 0, "certificate", "parts", 0, "proof"], [{"pair": [INFINITE, 0]}]),
+        (["documents", 0, "certificate", "parts", 0, "proof"], [{"stars": [[INFINITE, 0, 1, 2]]}]),
     ],
     ids=str,
 )
@@ -192,4 +192,4 @@ def test_all_certificates_of_a_corpus(caspr: Caller, tmp_path: Path) -> None:
     assert outcome.code == 0
     assert "2 of 2 certificates verified" in outcome.out
     (tmp_path / "empty").mkdir()
-    assert "found a folder without .json files" in caspr.fails("verify", tmp_path / "empty", corpus)
+    assert "there are no .json files in this folder" in caspr.fails("verify", tmp_path / "empty", corpus)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.task.settings.weights_table import read_weights
+from caspr.task.weights import read_weights
 from tests.cli.caller import EXAMPLES, SONG, Caller
 
 TALES = EXAMPLES / "tales"
@@ -96,9 +96,9 @@ def test_variants_are_one_mention(caspr: Caller) -> None:
 def test_too_little_is_refused(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("weigh", *SONG, "-o", tmp_path / "w.csv")
     assert outcome.code == 2
-    assert "expected 30 for each annotator" in outcome.err
+    assert "needs 30 disagreements for each annotator" in outcome.err
     assert not (tmp_path / "w.csv").exists()
-    assert "with two, nothing shows who is right" in caspr("weigh", *SONG[:2]).err
+    assert "with two annotators, nothing shows who is right" in caspr("weigh", *SONG[:2]).err
 
 
 @pytest.mark.parametrize("quiet", [True, False])

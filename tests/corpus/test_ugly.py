@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.corpus.inputs.folders import walk
+from caspr.corpus.layouts import walk
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_project
 
@@ -72,7 +72,7 @@ def test_names_that_are_not_text_fail_alone(caspr: Caller, tmp_path: Path) -> No
     outcome = caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE)
     assert outcome.code == 1, outcome
     assert set(golds(tmp_path / "out")) == {"a.conll", "b.conll"}
-    expected = "found a file name that is not UTF-8, expected one that is: rename it"
+    expected = "this file name is not UTF-8: rename it"
     assert reason(tmp_path / "out", "d\\xff") == f"d\\xff/ann.conll: {expected}"
     assert reason(tmp_path / "out", "c") == f"c/\\xe4nn.conll: {expected}"
     assert expected in caspr.fails("corpus", corpus / "c", "-o", tmp_path / "other", "--by", "file")
@@ -96,7 +96,7 @@ def test_names_that_one_disk_does_not_tell_apart_are_refused(caspr: Caller, tmp_
     # As on a disk that takes large and small letters for the same.
     (output / ".CASPR-JOURNAL.SQLITE").touch()
     line = caspr.fails("corpus", corpus, "-o", output)
-    assert "found documents 'Ärger' and 'ärger', which are one file on this disk" in line
+    assert "documents 'Ärger' and 'ärger' would be one file on this disk" in line
     shutil.rmtree(corpus / "Ärger")
     assert caspr("corpus", corpus, "-o", output, *BRUTE).code == 0
 

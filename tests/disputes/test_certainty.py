@@ -8,22 +8,20 @@ from pathlib import Path
 import pytest
 
 from caspr.adjudication import adjudicate, adjudicate_document
-from caspr.cli.delivery.reports import report_text
-from caspr.disputes.certainty import share_time, with_certainty
-from caspr.disputes.disputes import find_disputes
+from caspr.cli.shared.reports import report_text
+from caspr.disputes import find_disputes, share_time, with_certainty
 from caspr.engines import brute
 from caspr.formats import read_all
 from caspr.result import Certainty
 from caspr.task.instance import Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.price.pricing import price
-from caspr.task.price.rules import violations
+from caspr.task.pricing import price, violations
 from caspr.task.settings import Settings
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 from tests.instances import paper_annotations, random_instance
-from tests.task.price.test_pricing import random_partition
+from tests.task.test_pricing import random_partition
 
 
 def holds(partition: Partition, pair: tuple[object, object]) -> bool:
@@ -89,5 +87,5 @@ def test_a_report_says_what_it_had_no_time_for() -> None:
     first, *others = (dispute.pair for dispute in find_disputes(result))
     assert others
     short = replace(result, certainties={first: Certainty(always=True, flip=3)})
-    assert "was not computed in time (--certainty gives more)" in report_text([short], "text")
+    assert "was not computed in time (allow more with --certainty)" in report_text([short], "text")
     assert "was not computed in time" not in report_text([result], "text")

@@ -1,11 +1,10 @@
 """What a report says about costs is what the price of a pair is."""
 
-from caspr.disputes.reasons import costs_in_words
+from caspr.disputes import costs_in_words
 from caspr.task.instance import Instance
-from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.price.pair_price import PairPrices
+from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
+from caspr.task.pair_price import PairPrices
 from caspr.task.votes import Evidence
-from caspr.task.weights import Coefficients
 
 EVERYBODY = 0b111111
 

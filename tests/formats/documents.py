@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.text.document import Annotation, Chain, Document
+from tests.sweeps import how_many
 
 ODD = "\u2028\u2029\u0085\u00a0\x0b\x0c\x1c\r\ufeff\u200b\U0001f600e\u0301#=()|;-_*\"' \\"
 # Plain numbers, because hypothesis needs seconds to list the characters of a category.
@@ -91,5 +92,5 @@ def one_document(*rows: str, name: str = "d") -> str:
     return "".join(f"{line}\n" for line in (f"#begin document ({name});", *rows, "#end document"))
 
 
-relaxed = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(deadline=None, max_examples=how_many(150), suppress_health_check=[HealthCheck.too_slow])
 """For machines that are busy with something else."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from caspr.files import write_all
 from caspr.formats.registry import render
 from caspr.formats.sources import read_one
+from caspr.storage import write_all
 from caspr.text.alignment import align
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 
@@ -81,7 +81,7 @@ def spans(tokens: Sequence[str]) -> st.SearchStrategy[Span]:
 
 
 def _solid(tokens: Sequence[str], span: Span) -> Span:
-    """Begin and end a mention with characters, unless it is one empty word: see `losses.lost_edges`."""
+    """Begin and end a mention with characters, unless it is one empty word: see `format.lost`."""
     start, end = span
     start += start < end and not tokens[start - 1]
     end -= start < end and not tokens[end - 1]

@@ -14,9 +14,9 @@ from tests.formats.sound import FILES, put
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("seed", range(4))
-def test_mutations(name: str, seed: int, tmp_path: Path) -> None:
-    chance = random.Random(f"{name} {seed}")
+@pytest.mark.parametrize("block", range(4))
+def test_mutations(name: str, block: int, tmp_path: Path) -> None:
+    chance = random.Random(f"{name} {block}")
     original = FILES[name].encode("utf-8")
     read = 0
     for _ in range(60):

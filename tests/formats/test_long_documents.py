@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from caspr.files import write_all
 from caspr.formats.registry import by_content, recognise, render
 from caspr.formats.sources import read_one
+from caspr.storage import write_all
 from caspr.text.document import Annotation, Chain, Document
 from tests.formats.everywhere import SUFFIX
 
-_WORDS = ("Anna", "says", "that", "she", "sleeps", ".") * 4000
+_WORDS = tuple(word * 10 for word in ("Anna", "says", "that", "she", "sleeps", ".")) * 500
 _LONG = Annotation.of(
     "anna",
     Document("d", _WORDS, sentence_ends=tuple(range(6, len(_WORDS) + 1, 6))),

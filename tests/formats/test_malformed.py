@@ -26,6 +26,7 @@ def test_rubbish(name: str, data: bytes, tmp_path: Path) -> None:
     with pytest.raises(CasprError) as caught:
         read_one(path)
     assert "\n" not in str(caught.value)
+    assert path.name in str(caught.value)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -63,7 +63,7 @@ def test_the_gold_is_that_of_the_conversion_to_conll(format: str, tmp_path: Path
         ("x.jsonlines", "[0, 1]", "[1, 1]", "a mention without words"),
         ("x.jsonlines", '"here"]', '"here", 3]', "no list of cased_words"),
         ("x.jsonlines", '"d"', "7", "document_id 7"),
-        ("f.jsonl", "[0, 4]", "[0]", "behind the last"),
+        ("f.jsonl", "[0, 4]", "[0]", "after the last"),
         ("f.jsonl", '"Anna is here"', "4", "no text"),
         ("p.jsonl", "[1, 0, 1]", "[1, 0, 2]", "words of one sentence in order"),
         ("p.jsonl", "[1, 0, 1]", "[1, 0]", "sentence, first word"),
@@ -386,7 +386,7 @@ def test_an_object_on_many_lines_is_one_document(format: str, tmp_path: Path) ->
 
 
 def test_malformed_lines_do_not_affect_others(tmp_path: Path) -> None:
-    from caspr.formats.options import ReadOptions
+    from caspr.formats.format import ReadOptions
     from caspr.formats.registry import read_each
 
     for format, name in (("wlcoref", "x.jsonlines"), ("fastcoref", "f.jsonl"), ("preco", "p.jsonl")):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from caspr.errors import FormatError
-from caspr.formats.nearest import Signs, nearest
+from caspr.formats.foreign import Signs, nearest
 from caspr.formats.registry import FORMATS, detect
 from caspr.formats.sources import read_one
 

@@ -23,13 +23,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("copy")
     ignored = shutil.ignore_patterns("__pycache__", "static")
     shutil.copytree(Path(caspr.__file__).parent, root / "caspr", ignore=ignored)
-    path = re.search(r"`src/(caspr/formats/slash/__init__\.py)`", RECIPE)
+    path = re.search(r"`src/(caspr/formats/slash\.py)`", RECIPE)
     code = re.search(r"^   ```python\n(.*?)^   ```", RECIPE, re.MULTILINE | re.DOTALL)
     line = re.search(r"Add the line `(.*?)` at the end of `FORMATS`", RECIPE)
     assert path
     assert code
     assert line
-    (root / path[1]).parent.mkdir()
     (root / path[1]).write_text(dedent(code[1]), encoding="utf-8")
     registry = root / "caspr" / "formats" / "registry.py"
     before, table, after = registry.read_text(encoding="utf-8").partition("FORMATS: ")
@@ -80,7 +79,7 @@ def test_losses_are_counted(run: Shell) -> None:
     rows = "#begin document (d);\n1\tThe\t(1\n2\tgirl\t1)\n3\tsaw\t-\n4\ther\t(1)\n#end document\n"
     (run.folder / "d.conll").write_text(rows)
     assert "1 mention of several words not written" in run("convert", "d.conll", "d.slash")
-    assert "--strict: found 1 warning" in run("convert", "d.conll", "e.slash", "--strict", code=2)
+    assert "--strict: 1 warning" in run("convert", "d.conll", "e.slash", "--strict", code=2)
     assert not (run.folder / "e.slash").exists()
 
 

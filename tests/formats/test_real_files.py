@@ -396,7 +396,7 @@ class TestGolds:
         assert caspr("adjudicate", "-q", *paths[:2], "-o", paths[2]).code == 0
         for command in ("adjudicate", "check", "report", "weigh", "settings", "encode"):
             message = caspr.fails(command, *paths[:3])
-            assert "gold.conll: found the gold of an adjudication of document 'd' beside" in message
+            assert "gold.conll: this is the gold of an adjudication of document 'd'" in message
         allowed = caspr("adjudicate", *paths[:3], "--allow-gold")
         assert allowed.code == 0
         assert caspr("settings", "--try", "", *paths[:3], "--allow-gold").code == 0
@@ -414,7 +414,7 @@ class TestGolds:
         assert caspr("adjudicate", "-q", "--layout", "review", *paths[:2], "-o", paths[3]).code == 0
         before = paths[3].read_bytes()
         message = caspr.fails("review", paths[3], "--add", paths[2])
-        assert "gold.conll: found the gold of an adjudication" in message
+        assert "gold.conll: this is the gold of an adjudication" in message
         assert paths[3].read_bytes() == before
 
     def test_a_corpus_refuses_them_too(self, tmp_path: Path, caspr: Caller) -> None:

@@ -168,7 +168,7 @@ def uima() -> str:
     """Return what keeps Apache UIMA from running; nothing if it does."""
     jars = sorted(Path("/usr/share/java").glob("uimaj-core*.jar"))
     if not jars or not shutil.which("javac"):
-        return "found no Java compiler with uimaj-core"
+        return "no Apache UIMA (Debian: apt-get install default-jdk-headless libuima-core-java)"
     return ""
 
 

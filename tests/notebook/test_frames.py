@@ -96,9 +96,9 @@ def test_an_annotator_with_the_name_of_a_column() -> None:
 
 def test_what_there_is_not() -> None:
     result, comparison = song()
-    with pytest.raises(caspr.CasprError, match="expected one of mentions, chains, votes, conflicts"):
+    with pytest.raises(caspr.CasprError, match="choose one of mentions, chains, votes, conflicts"):
         result.to_frame("links")
-    with pytest.raises(caspr.CasprError, match=r"expected one of .*disagreements"):
+    with pytest.raises(caspr.CasprError, match=r"choose one of .*disagreements"):
         comparison.to_frame("nonsense")
 
 
@@ -108,7 +108,7 @@ def test_too_many_votes_and_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(caspr.CasprError, match="more than 3 links"):
         result.to_frame("votes")
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(caspr.CasprError, match="pip install pandas"):
+    with pytest.raises(caspr.CasprError, match=r"pip install 'caspr\[notebook\]'"):
         result.to_frame()
 
 

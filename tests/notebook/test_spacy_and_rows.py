@@ -82,7 +82,7 @@ def test_rows_of_well_known_datasets() -> None:
     ],
 )
 def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
-    with pytest.raises(caspr.CasprError, match=r"row 0: found .*expected tokens or sentences"):
+    with pytest.raises(caspr.CasprError, match=r"row 0 cannot be read .*: it needs tokens or sentences"):
         caspr.from_rows([row], "a")
 
 
@@ -147,7 +147,7 @@ class TestSpacy:
         with pytest.raises(caspr.CasprError, match="differ from word 1 on"):
             caspr.to_spacy(drawn(1), doc)
         doc.spans["coref_clusters_3"] = [doc[5:6]]
-        with pytest.raises(caspr.CasprError, match="found a span of no words"):
+        with pytest.raises(caspr.CasprError, match="has a span of no words"):
             caspr.from_spacy(doc)
 
 

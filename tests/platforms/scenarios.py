@@ -179,7 +179,7 @@ def stops(machine: Machine, folder: Path) -> None:
     with machine.start_python("-c", INTERRUPTED, *CORPUS, cwd=folder) as process:
         _, printed = process.communicate(timeout=machine.patience)
     assert process.returncode == 130
-    assert printed.decode() == "stopped; 3 documents done; run the same command to go on\n"
+    assert printed.decode() == "stopped; 3 documents done; run the same command to continue\n"
     assert not workers(folder)
 
 

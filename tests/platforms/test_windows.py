@@ -19,7 +19,9 @@ Scenario = Callable[[Machine, Path], None]
 
 pytestmark = [
     pytest.mark.skipif(not WANTED, reason="only with `dev.py test --all`"),
-    pytest.mark.skipif(WANTED != "required" and not available(), reason="found no wine"),
+    pytest.mark.skipif(
+        WANTED != "required" and not available(), reason="no Wine (Debian: apt-get install wine wine64)"
+    ),
     pytest.mark.xdist_group("wine"),
 ]
 

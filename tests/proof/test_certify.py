@@ -13,7 +13,7 @@ from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.price.pricing import price
+from caspr.task.pricing import price
 from caspr.task.solution import INFEASIBLE, Solution, Status, found
 from caspr.text.document import Chain, Span
 from tests.instances import annotation, paper_annotations

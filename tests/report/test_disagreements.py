@@ -12,10 +12,8 @@ from caspr.report.corpus_page import counts_of, overview_page
 from caspr.report.disagreements import companion, examples, named, says
 from caspr.report.explained_report import explained
 from caspr.report.feedback_page import LABELS, feedback_page
-from caspr.report.html_pages import report_page
-from caspr.report.passages import stretches
-from caspr.task.settings import Settings
-from caspr.task.settings.values import change
+from caspr.report.html_pages import report_page, stretches
+from caspr.task.settings import Settings, change
 from caspr.text.coverage import Coverage
 from caspr.text.document import Document, Span
 from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results
@@ -82,8 +80,7 @@ def test_a_page_for_each_annotator_shows_every_difference_once() -> None:
 
 def test_the_report_speaks_of_mentions_before_any_cost() -> None:
     result = hostile_result()
-    comparison = compare([result.instance.annotations])
-    page = report_page(explained([result], comparison, against_gold([result])), "title")
+    page = report_page(explained([result]), "title")
     words = "".join(check(page).text)
     assert "They disagree about" in words
     assert words.index("They disagree about") < words.index("What annotators disagree about")
@@ -116,7 +113,7 @@ def test_the_overview_of_a_corpus() -> None:
         row("noisy", **told, findings=[finding, finding, lacking], report="reports/noisy.html"),
         row("gap", bound=1, findings=[]),
         {"document": "broken", "status": "failed", "reason": "no such file"},
-        {"document": "alone", "status": "left out", "reason": "only ann has it"},
+        {"document": "alone", "status": "left out", "reason": "only ann annotated it"},
     ]
     names = ("value", "bound", "omitted", "used", "invented")
     totals = {"documents": 5, "proven": 2, "gaps": 1, "failed": 1, "left_out": 1, "agreement": 0.12345}
@@ -132,9 +129,9 @@ def test_the_overview_of_a_corpus() -> None:
     assert "noisy: document 'noisy'" not in words, "a document is named once"
     assert "0.12 " in words
     assert "0.12345" not in words
-    assert re.search("Mend what failed: broken: no such file", words)
+    assert re.search("Fix what failed: broken: no such file", words)
     assert re.search("Search longer: gap: cost 3, bound 1", words)
-    table = words[words.index("The most disputed first") :]
+    table = words[words.index("Most disputed first") :]
     assert table.index("noisy") < table.index("calm")
     assert words.index("What needs a person next") < words.index("Cost")
 

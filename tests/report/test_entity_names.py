@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import caspr
-from caspr.cli.delivery.reports import feedback_texts, report_text
+from caspr.cli.shared.reports import feedback_texts, report_text
 from caspr.report.corpus_page import overview_page
-from caspr.report.summary_json import document_summary
+from caspr.report.summary import document_summary
 from caspr.result import Result
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
@@ -47,7 +47,7 @@ def test_reports_in_words(result: Result) -> None:
     for said in (text, markdown.replace("\\", "")):
         assert f"not linked, {WILL} and {MARY}" in said
         assert f"linked in {MARY}" in said
-        assert f"joining {WILL} and {MARY} would cost" in said
+        assert f"most other votes keep {WILL} and {MARY} apart" in said
     [document] = json.loads(report_text([result], "json"))["documents"]
     assert [WILL, MARY] in [one["names"] for one in document["conflicts"]]
     assert [one["name"] for one in document["named_entities"]] == [WILL, MARY]

@@ -6,11 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from caspr.review.session.opening import open_annotations, open_review
-from caspr.review.session.session import ReviewSession
+from caspr.review.session import ReviewSession, open_annotations, open_review
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.settings import Settings
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS, Settings
 from caspr.text.document import Annotation
 from tests.instances import paper_annotations, random_instance
 

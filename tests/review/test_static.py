@@ -1,4 +1,4 @@
-"""No part of the page's JavaScript and styles is unused, and its files stay small."""
+"""No part of the page's JavaScript and styles is unused."""
 
 import re
 from pathlib import Path
@@ -36,21 +36,13 @@ def test_every_import_exists_and_every_export_is_imported() -> None:
 
 def test_every_module_is_loaded() -> None:
     loaded: set[Path] = set()
-    waiting = [STATIC / "main.js", STATIC / "project.js"]
+    waiting = [STATIC / "app.js", STATIC / "project.js"]
     while waiting:
         path = waiting.pop()
         if path not in loaded and path.suffix == ".js" and path.is_file():
             loaded.add(path)
             waiting += imports(path)
     assert loaded == {path.resolve() for path in MODULES}
-
-
-def test_files_and_folders_stay_small() -> None:
-    for path in STATIC.rglob("*"):
-        if path.is_dir():
-            assert len([one for one in path.iterdir() if one.is_file()]) <= 14, path
-        elif path.suffix in (".js", ".css"):
-            assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
 
 
 def test_every_style_names_an_element_of_the_page() -> None:

@@ -7,8 +7,9 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caspr.text.cliques import CliquePartition, partition_into_cliques
+from caspr.text.variants import CliquePartition, partition_into_cliques
 from tests.formats.documents import relaxed
+from tests.sweeps import how_many
 
 Weights = dict[tuple[int, int], int]
 
@@ -46,7 +47,7 @@ def first_nodes(found: CliquePartition) -> tuple[int, ...]:
     )
 
 
-@settings(relaxed, max_examples=300)
+@settings(relaxed, max_examples=how_many(300))
 @given(graphs())
 def test_no_partition_is_better_or_as_good_and_earlier(graph: tuple[int, Weights]) -> None:
     nodes, weights = graph
@@ -59,7 +60,7 @@ def test_no_partition_is_better_or_as_good_and_earlier(graph: tuple[int, Weights
     assert first_nodes(found) == best[1]
 
 
-@settings(relaxed, max_examples=100)
+@settings(relaxed, max_examples=how_many(100))
 @given(graphs())
 def test_beyond_the_limit_it_is_a_partition_into_cliques_all_the_same(graph: tuple[int, Weights]) -> None:
     nodes, weights = graph

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from caspr.adjudication import adjudicate_document
 from caspr.errors import FormatError
-from caspr.task.settings import Settings
-from caspr.task.settings.values import change
+from caspr.task.settings import Settings, change
 from caspr.text.coverage import (
     Coverage,
     coverage_by_marks,

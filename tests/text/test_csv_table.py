@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caspr.errors import FormatError
+from caspr.errors import FormatError, reading
 from caspr.text.csv_table import TableRow, read_table
 from tests.formats.documents import relaxed
 
@@ -13,7 +13,8 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 
 def cells(text: str) -> list[tuple[str, ...]]:
-    return [row.cells for row in read_table(text, "t.csv", COLUMNS)]
+    with reading("t.csv"):
+        return [row.cells for row in read_table(text, COLUMNS)]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", ", ", " ; "])
@@ -36,7 +37,7 @@ def test_empty_cells_behind_the_last_column_are_left_out_but_not_those_of_column
 
 
 def test_rows_have_the_lines_of_the_file() -> None:
-    assert read_table("\n\nanna,2,1\n\nben,1,1\n", "t.csv", COLUMNS) == [
+    assert read_table("\n\nanna,2,1\n\nben,1,1\n", COLUMNS) == [
         TableRow(3, ("anna", "2", "1")),
         TableRow(5, ("ben", "1", "1")),
     ]

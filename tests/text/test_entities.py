@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from caspr.adjudication import adjudicate
 from caspr.result import merge_marks
-from caspr.text.document import Annotation, Chain, Document, Mark, Span
-from caspr.text.entities import name_entities
+from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 
 DOCUMENT = Document("d", tuple("abcdef"))
 
@@ -126,7 +125,6 @@ def test_names_and_types_are_those_of_mentions_with_other_boundaries_too() -> No
 @pytest.mark.parametrize("layout", ["gold", "review"])
 def test_names_are_in_the_files_that_are_written(layout: str) -> None:
     from caspr.formats import conll, review_file
-    from caspr.task.decisions import Decisions
 
     one = annotation("1", chain("ab", "Anna", "person"))
     two = replace(one, annotator="2", chains=(chain("ab", 'An"na\n'),))
@@ -136,7 +134,7 @@ def test_names_are_in_the_files_that_are_written(layout: str) -> None:
         [back] = conll.parse(text, "x", "y")
         assert (back.chains[0].name, back.chains[0].type) == ('An"na\n', "person")
         return
-    review = review_file.Review(result.gold, result.instance.annotations, Decisions(), {"objective": "v"})
+    review = review_file.Review(result.gold, result.instance.annotations, (), {"objective": "v"})
     text = review_file.write([review])
     assert '# caspr name: 1 "An\\"na\\n"\n' in text
     assert '# caspr name[1]: ab "Anna"\n# caspr type[1]: ab "person"\n' in text

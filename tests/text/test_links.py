@@ -5,8 +5,7 @@ from random import Random
 
 from caspr.text.checks import check
 from caspr.text.coverage import partial_coverage
-from caspr.text.document import Annotation, Chain, Document, Span
-from caspr.text.links import nested_pairs
+from caspr.text.document import Annotation, Chain, Document, Span, nested_pairs
 
 DOCUMENT = Document("text", tuple("abcdefghijkl"))
 

@@ -17,6 +17,7 @@ from caspr.text.variants import (
     variant_findings,
 )
 from tests.formats.documents import relaxed
+from tests.sweeps import how_many
 
 TEXT = Document("d", tuple("abcdefgh"))
 SPANS = st.tuples(st.integers(1, 5), st.integers(0, 3)).map(lambda pair: Span(pair[0], pair[0] + pair[1]))
@@ -81,7 +82,7 @@ def best_groups(given: list[Annotation], made: BoundaryDecisions) -> list[list[S
     return sorted(group for group in best[2] if len(group) > 1)
 
 
-@settings(relaxed, max_examples=200)
+@settings(relaxed, max_examples=how_many(200))
 @given(annotations(), decided())
 def test_the_groups_are_the_best_of_all(given: list[Annotation], made: BoundaryDecisions) -> None:
     found = find_variants(given, decisions=made)
@@ -89,7 +90,7 @@ def test_the_groups_are_the_best_of_all(given: list[Annotation], made: BoundaryD
     assert [list(group.spans) for group in found.groups] == best_groups(given, made)
 
 
-@settings(relaxed, max_examples=100)
+@settings(relaxed, max_examples=how_many(100))
 @given(annotations(), decided(), st.randoms(use_true_random=False))
 def test_the_order_of_files_does_not_matter(
     given: list[Annotation], made: BoundaryDecisions, random: object
@@ -99,7 +100,7 @@ def test_the_order_of_files_does_not_matter(
     assert find_variants(shuffled, decisions=made) == find_variants(given, decisions=made)
 
 
-@settings(relaxed, max_examples=100)
+@settings(relaxed, max_examples=how_many(100))
 @given(annotations(), decided())
 def test_own_boundaries_come_back(given: list[Annotation], made: BoundaryDecisions) -> None:
     found = find_variants(given, decisions=made)
@@ -112,7 +113,7 @@ def test_own_boundaries_come_back(given: list[Annotation], made: BoundaryDecisio
         assert Annotation.of(before.annotator, TEXT, back) == before
 
 
-@settings(relaxed, max_examples=100)
+@settings(relaxed, max_examples=how_many(100))
 @given(
     annotations(), decided(), st.dictionaries(st.sampled_from(["anna", "ben", "carla"]), st.integers(0, 3))
 )

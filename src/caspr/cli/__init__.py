@@ -1,6 +1,7 @@
 """The command line: one file is one subcommand, imported when it is called.
 
-Each parses, calls documented functions, prints and returns. Only `main` catches errors.
+A subcommand parses, calls documented functions, prints and returns. Only `main` catches errors, and turns
+them into one line and an exit code: 2 for bad input or usage, 130 for Ctrl-C, 141 for a closed pipe.
 """
 
 import gc
@@ -16,25 +17,24 @@ from types import FrameType
 import click
 
 from caspr import __version__
-from caspr.cli.terminal.stopping import ENDING
+from caspr.cli.shared.progress import ENDING
 from caspr.errors import CasprError
 
 COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
-    "redo": "Re-optimise a review file around what was enforced in it.",
-    "review": "Adjudicate on a local web page; every click re-optimises the rest.",
+    "redo": "Re-optimise a review file around the decisions in it.",
+    "review": "Adjudicate on a local web page that re-optimises the rest at every click.",
     "corpus": "Adjudicate a whole corpus, on many cores or machines.",
     "verify": "Check a certificate of optimality without any solver.",
-    "check": "Say what is wrong or odd about annotators' files; write nothing.",
+    "check": "Report what is wrong or odd in annotators' files; write nothing.",
     "report": "Explain every dispute: who voted how, what was decided and why.",
-    "agreement": "Say how far annotators agree, who with whom and in which documents.",
-    "weigh": "Learn how far each annotator can be trusted, from a corpus of three or more.",
-    "settings": "Show what different settings make of the same files.",
+    "agreement": "Measure how far annotators agree, who with whom and in which documents.",
+    "weigh": "Learn how far each annotator can be trusted, from the work of three or more.",
+    "settings": "Compare what different settings make of the same files.",
     "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
-    "convert": "Write an annotation in another format, saying what cannot be carried.",
-    "encode": "Print the answer set program of some annotations.",
+    "convert": "Write an annotation in another format, and report what it cannot express.",
+    "encode": "Print the answer set program for some annotations.",
 }
-"""Every subcommand with its one-line help."""
 
 
 class _Commands(click.Group):
@@ -58,11 +58,14 @@ class _Commands(click.Group):
         """Find the subcommand, or name those whose names are like what was written."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             like = get_close_matches(args[0].lower(), COMMANDS, n=3, cutoff=0.6)
-            hint = f": did you mean {' or '.join(like)}?" if like else ""
+            hint = f"did you mean {' or '.join(like)}?" if like else "see caspr --help"
             if args[0].lower() == "help":
-                asked = args[1] if len(args) > 1 and args[1] in COMMANDS else ""
-                hint = f": write caspr {asked} --help" if asked else ": write caspr --help"
-            ctx.fail(f"found '{args[0]}', expected a command{hint}")
+                hint = (
+                    f"write caspr {args[1]} --help"
+                    if args[1:2] and args[1] in COMMANDS
+                    else "write caspr --help"
+                )
+            ctx.fail(f"there is no command '{args[0]}': {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -7,26 +7,14 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given, refuse_forgotten_option, refuse_inside
-from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs
-from caspr.cli.delivery.replacing import Content
-from caspr.cli.delivery.results import Reporting, deliver
-from caspr.cli.delivery.solving import Task, annotators_of, solve
-from caspr.cli.terminal.options import (
-    FILES,
-    adjudication_options,
-    changed,
-    format_options,
-    gold_option,
-    reading,
-    wants_all,
-)
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given, refuse_forgotten_option, refuse_inside
+from caspr.cli.shared.outputs import Content, Files, Output, OutputKind, Outputs
+from caspr.cli.shared.solving import Reporting, Task, annotators_of, deliver, solve
 from caspr.errors import InputError
 from caspr.formats import review_file
 from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import (
-    STANDARD_OUTPUT,
-    WRITTEN,
     losses,
     output_format,
     rehearse,
@@ -39,38 +27,33 @@ from caspr.task.settings import Settings
 from caspr.text.document import Annotation
 
 
-@click.command("adjudicate", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
-@click.option(
-    "-o", "--output", type=FILES, default=STANDARD_OUTPUT, help="Where to write. Default: the terminal."
-)
+@options.subcommand("adjudicate")
+@click.argument("files", nargs=-1, required=True, type=options.FILES, metavar="FILE ...")
+@options.output_option
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review"], case_sensitive=False),
+    type=options.choice(["gold", "review"]),
     default="gold",
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(WRITTEN, case_sensitive=False),
-    help="The format to write. Default: what the output is called, else that of the first annotator's file.",
-)
-@format_options
-@gold_option
-@adjudication_options
-def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **given: Any) -> None:
+@options.to_option("what the output is called, else that of the first annotator's file")
+@options.format_options
+@options.gold_option
+@options.adjudication_options
+def command(files: tuple[Path, ...], output: Path, layout: str, target: str | None, **values: Any) -> None:
     """Merge the annotations in FILES, usually one for each annotator, into one optimal gold standard.
 
     A FILE may also be a folder of an annotator's files, or one file that holds several annotators. One folder
     alone holds the work of all annotators: a file or folder for each, or a folder for each document.
     """
-    reporting = Reporting.of(given)
+    reporting = Reporting.of(values)
     refuse_forgotten_option(files, output)
     if layout == "gold" and target is None:
         refuse_foreign_name(output)
-    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
-    settings, odd = changed(Settings(), given, reported=reporting.report is not None).for_run(documents)
+    read = read_given(files, options.reading(values))[0]
+    documents, findings = by_document(read, allow_gold=values["allow_gold"])
+    chosen = options.changed(Settings(), values, reported=reporting.report is not None)
+    settings, odd = chosen.for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]
     format = target or output_format(documents[0], output)
     written = review_file.COLUMNS if layout == "review" else format
@@ -83,12 +66,15 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     )
     outputs.refuse()
     # A review file is known as a result wherever it is.
-    refuse_inside((one.path for one in outputs.outputs if one is not gold or layout == "gold"), files)
+    refuse_inside((file.path for file in outputs.outputs if file is not gold or layout == "gold"), files)
     if layout == "gold":
         rehearse([annotations[0] for annotations in documents], output, format=format)
     results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
-    golds = _golds(results, every=wants_all(given))
-    texts = _review(golds, output) if layout == "review" else _rendered(golds, output, format)
+    golds = _golds(results, every=options.wants_all(values))
+    if layout == "review":
+        texts: Files = {output: review_file.write(review_file.review_of(*gold) for gold in golds)}
+    else:
+        texts = render([gold for _, gold in golds], output, format=format)
     more, unproven = reporting.files(results)
     deliver(outputs, {"-o": texts, **more}, results, (*findings, *odd, *unproven), reporting)
 
@@ -102,13 +88,5 @@ def _golds(results: Sequence[Result], *, every: bool) -> list[tuple[Result, Anno
     ]
     keys = [gold.document.key for _, gold in golds]
     if len(set(keys)) < len(keys):
-        raise InputError("--all: found a document named like a solution of another, expected distinct names")
+        raise InputError("--all: a document is named like a solution of another, such as name.1: rename it")
     return golds
-
-
-def _rendered(golds: Sequence[tuple[Result, Annotation]], output: Path, format: str) -> Files:
-    return render([gold for _, gold in golds], output, format=format)
-
-
-def _review(golds: Sequence[tuple[Result, Annotation]], output: Path) -> Files:
-    return {output: review_file.write(review_file.review_of(result, gold) for result, gold in golds)}

@@ -1,6 +1,5 @@
 """`caspr agreement`: how far annotators agree."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,12 +10,18 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given, refuse_inside
-from caspr.cli.delivery.messages import print_findings, print_lines, refuse_warnings
-from caspr.cli.delivery.outputs import Outputs, requested
-from caspr.cli.delivery.paper import PaperFiles, paper_options
-from caspr.cli.delivery.projects import is_project, read_reviews
-from caspr.cli.terminal.options import FILES, JsonCommand, json_option
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given, refuse_inside
+from caspr.cli.shared.outputs import (
+    Outputs,
+    json_text,
+    print_findings,
+    print_lines,
+    refuse_warnings,
+    requested,
+)
+from caspr.cli.shared.paper import PaperFiles, paper_options
+from caspr.cli.shared.solving import is_project, read_reviews
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.formats.sources import read_files
@@ -24,9 +29,13 @@ from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, compare_each
 from caspr.measures.intervals import ComparisonIntervals, comparison_intervals
 from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values, interval_values
-from caspr.report.paper.agreement import HEAD, agreement_drawing, agreement_rows, agreement_tables
-from caspr.task.settings import Settings
-from caspr.task.settings.values import change
+from caspr.report.paper.tables import (
+    AGREEMENT_HEAD,
+    agreement_drawing,
+    agreement_rows,
+    agreement_tables,
+)
+from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.coverage import Coverage, partial_coverage
@@ -39,18 +48,18 @@ _SHOWN = 20
 """How many such findings are printed."""
 
 
-@click.command("agreement", cls=JsonCommand, context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
+@options.subcommand("agreement")
+@click.argument("files", nargs=-1, required=True, type=options.FILES, metavar="A.conll B.conll ...")
 @click.option(
     "--own-set",
-    type=click.Choice(["with", "without"], case_sensitive=False),
+    type=options.choice(["with", "without"]),
     default="with",
     help="Whether the coreference set of a mention is its chain with the mention itself, or without it. "
     "Default: with.",
 )
 @click.option(
     "--unmarked",
-    type=click.Choice([choice.value for choice in Unmarked], case_sensitive=False),
+    type=options.choice(Unmarked),
     default=Unmarked.SINGLETON.value,
     help="What a mention is for an annotator who did not mark it: a chain of one, no value, or the empty "
     "set. Default: singleton.",
@@ -59,21 +68,18 @@ _SHOWN = 20
     "--matrix",
     "matrices",
     multiple=True,
-    type=click.Choice([*KINDS, "all"], case_sensitive=False),
-    help="Which numbers to show for each pair of annotators; may be repeated. Default: conll.",
+    type=options.choice([*KINDS, "all"]),
+    metavar="NAME",
+    help=f"Numbers to show for each pair of annotators: {', '.join(KINDS)} or all; may be repeated. "
+    "Default: conll.",
 )
-@click.option(
-    "--coverage",
-    metavar="FILE|marks",
-    help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark. "
-    "Default: everybody saw everything.",
-)
-@click.option("--per-document", is_flag=True, help="Also show the numbers of each document.")
+@options.coverage_option
+@options.flag("--per-document", help="Also show the numbers of each document.")
 @paper_options
-@click.option("-o", "--output", type=FILES, help="Write the tables there. Default: the terminal.")
-@click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document an annotator lacks.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the tables and errors.")
-@json_option
+@options.file_option("-o", "--output", help="Write the tables there. Default: the terminal.")
+@options.flag("--strict", help="Exit 2 on any warning, such as a document an annotator lacks.")
+@options.flag("-q", "--quiet", help="Print nothing but the tables and errors.")
+@options.json_option
 def command(
     files: tuple[Path, ...],
     own_set: str,
@@ -85,17 +91,17 @@ def command(
     strict: bool,
     quiet: bool,
     json_path: Path | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Say how far the annotators of FILES agree, and what they disagree about.
 
     FILES are one file per annotator, one folder of all, a review file, or a project of them.
     """
-    paper = PaperFiles.of(given)
+    paper = PaperFiles.of(values)
     asked = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))
     outputs = Outputs(asked, tuple(read_files(files)))
     outputs.refuse()
-    refuse_inside((one.path for one in outputs.outputs), files)
+    refuse_inside((target.path for target in outputs.outputs), files)
     documents, findings = _documents(files)
     settings = change(Settings(), {"coverage": coverage})
     spoilt = list(_spoilt(documents, covered=coverage is not None))
@@ -107,14 +113,13 @@ def command(
     conventions = Conventions(own_set == "with", Unmarked(unmarked))
     shown = list(KINDS) if "all" in matrices else matrices or ("conll",)
     seen = [settings.coverage_of(annotations) for annotations in documents]
-    found = _Found(documents, seen, conventions, paper, shown)
-    each = found.each if len(documents) > 1 and (per_document or json_path is not None) else []
-    contents = found.paper_contents(each if per_document else [])
+    measured = _Measured(documents, seen, conventions, paper, shown)
+    each = measured.each if len(documents) > 1 and (per_document or json_path is not None) else []
+    contents = measured.paper_contents(each if per_document else [])
     if json_path is not None:
-        values = _values(found, each, own_set, unmarked)
-        contents["--json"] = {json_path: json.dumps(values, indent=2, ensure_ascii=False) + "\n"}
+        contents["--json"] = {json_path: json_text(_values(measured, each, own_set, unmarked))}
     if output is not None or all(STANDARD_OUTPUT not in files for files in contents.values()):
-        lines = found.lines(each if per_document else [])
+        lines = measured.lines(each if per_document else [])
         contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{line}\n" for line in lines)}
     outputs.write(contents)
     print_lines(() if quiet else outputs.written(contents))
@@ -123,9 +128,10 @@ def command(
 def _documents(files: Sequence[Path]) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
     """Read annotators' files, or the annotators of a review file or of a project of them."""
     if len(files) == 1 and is_project(files[0]):
-        return [align(one.annotations) for opened in read_reviews(files[0]) for one in opened.reviews], ()
+        reviews = [review for opened in read_reviews(files[0]) for review in opened.reviews]
+        return [align(review.annotations) for review in reviews], ()
     if len(files) == 1 and files[0].is_file() and review_file.is_review(files[0]):
-        return [align(one.annotations) for one in review_file.read(files[0])], ()
+        return [align(review.annotations) for review in review_file.read(files[0])], ()
     documents, findings = by_document(read_given(files, {})[0], allow_gold=True, allow_empty=True)
     return [align(annotations) for annotations in documents], findings
 
@@ -139,54 +145,43 @@ def _print_findings(findings: Sequence[Finding], spoilt: Sequence[Finding]) -> N
 def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iterator[Finding]:
     """Yield what spoils the numbers: annotators who marked nothing, in all or in a part, and copies."""
     for annotations in documents:
-        found = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
+        findings = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
         title = annotations[0].document.title if len(documents) > 1 else ""
-        for one in found:
-            if one.code in _SPOIL:
-                yield replace(one, where=": ".join(filter(None, (title, one.where))))
+        for finding in findings:
+            if finding.code in _SPOIL:
+                yield replace(finding, where=": ".join(filter(None, (title, finding.where))))
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Measured:
     """Everything that is computed, each when it is first asked for."""
 
     documents: Sequence[Sequence[Annotation]]
-    """The annotations of each document."""
     coverages: Sequence[Coverage]
-    """Who saw what of each document."""
     conventions: Conventions
-    """The conventions of alpha."""
     paper: PaperFiles
-    """What was asked for, for a paper."""
     shown: Sequence[str]
-    """The matrices to show."""
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How numbers are computed."""
+        return {
+            "conventions": self.conventions,
+            "singletons": self.paper.singletons,
+            "coverages": self.coverages,
+        }
 
     @cached_property
     def pooled(self) -> Comparison:
-        return compare(
-            self.documents,
-            conventions=self.conventions,
-            singletons=self.paper.singletons,
-            coverages=self.coverages,
-        )
+        return compare(self.documents, **self._how)
 
     @cached_property
     def each(self) -> list[Comparison]:
-        return compare_each(
-            self.documents,
-            conventions=self.conventions,
-            singletons=self.paper.singletons,
-            coverages=self.coverages,
-        )
+        return compare_each(self.documents, **self._how)
 
     @cached_property
     def intervals(self) -> ComparisonIntervals | None:
-        return comparison_intervals(
-            self.documents,
-            conventions=self.conventions,
-            singletons=self.paper.singletons,
-            coverages=self.coverages,
-        )
+        return comparison_intervals(self.documents, **self._how)
 
     def lines(self, each: Sequence[Comparison]) -> Iterator[str]:
         """Yield the lines for the terminal."""
@@ -199,19 +194,20 @@ class _Found:
         """Return the tables and the figure that were asked for."""
         style = self.paper.style
         return self.paper.contents(
-            head=HEAD,
+            head=AGREEMENT_HEAD,
             rows=lambda: chain(
-                *(agreement_rows(one) for one in each), agreement_rows(self.pooled, self.intervals)
+                *(agreement_rows(comparison) for comparison in each),
+                agreement_rows(self.pooled, self.intervals),
             ),
             tables=lambda: agreement_tables(self.pooled, self.shown, style, self.intervals),
             drawing=lambda: agreement_drawing(self.pooled, self.shown[0], style, self.intervals),
         )
 
 
-def _values(found: _Found, each: list[Comparison], own_set: str, unmarked: str) -> dict[str, Any]:
+def _values(measured: _Measured, each: list[Comparison], own_set: str, unmarked: str) -> dict[str, Any]:
     return {
         "conventions": {"own_set": own_set, "unmarked": unmarked},
-        **comparison_values(found.pooled),
-        "intervals": interval_values(found.intervals),
-        "documents": [comparison_values(comparison) for comparison in each or [found.pooled]],
+        **comparison_values(measured.pooled),
+        "intervals": interval_values(measured.intervals),
+        "documents": [comparison_values(comparison) for comparison in each or [measured.pooled]],
     }

@@ -7,42 +7,41 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document, made_concrete, prepare
-from caspr.cli.delivery.inputs import files_of, read_given
-from caspr.cli.delivery.messages import refuse_warnings, warnings_of
-from caspr.cli.terminal.options import FILES, format_options, gold_option, reading
+from caspr.cli.shared.inputs import files_of, read_given
+from caspr.cli.shared.options import FILES, flag, format_options, gold_option, reading, subcommand
+from caspr.cli.shared.outputs import refuse_warnings, warnings_of
 from caspr.errors import CasprError, InputError
 from caspr.formats.sources import read_one
-from caspr.task.checks import check_task
 from caspr.task.decisions import Decisions
+from caspr.task.instance import check_task
 from caspr.task.settings import Settings
 from caspr.text.checks import check
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, condensed, times
-from caspr.text.printable import printable
+from caspr.text.findings import Finding, condensed, printable, times
 
 _NEXT = "\ncaspr: error: "
-"""What stands between two errors."""
+"""What separates two errors."""
 TOKENS_IN_LINE = 10
 """How many tokens `--tokens` prints in a line, so that the number of each is easily counted."""
 
 
-@click.command("check", context_settings={"max_content_width": 110})
+@subcommand("check")
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
-@click.option("--tokens", is_flag=True, help="Also print the tokens with their numbers, for --coverage.")
-@click.option("--strict", is_flag=True, help="Exit 2 on any warning.")
+@flag("--tokens", help="Also print the tokens with their numbers, for --coverage.")
+@flag("--strict", help="Exit 2 on any warning.")
 @format_options
 @gold_option
-def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -> None:
+def command(files: tuple[Path, ...], tokens: bool, strict: bool, **values: Any) -> None:
     """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
 
     FILES may also be one folder that holds the work of all annotators, or the file of one annotator.
     """
     try:
-        read = read_given(files, reading(given))[0]
+        read = read_given(files, reading(values))[0]
     except CasprError as error:
-        raise _every_error(files, reading(given), error) from error
-    documents, findings = _documents(read, allow_gold=given["allow_gold"])
-    found = condensed(findings)
+        raise _every_error(files, reading(values), error) from error
+    documents, findings = _documents(read, allow_gold=values["allow_gold"])
+    every = condensed(findings)
     errors: list[str] = []
     for annotations in documents:
         try:
@@ -50,7 +49,7 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -
         except InputError as error:
             errors.append(str(error))
             continue
-        found.extend(odd)
+        every.extend(odd)
         for line in _lines(annotations, odd):
             click.echo(line)
         for line in _numbered(annotations[0].document) if tokens else ():
@@ -59,13 +58,13 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **given: Any) -
         raise InputError(_NEXT.join(errors))
     for finding in condensed(findings):
         click.echo(str(finding))
-    alone = " of one annotator; two or more are needed to merge them" if len(read) == 1 else ""
+    alone = "; this is the work of one annotator, and merging takes two or more" if len(read) == 1 else ""
     good = times(len(documents) - len(errors), "document")
-    click.echo(f"{good}, {times(len(warnings_of(found)), 'warning')}{alone}")
+    click.echo(f"{good}, {times(len(warnings_of(every)), 'warning')}{alone}")
     if errors:
         raise InputError(_NEXT.join(errors))
     if strict:
-        refuse_warnings(found, printed=True)
+        refuse_warnings(every, printed=True)
 
 
 def _documents(
@@ -73,7 +72,7 @@ def _documents(
 ) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
     """Sort annotations by document; the files of one annotator are checked alone."""
     if len(read) == 1 and not any(
-        finding.code == "unread-files" for one in read[0] for finding in one.findings
+        finding.code == "unread-files" for annotation in read[0] for finding in annotation.findings
     ):
         return [(annotation,) for annotation in read[0]], ()
     return by_document(read, allow_gold=allow_gold)
@@ -88,15 +87,15 @@ def _checked(annotations: Sequence[Annotation]) -> tuple[tuple[Annotation, ...],
     return annotations, (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
 
 
-def _every_error(files: Sequence[Path], given: dict[str, Any], error: CasprError) -> CasprError:
+def _every_error(files: Sequence[Path], values: dict[str, Any], error: CasprError) -> CasprError:
     """Return what is wrong with each file that cannot be read, a line each, or the error that is known."""
-    found = []
+    errors = []
     for path in files_of(files):
         try:
-            read_one(path, **given)
-        except CasprError as one:
-            found.append(str(one))
-    return InputError(_NEXT.join(found)) if len(found) > 1 else error
+            read_one(path, **values)
+        except CasprError as fault:
+            errors.append(str(fault))
+    return InputError(_NEXT.join(errors)) if len(errors) > 1 else error
 
 
 def _lines(annotations: Sequence[Annotation], findings: Sequence[Finding]) -> Iterator[str]:

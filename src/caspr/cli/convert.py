@@ -6,14 +6,11 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
-from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
-from caspr.cli.delivery.replacing import Content
-from caspr.cli.delivery.templates import fill
-from caspr.cli.terminal.options import FILES, format_options, reading
+from caspr.cli.shared import options
+from caspr.cli.shared.outputs import Content, Output, OutputKind, Outputs, fill, print_lines, refuse_warnings
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.chain_ids import plain_ids
+from caspr.formats.naming import plain_ids
 from caspr.formats.registry import (
     FORMATS,
     WRITTEN,
@@ -28,25 +25,20 @@ from caspr.text.document import Annotation
 from caspr.text.findings import times
 
 
-@click.command("convert", context_settings={"max_content_width": 110})
-@click.argument("source", type=FILES, metavar="IN")
-@click.argument("output", type=FILES, metavar="OUT")
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(WRITTEN, case_sensitive=False),
-    help="The format to write. Default: what OUT is called.",
-)
+@options.subcommand("convert")
+@click.argument("source", type=options.FILES, metavar="IN")
+@click.argument("output", type=options.FILES, metavar="OUT")
+@options.to_option("what OUT is called")
 @click.option("--annotator", metavar="NAME", help="Whose annotations, where IN has several annotators.")
 @click.option(
     "--template",
-    type=FILES,
+    type=options.FILES,
     metavar="FILE",
-    help="Put the chains into this file, of the format to write, and keep all else that is in it.",
+    help="Put the chains into a copy of this file in the format to write, and keep everything else.",
 )
-@format_options
-@click.option("--strict", is_flag=True, help="Write nothing and exit 2 if anything cannot be carried.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@options.format_options
+@options.flag("--strict", help="Write nothing and exit 2 if anything cannot be expressed.")
+@options.quiet_option
 def command(
     source: Path,
     output: Path,
@@ -55,29 +47,30 @@ def command(
     template: Path | None,
     strict: bool,
     quiet: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Read IN, a file or folder in any format, and write its chains to OUT in another.
 
     A format with one document in a file, or several files for a document, needs a folder as OUT for several
-    documents. What the other format cannot say is counted.
+    documents. What the other format cannot express is counted.
     """
     inputs = read_files([source, *([template] if template else [])])
     outputs = Outputs((Output("OUT", output, OutputKind.EITHER, content=Content.CONVERTED),), tuple(inputs))
     outputs.refuse()
-    annotations = _one_annotator(read_all([source], **reading(given)), annotator)
+    annotations = _one_annotator(read_all([source], **options.reading(values)), annotator)
     if template is not None:
         annotations = fill(annotations, template, target)
     if target is None and template is None and by_suffix(output) is None:
         known = [FORMATS[name] for name in WRITTEN]
         endings = ", ".join(
-            f"{' or '.join(one.suffixes[: 2 if one.forms else 1])} ({one.name})" for one in known
+            f"{' or '.join(format.suffixes[: 2 if format.forms else 1])} ({format.name})" for format in known
         )
         raise InputError(
-            f"{output}: found a name of no known format, expected --to FORMAT or one of the endings {endings}"
+            f"{output}: the name does not say which format to write: give --to FORMAT, or a name that ends "
+            f"in {endings}"
         )
     format = target or output_format(annotations, output)
-    plain = [one if one.document.format == format else plain_ids(one) for one in annotations]
+    plain = [work if work.document.format == format else plain_ids(work) for work in annotations]
     files = render(plain, output, format=format)
     findings = [finding for annotation in annotations for finding in annotation.findings]
     findings += losses(annotations, format)
@@ -92,9 +85,8 @@ def _one_annotator(groups: Sequence[list[Annotation]], wanted: str | None) -> li
     names = [group[0].annotator for group in groups]
     chosen = [group for group in groups if wanted in (None, group[0].annotator)]
     if len(chosen) != 1:
-        problem = f"{len(chosen)} annotators" if chosen else f"no annotator '{wanted}'"
-        raise InputError(f"--annotator: found {problem}, expected to choose one of {', '.join(names)}")
-    if len({one.document.source for one in chosen[0]}) > 1:
+        raise InputError(f"--annotator: choose one of {', '.join(names)}")
+    if len({annotation.document.source for annotation in chosen[0]}) > 1:
         refuse_document_twice(chosen[0], "convert the files of several annotators one by one")
     return chosen[0]
 

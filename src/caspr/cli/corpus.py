@@ -9,27 +9,15 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines
-from caspr.cli.delivery.outputs import Output, OutputKind, Outputs
-from caspr.cli.terminal.bar import corpus_bar
-from caspr.cli.terminal.options import (
-    FILES,
-    Function,
-    changed,
-    format_options,
-    gold_option,
-    reading,
-    search_options,
-    settings_options,
-    wants_all,
-)
-from caspr.cli.terminal.stopping import Stopped, stopped_once
-from caspr.corpus.inputs.layouts import LAYOUTS
+from caspr.cli.shared import options
+from caspr.cli.shared.outputs import Output, OutputKind, Outputs, print_lines
+from caspr.cli.shared.progress import Stopped, corpus_bar, stopped_once
 from caspr.corpus.job import Options, Reading
-from caspr.corpus.outputs.totals import Totals
+from caspr.corpus.layouts import LAYOUTS
 from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
-from caspr.formats.registry import FORMATS
-from caspr.report.summary_text import counted_entities
+from caspr.corpus.summary import Totals
+from caspr.formats.registry import EXPORTED
+from caspr.report.summary import counted_entities
 from caspr.task.settings import Settings
 from caspr.text.findings import times
 
@@ -41,96 +29,89 @@ WARNINGS = 5
 """How many warnings about documents are printed."""
 
 
-def _for_a_corpus(function: Function) -> Function:
+def _for_a_corpus(function: options.Function) -> options.Function:
     """Let the help of options say what is different for a corpus.
 
     No time is spent on certainty unless asked for: results would depend on it. Weights can be learned.
     """
-    for option in function.__click_params__:  # type: ignore[attr-defined]
-        if option.name == "certainty":
-            option.help = option.help.replace(" (5 with --report)", "")
-        if option.name == "weights":
-            option.metavar = f"FILE|{LEARN}"
-            option.help = option.help.replace(
-                "writes it.", f"writes it, or {LEARN}: learned from the corpus."
-            )
-    return function
+    weights = next(option for option in function.__click_params__ if option.name == "weights")  # type: ignore[attr-defined]
+    weights.metavar = f"FILE|{LEARN}"
+    return options.with_help(
+        function,
+        certainty=("5 for a report, else 0", "0"),
+        weights=("writes it", f"writes it, or the word {LEARN}: learn it from the corpus"),
+    )
 
 
-@click.command("corpus", context_settings={"max_content_width": 110})
-@click.argument("inputs", nargs=-1, required=True, type=FILES, metavar="FOLDER | A.conll B.conll ...")
-@click.option("-o", "--output", type=FILES, required=True, metavar="OUT", help="The folder to write to.")
+@options.subcommand("corpus")
+@click.argument("inputs", nargs=-1, required=True, type=options.FILES, metavar="FOLDER | A.conll B.conll ...")
+@click.option(
+    "-o", "--output", type=options.FILES, required=True, metavar="OUT", help="The folder to write to."
+)
 @click.option(
     "--by",
-    type=click.Choice(LAYOUTS, case_sensitive=False),
-    help="What is in FOLDER: a folder for each document, one for each annotator, or a file of many documents "
-    "for each annotator. Default: found by looking.",
+    type=options.choice(LAYOUTS),
+    help="What FOLDER holds: a folder for each document, a folder for each annotator, or a file of many "
+    "documents for each annotator. Default: recognised from the files.",
 )
-@click.option("--files", default="*", metavar="PATTERN", help="Take only files named so, such as '*.conll'.")
+@click.option(
+    "--files", default="*", metavar="PATTERN", help="Take only files with such names, for example '*.conll'."
+)
 @click.option(
     "--layout",
-    type=click.Choice(["gold", "review", "project"], case_sensitive=False),
+    type=options.choice(["gold", "review", "project"]),
     default="gold",
     help="Only the results; all annotators and the result side by side, to edit and redo; or the same as a "
     "project for `caspr review OUT`. Default: gold.",
 )
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice([name for name, format in FORMATS.items() if format.writes_any], case_sensitive=False),
-    help="The format to write. Default: that of each document's first annotator.",
-)
-@format_options
-@gold_option
+@options.to_option("that of each document's first annotator", EXPORTED)
+@options.format_options
+@options.gold_option
 @_for_a_corpus
-@settings_options
-@search_options
+@options.settings_options
+@options.search_options
 @click.option(
     "--kill-after",
     type=click.FloatRange(0, min_open=True),
     metavar="S",
-    help="Give a document up after S seconds. Default: twice the time limit and 30, else 3600.",
+    help="Give up on a document after S seconds. Default: twice the time limit plus 30, else 3600.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1),
     metavar="N",
-    help="Worker processes. Default: one for each processor.",
+    help="Number of worker processes. Default: one for each processor.",
 )
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler instead.")
-@click.option("--force", is_flag=True, help="Do documents again that are done.")
-@click.option(
-    "--certificate",
-    is_flag=True,
-    help="Also write a proof for each document, for `caspr verify`, to OUT/certificates.",
+@options.flag("--force", help="Redo documents that are already done.")
+@options.flag(
+    "--certificate", help="Also write a proof for each document, for `caspr verify`, to OUT/certificates."
 )
-@click.option(
-    "--report",
-    is_flag=True,
-    help="Also write an overview, OUT/report.html, and a report on each document, to OUT/reports.",
+@options.flag(
+    "--report", help="Also write an overview, OUT/report.html, and a report on each document, to OUT/reports."
 )
-@click.option(
-    "--feedback", is_flag=True, help="Also write a page for each annotator of each document, to OUT/feedback."
-)
-@click.option("--strict", is_flag=True, help="Any warning or gap makes a document fail.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **given: Any) -> None:
+@options.flag("--feedback", help="Also write a page for each annotator of each document, to OUT/feedback.")
+@options.flag("--strict", help="Treat any warning or gap as a failure of the document.")
+@options.quiet_option
+def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **values: Any) -> None:
     """Adjudicate every document of a corpus and write one file for each, and a summary, to a folder.
 
-    Run it again to go on after a stop, or after a change: only what changed is done again.
+    Run the same command again to continue after a stop or a change: only what is missing or changed is done.
     """
     Outputs((Output("-o", output, OutputKind.FOLDER, parents=True),), inputs).refuse()
-    learn = given["weights"] == LEARN
-    settings = changed(Settings(), {**given, "weights": None} if learn else given)
+    learn = values["weights"] == LEARN
+    settings = options.changed(Settings(), {**values, "weights": None} if learn else values)
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
-    settings = replace(settings, limits=replace(settings.limits, interruptible=False))
+    settings = replace(
+        settings, limits=replace(settings.limits, interruptible=False, certificate=values["certificate"])
+    )
     names = ("target", "layout", "certificate", "report", "feedback", "strict")
-    chosen = {name: given[name] for name in names}
-    read = Reading(**reading(given))
-    options = Options(settings, read, every=wants_all(given), kill_after=kill_after, **chosen)
-    placed = {name: given[name] for name in ("by", "files", "processes", "cluster", "force")}
-    request = Request(inputs, output, options, learn=learn, **placed)
-    _deliver(request, quiet=given["quiet"])
+    chosen = {name: values[name] for name in names}
+    read = Reading(**options.reading(values))
+    how = Options(settings, read, every=options.wants_all(values), kill_after=kill_after, **chosen)
+    placed = {name: values[name] for name in ("by", "files", "processes", "cluster", "force")}
+    request = Request(inputs, output, how, learn=learn, **placed)
+    _deliver(request, quiet=values["quiet"])
 
 
 def _deliver(request: Request, *, quiet: bool) -> None:
@@ -139,7 +120,7 @@ def _deliver(request: Request, *, quiet: bool) -> None:
             totals, notes = run_corpus(request, bar)
         except Stopped as stop:
             print_lines(
-                [f"stopped; {times(bar.totals.documents, 'document')} done; run the same command to go on"]
+                [f"stopped; {times(bar.documents, 'document')} done; run the same command to continue"]
             )
             sys.exit(stop.code)
     if not quiet:

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import read_given
-from caspr.cli.delivery.messages import print_findings
-from caspr.cli.terminal.options import FILES, changed, format_options, gold_option, reading, settings_options
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given
+from caspr.cli.shared.outputs import print_findings
 from caspr.engines.asp.program import program
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
@@ -16,22 +16,25 @@ from caspr.task.settings import Settings
 from caspr.text.alignment import align
 
 
-@click.command("encode", context_settings={"max_content_width": 110})
-@click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
+@options.subcommand("encode")
+@click.argument("files", nargs=-1, required=True, type=options.FILES, metavar="FILE ...")
 @click.option("--document", help="Which document, where the files have several.")
-@settings_options
-@format_options
-@gold_option
-def command(files: tuple[Path, ...], document: str | None, **given: Any) -> None:
+@options.settings_options
+@options.format_options
+@options.gold_option
+def command(files: tuple[Path, ...], document: str | None, **values: Any) -> None:
     """Print facts and encoding for the annotations in FILES, for instance to pipe into clingo.
 
     In clingo, use --opt-strategy=usc,oll,disjoint,stratify: branch and bound is hopeless here.
     """
-    documents, findings = by_document(read_given(files, reading(given))[0], allow_gold=given["allow_gold"])
+    read = read_given(files, options.reading(values))[0]
+    documents, findings = by_document(read, allow_gold=values["allow_gold"])
     print_findings(findings)
-    chosen = [one for one in documents if document in (None, one[0].document.name, one[0].document.title)]
+    chosen = [
+        group for group in documents if document in (None, group[0].document.name, group[0].document.title)
+    ]
     if len(chosen) != 1:
-        names = ", ".join(one[0].document.title for one in documents)
-        raise InputError(f"--document: found {len(chosen)} documents, expected to choose one of {names}")
-    settings = changed(Settings(), given)
+        names = ", ".join(group[0].document.title for group in documents)
+        raise InputError(f"--document: choose one of {names}")
+    settings = options.changed(Settings(), values)
     click.echo(program(settings.instance(align(chosen[0]), Decisions()), settings.encoding), nl=False)

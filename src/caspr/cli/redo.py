@@ -1,193 +1,212 @@
 """`caspr redo`: re-optimise a review file around the cells enforced in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines
-from caspr.cli.delivery.outputs import Files, Output, OutputKind, Outputs, locked, requested
-from caspr.cli.delivery.projects import (
+from caspr.cli.shared import options
+from caspr.cli.shared.outputs import (
+    Content,
+    Files,
+    Output,
+    OutputKind,
+    Outputs,
+    fill,
+    locked,
+    print_lines,
+    requested,
+)
+from caspr.cli.shared.solving import (
+    OpenReview,
+    Reporting,
+    annotators_of,
+    deliver,
     is_project,
+    open_review,
     read_reviews,
-    rendered_golds,
-    renew,
-    results_of,
-    rewrite,
-    rewritten,
+    solve,
     tasks_of,
 )
-from caspr.cli.delivery.replacing import Content
-from caspr.cli.delivery.results import Reporting, deliver
-from caspr.cli.delivery.solving import annotators_of, reviewed_tasks, solve
-from caspr.cli.delivery.templates import fill
-from caspr.cli.terminal.options import FILES, adjudication_options, as_in_the_file, wants_all
 from caspr.errors import InputError
-from caspr.files import decode, read_bytes
-from caspr.formats import review_file
+from caspr.formats import gold_files, review_file
 from caspr.formats.foreign import refuse_foreign_name
-from caspr.formats.registry import WRITTEN, losses, output_format, render
+from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, losses, output_format, render
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times
 
 
-@click.command("redo", context_settings={"max_content_width": 110})
-@click.argument("file", type=FILES, metavar="review.conll | PROJECT")
+@options.subcommand("redo")
+@click.argument("file", type=options.FILES, metavar="review.conll | PROJECT")
 @click.option(
     "--gold",
-    type=FILES,
-    help="Also write the clean gold standard there; of a project, into a file or a folder with one for each.",
+    type=options.FILES,
+    help="Also write the gold standard there, without the annotators; for a project, a file or a folder.",
 )
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(WRITTEN, case_sensitive=False),
-    help="The format of --gold. Default: what it is called.",
-)
+@options.to_option("what it is called", what="The format of --gold")
 @click.option(
     "--template",
-    type=FILES,
+    type=options.FILES,
     metavar="FILE",
-    help="Put the chains of --gold into this annotator's file, and keep all else that is in it.",
+    help="Put the chains of --gold into a copy of this annotator's file, and keep everything else in it.",
 )
-@click.option("-o", "--output", type=FILES, help="Write the new review file there instead of in place.")
-@as_in_the_file
-@adjudication_options
+@options.file_option("-o", "--output", help="Write the new review file there instead of in place.")
+@options.as_in_the_file
+@options.adjudication_options
 def command(
     file: Path,
     gold: Path | None,
     target: str | None,
     template: Path | None,
     output: Path | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
-    """Re-optimise a review file, or all of a project, around enforced cells, those that begin with '='.
+    """Re-optimise a review file, or all files of a project, around the cells that begin with '='.
 
-    Nothing but the file is needed: annotators, objective and options are in it, and any option given here
-    changes them. The file is rewritten in place and its old version kept as FILE.1.bak, FILE.2.bak, ...; of
-    a project, only files whose result changes are.
+    The file holds all that is needed: annotators, objective and settings; options given here change them. It
+    is rewritten in place, and its old version is kept as FILE.1.bak, FILE.2.bak, ... In a project, only files
+    whose result changes are rewritten.
     """
     if gold is not None and target is None:
         refuse_foreign_name(gold)
+    clean = _Gold(gold, target, template, every=options.wants_all(values))
     if is_project(file):
         if output is not None:
-            raise InputError(
-                "-o: found it with a project, expected a review file: a project is redone in place"
-            )
-        _redo_project(file, gold, target, template, given)
+            raise InputError("-o cannot be used with a project, which is redone in place")
+        _redo_project(file, clean, values)
         return
     if file.is_dir():
-        expected = (
-            "a review file, as `caspr adjudicate --layout review` writes it, or a project, as "
-            "`caspr corpus --layout project` makes it"
+        raise InputError(
+            f"{file}: this folder is no project: give a review file, as `caspr adjudicate --layout review` "
+            "writes it, or a project, as `caspr corpus --layout project` makes it"
         )
-        raise InputError(f"{file}: found a folder without caspr-project.json, expected {expected}")
     with nullcontext() if output else locked(file):
-        _redo(file, gold, target, template, output, given)
+        _redo(file, output, clean, values)
 
 
-def _redo(
-    file: Path,
-    gold: Path | None,
-    target: str | None,
-    template: Path | None,
-    output: Path | None,
-    given: dict[str, Any],
-) -> None:
+def _redo(file: Path, output: Path | None, gold: "_Gold", values: dict[str, Any]) -> None:
     """Read, solve and write while nobody else can."""
-    reporting = Reporting.of(given)
-    known = read_bytes(file)
-    reviews = review_file.parse(decode(known, str(file)), str(file))
-    tasks = reviewed_tasks(file, reviews, given, reported=reporting.report is not None)
-    inputs = read_files([file, *([template] if template else [])])
+    reporting = Reporting.of(values)
+    opened = open_review(file)
+    tasks = tasks_of([opened], values, reported=reporting.report is not None)
+    option = "-o" if output else "the review file"
     outputs = Outputs(
         (
-            Output(
-                "-o" if output else "the review file", output or file, content=Content.RESULT, decided=True
-            ),
-            *requested("--gold", gold, OutputKind.EITHER, Content.RESULT),
+            Output(option, output or file, content=Content.RESULT, decided=True),
+            *gold.outputs(),
             *reporting.outputs(annotators_of(tasks)),
         ),
-        tuple(inputs),
+        gold.inputs(file),
         rewritten=None if output else file,
-        known=known,
+        known=opened.known,
         review=output,
     )
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     contents, unproven = reporting.files(results)
-    renewed = renew(reviews, results)
-    same = output is None and renewed.encode("utf-8") == known
+    renewed = _renewed(opened, results)
+    same = output is None and renewed == opened.known
     if not same:
-        contents[outputs.outputs[0].option] = {output or file: renewed}
-    lost: tuple[Finding, ...] = ()
-    if gold is not None:
-        contents["--gold"], lost = _gold_files(_golds(results, given), gold, target, template)
-    deliver(outputs, contents, results, (*lost, *unproven), reporting)
+        contents[option] = {output or file: renewed}
+    files, lost = gold.files([("", results)])
+    deliver(outputs, {**contents, **files}, results, (*lost, *unproven), reporting)
     if same and not reporting.quiet:
-        print_lines([f"{file} is as before, and was not rewritten"])
+        print_lines([f"{file} is unchanged, and was not rewritten"])
 
 
-def _redo_project(
-    folder: Path, gold: Path | None, target: str | None, template: Path | None, given: dict[str, Any]
-) -> None:
-    """Solve all documents of a project; write what is asked for, and the review files that change."""
-    reporting = Reporting.of(given)
-    found = read_reviews(folder)
-    tasks = tasks_of(found, given, reported=reporting.report is not None)
-    outputs = Outputs(
-        (
-            *requested("--gold", gold, OutputKind.EITHER, Content.RESULT),
-            *reporting.outputs(annotators_of(tasks)),
-        ),
-        tuple(read_files([folder, *([template] if template else [])])),
-    )
+def _redo_project(folder: Path, gold: "_Gold", values: dict[str, Any]) -> None:
+    """Solve all documents of a project; write what was asked for, and the review files that change.
+
+    Each of these is locked then, compared with what was read, and its old version kept.
+    """
+    reporting = Reporting.of(values)
+    opened = read_reviews(folder)
+    tasks = tasks_of(opened, values, reported=reporting.report is not None)
+    outputs = Outputs((*gold.outputs(), *reporting.outputs(annotators_of(tasks))), gold.inputs(folder))
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
     contents, unproven = reporting.files(results)
-    documents = results_of(found, results)
-    lost: tuple[Finding, ...] = ()
-    if gold is not None:
-        golds = {one.name: _golds(some, given) for one, some in documents}
-        written = [one for some in golds.values() for one in some]
-        if template is not None:
-            written = fill(written, template, target)
-        left = iter(written)
-        named = [(name, [next(left) for _ in some]) for name, some in golds.items()]
-        contents["--gold"] = rendered_golds(named, gold, target)
-        lost = _lost(written, target or output_format(written, gold))
-    changed = rewritten(documents)
-    deliver(outputs, contents, results, (*lost, *unproven), reporting)
-    kept = rewrite(changed, outputs)
+    left = iter(results)
+    documents = [(review, [next(left) for _ in review.reviews]) for review in opened]
+    files, lost = gold.files([(review.name, some) for review, some in documents])
+    renewed = [(review, _renewed(review, some)) for review, some in documents]
+    changed = [(review, text) for review, text in renewed if text != review.known]
+    for review, _ in changed:
+        with locked(review.path):
+            pass  # refuses a file that somebody else has open, before anything is written
+    deliver(outputs, {**contents, **files}, results, (*lost, *unproven), reporting)
+    kept = [_rewrite(review, text, outputs) for review, text in changed]
     if not reporting.quiet:
         backups = f"; old versions are kept beside them, the first as {kept[0]}" if kept else ""
-        same = len(found) - len(kept)
-        print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} as before{backups}"])
+        same = len(opened) - len(kept)
+        print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} unchanged{backups}"])
 
 
-def _golds(results: Sequence[Result], given: dict[str, Any]) -> list[Annotation]:
-    """Return the golds that are written: of each result one, or with --all every one."""
-    return [
-        one for result in results for one in (result.numbered_golds() if wants_all(given) else (result.gold,))
+def _renewed(opened: OpenReview, results: Sequence[Result]) -> bytes:
+    """Render a review file again: the same decisions, the new results, the settings that led to them."""
+    reviews = [
+        replace(review, gold=result.gold, settings=review_file.review_of(result, result.gold).settings)
+        for review, result in zip(opened.reviews, results, strict=True)
     ]
+    return review_file.write(reviews).encode("utf-8")
 
 
-def _gold_files(
-    golds: list[Annotation], path: Path, target: str | None, template: Path | None
-) -> tuple[Files, tuple[Finding, ...]]:
-    """Render the clean gold standard, and return what its format cannot carry."""
-    written = golds if template is None else fill(golds, template, target)
-    format = target or output_format(written, path)
-    return render(written, path, format=format), _lost(written, format)
+def _rewrite(review: OpenReview, text: bytes, outputs: Outputs) -> Path:
+    """Rewrite a review file unless it was saved since it was read, and return its old version."""
+    output = Output("the review file", review.path)
+    alone = replace(outputs, outputs=(output,), rewritten=review.path, known=review.known)
+    with locked(review.path):
+        return alone.write({output.option: {review.path: text}})[review.path]
 
 
-def _lost(golds: list[Annotation], format: str) -> tuple[Finding, ...]:
-    """Return what a format cannot carry of golds.
+@dataclass(frozen=True)
+class _Gold:
+    """Where the gold standard goes, if it is written, too."""
 
-    Crossing mentions cannot be written to the review file either: `solve` has reported them.
-    """
-    return tuple(one for one in losses(golds, format) if one.code != "crossing-in-chain")
+    path: Path | None
+    target: str | None
+    template: Path | None
+    every: bool
+    """Whether all optimal solutions are written."""
+
+    def outputs(self) -> tuple[Output, ...]:
+        return requested("--gold", self.path, OutputKind.EITHER, Content.RESULT)
+
+    def inputs(self, path: Path) -> tuple[Path, ...]:
+        return tuple(read_files([path, *([self.template] if self.template else [])]))
+
+    def files(
+        self, documents: Sequence[tuple[str, Sequence[Result]]]
+    ) -> tuple[dict[str, Files], tuple[Finding, ...]]:
+        """Render the golds of review files, by name; return what their format cannot express.
+
+        They are in one file, if the path has the name of one or there is one review file, or else in a folder
+        with a file for each. Crossing mentions cannot be written to the review file either: `solve` has
+        reported them.
+        """
+        if self.path is None:
+            return {}, ()
+        golds = [
+            (name, gold) for name, results in documents for result in results for gold in self._of(result)
+        ]
+        written = [gold for _, gold in golds]
+        if self.template is not None:
+            written = fill(written, self.template, self.target)
+        format = self.target or output_format(written, self.path)
+        lost = tuple(finding for finding in losses(written, format) if finding.code != "crossing-in-chain")
+        is_file = by_suffix(self.path) is not None and not self.path.is_dir()
+        if self.path == STANDARD_OUTPUT or is_file or not golds[0][0]:
+            return {"--gold": render(written, self.path, format=format)}, lost
+        named: dict[str, list[Annotation]] = {}
+        for (name, _), gold in zip(golds, written, strict=True):
+            named.setdefault(name, []).append(gold)
+        files = [gold_files(some, name, format=self.target) for name, some in named.items()]
+        return {"--gold": {self.path / file: text for part in files for file, text in part.items()}}, lost
+
+    def _of(self, result: Result) -> Iterable[Annotation]:
+        return result.numbered_golds() if self.every else (result.gold,)

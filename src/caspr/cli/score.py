@@ -1,6 +1,5 @@
 """`caspr score`: how close a response comes to a key."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,33 +7,39 @@ from typing import Any
 
 import click
 
-from caspr.cli.delivery.messages import print_lines, refuse_warnings
-from caspr.cli.delivery.outputs import Outputs, requested
-from caspr.cli.delivery.paper import PaperFiles, paper_options
-from caspr.cli.terminal.options import FILES, JsonCommand, json_option
+from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
+from caspr.cli.shared.outputs import Outputs, json_text, print_lines, refuse_warnings, requested
+from caspr.cli.shared.paper import PaperFiles, paper_options
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
 from caspr.formats.sources import read_files
 from caspr.measures.intervals import score_intervals
 from caspr.measures.scores import Scores, score
 from caspr.report.comparison_tables import NumberStyle
-from caspr.report.paper.scores import HEAD, Bounds, score_drawing, score_lines, score_rows, score_tables
-from caspr.report.paper.tables import Cell
+from caspr.report.paper.tables import (
+    SCORES_HEAD,
+    Bounds,
+    Cell,
+    score_drawing,
+    score_lines,
+    score_rows,
+    score_tables,
+)
 from caspr.text.document import Annotation
 
 
-@click.command("score", cls=JsonCommand, context_settings={"max_content_width": 110})
+@subcommand("score")
 @click.argument("key", type=FILES, metavar="KEY")
 @click.argument("response", type=FILES, metavar="RESPONSE")
 @click.option(
     "--match",
-    type=click.Choice(["exact", "overlap"], case_sensitive=False),
+    type=choice(["exact", "overlap"]),
     default="exact",
     help="Whether mentions must be equal, or may only overlap, which no other scorer does. Default: exact.",
 )
-@click.option("--per-document", is_flag=True, help="Also give the scores of each document.")
+@flag("--per-document", help="Also give the scores of each document.")
 @paper_options
-@click.option("--strict", is_flag=True, help="Exit 2 on any warning, such as a document one side lacks.")
+@flag("--strict", help="Exit 2 on any warning, such as a document one side lacks.")
 @json_option
 def command(
     key: Path,
@@ -43,10 +48,10 @@ def command(
     per_document: bool,
     strict: bool,
     json_path: Path | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Score the chains in RESPONSE against those in KEY, as the CoNLL reference scorer v8.01 does."""
-    paper = PaperFiles.of(given)
+    paper = PaperFiles.of(values)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files([key, response])))
     outputs.refuse()
     scores = score(
@@ -57,14 +62,13 @@ def command(
         refuse_warnings(scores.findings, printed=True)
     bounds = score_intervals(scores)
     contents = paper.contents(
-        head=HEAD,
+        head=SCORES_HEAD,
         rows=lambda: _rows(scores, bounds, per_document),
         tables=lambda: score_tables(scores, paper.style, bounds),
         drawing=lambda: score_drawing(scores, paper.style, bounds),
     )
     if json_path is not None:
-        values = json.dumps(_values(scores, bounds, per_document), indent=2, ensure_ascii=False) + "\n"
-        contents["--json"] = {json_path: values}
+        contents["--json"] = {json_path: json_text(_values(scores, bounds, per_document))}
     outputs.write(contents)
     if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
         for line in _lines(scores, paper.style, bounds, per_document):
@@ -78,42 +82,46 @@ def _sides(key: list[Annotation], response: list[Annotation]) -> tuple[list[Anno
     The only document is that of the key if one of them has the name of its file; where no document of either
     side has a name, they go by their numbers.
     """
-    if all(one.document.nameless for one in (*key, *response)):
-        names = {one.document.nameless: one.document.name for one in key}
-        return key, [_called(one, names.get(one.document.nameless, one.document.name)) for one in response]
-    if len(key) == len(response) == 1 and any(is_named_after_file(one.document) for one in (*key, *response)):
-        one, other = key[0].document, response[0]
-        response = [replace(other, document=replace(other.document, name=one.name, part=one.part))]
+    if all(annotation.document.nameless for annotation in (*key, *response)):
+        names = {annotation.document.nameless: annotation.document.name for annotation in key}
+        called = [
+            names.get(annotation.document.nameless, annotation.document.name) for annotation in response
+        ]
+        return key, [
+            replace(annotation, document=replace(annotation.document, name=name))
+            for annotation, name in zip(response, called, strict=True)
+        ]
+    if len(key) == len(response) == 1 and any(
+        is_named_after_file(annotation.document) for annotation in (*key, *response)
+    ):
+        named, answer = key[0].document, response[0]
+        response = [replace(answer, document=replace(answer.document, name=named.name, part=named.part))]
     return key, response
-
-
-def _called(annotation: Annotation, name: str) -> Annotation:
-    return replace(annotation, document=replace(annotation.document, name=name))
 
 
 def _values(scores: Scores, bounds: Bounds, per_document: bool) -> dict[str, Any]:
     values = scores.values()
-    for measure, found in bounds.items():
-        values[measure]["f1_interval"] = found
+    for measure, interval in bounds.items():
+        values[measure]["f1_interval"] = interval
     values["singletons"] = scores.singletons
     if per_document:
-        values["documents"] = [{"name": title, **one.values()} for title, one in scores.documents]
+        values["documents"] = [{"name": title, **own.values()} for title, own in scores.documents]
     return values
 
 
 def _rows(scores: Scores, bounds: Bounds, per_document: bool) -> Iterator[tuple[Cell, ...]]:
-    for title, one in scores.documents if per_document else ():
-        yield from score_rows(title, one, {})
+    for title, own in scores.documents if per_document else ():
+        yield from score_rows(title, own, {})
     yield from score_rows("all documents", scores, bounds)
 
 
 def _lines(scores: Scores, style: NumberStyle, bounds: Bounds, per_document: bool) -> Iterator[str]:
     if per_document:
-        for title, one in scores.documents:
+        for title, own in scores.documents:
             yield f"{title}:"
-            yield from (f"  {line}" for line in score_lines(one, style, {}))
+            yield from (f"  {line}" for line in score_lines(own, style, {}))
         yield "all documents:"
     yield from score_lines(scores, style, bounds)
     if bounds:
-        yield "[from, to]: 95% intervals of F1, by drawing documents"
+        yield "[from, to]: 95% intervals of F1, from resampling documents"
     yield f"chains of one {'count' if scores.singletons else 'are left out'}"

@@ -1,6 +1,5 @@
 """`caspr settings`: what different settings make of the same files."""
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,19 +8,9 @@ from typing import Any
 import click
 
 from caspr.adjudication import adjudicate_document, by_document
-from caspr.cli.delivery.inputs import read_given, refuse_inside
-from caspr.cli.delivery.messages import print_findings, print_lines
-from caspr.cli.delivery.outputs import Outputs, requested
-from caspr.cli.terminal.options import (
-    FILES,
-    JsonCommand,
-    changed,
-    format_options,
-    gold_option,
-    json_option,
-    reading,
-    settings_options,
-)
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given, refuse_inside
+from caspr.cli.shared.outputs import Outputs, json_text, print_findings, print_lines, requested
 from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -45,11 +34,10 @@ TRIED = (
 )
 """What is tried unless the user says what."""
 SECONDS = 10.0
-"""The time limit for each document and settings."""
 
 
-@click.command("settings", cls=JsonCommand, context_settings={"max_content_width": 110})
-@click.argument("inputs", nargs=-1, required=True, type=FILES, metavar="FOLDER | A.conll B.conll ...")
+@options.subcommand("settings")
+@click.argument("inputs", nargs=-1, required=True, type=options.FILES, metavar="FOLDER | A.conll B.conll ...")
 @click.option(
     "--try",
     "tried",
@@ -57,41 +45,34 @@ SECONDS = 10.0
     metavar='"OPTIONS"',
     help="Options of `caspr adjudicate` to try, in quotes; may be repeated. Default: a selection.",
 )
-@click.option(
-    "--gold", type=FILES, metavar="GOLD", help="A gold standard to score them against: a file or a folder."
+@options.file_option(
+    "--gold", metavar="GOLD", help="A gold standard to score them against, a file or a folder."
 )
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(0),
-    default=SECONDS,
-    metavar="S",
-    help=f"Seconds per document and settings. Default: {SECONDS:.0f}.",
-)
-@format_options
-@gold_option
-@json_option
+@options.limit_option(SECONDS, "per document and settings")
+@options.format_options
+@options.gold_option
+@options.json_option
 def command(
     inputs: tuple[Path, ...],
     tried: tuple[str, ...],
     gold: Path | None,
     time_limit: float,
     json_path: Path | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Show what different settings make of the same files. No gold standard is written."""
     settings = {words.strip() or DEFAULTS: _settings(words, time_limit) for words in tried or TRIED}
-    files, read = read_given(inputs, reading(given))
+    files, read = read_given(inputs, options.reading(values))
     outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
     outputs.refuse()
-    refuse_inside((one.path for one in outputs.outputs), inputs)
-    documents, findings = by_document(files, allow_gold=given["allow_gold"])
+    refuse_inside((target.path for target in outputs.outputs), inputs)
+    documents, findings = by_document(files, allow_gold=values["allow_gold"])
     print_findings(findings)
-    key = [] if gold is None else _read_key(gold, given)
+    key = [] if gold is None else _read_key(gold, values)
     results = {name: _results(documents, chosen) for name, chosen in settings.items()}
     comparison = compare_settings(results, key)
     if json_path is not None:
-        text = json.dumps(settings_values(comparison), indent=2, ensure_ascii=False) + "\n"
-        outputs.write({"--json": {json_path: text}})
+        outputs.write({"--json": {json_path: json_text(settings_values(comparison))}})
     if json_path != STANDARD_OUTPUT:
         for line in settings_lines(comparison):
             click.echo(line)
@@ -99,8 +80,8 @@ def command(
 
 
 @click.command("adjudicate", add_help_option=False)
-@settings_options
-def _options(**given: Any) -> None:
+@options.settings_options
+def _options(**values: Any) -> None:
     """Hold the options that may be tried."""
 
 
@@ -110,8 +91,8 @@ def _settings(words: str, seconds: float) -> Settings:
         context = _options.make_context("--try", shlex.split(words))
     except (click.UsageError, ValueError) as error:
         reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
-        raise InputError(f"--try: found '{words}', expected options of adjudicate: {reason}") from None
-    return changed(Settings(), {**context.params, "time_limit": seconds})
+        raise InputError(f"--try '{words}': these are no options of adjudicate: {reason}") from None
+    return options.changed(Settings(), {**context.params, "time_limit": seconds})
 
 
 def _results(documents: Sequence[Sequence[Annotation]], settings: Settings) -> list[Result]:
@@ -120,9 +101,10 @@ def _results(documents: Sequence[Sequence[Annotation]], settings: Settings) -> l
     return [adjudicate_document(annotations, settings=chosen) for annotations in documents]
 
 
-def _read_key(path: Path, given: dict[str, Any]) -> list[Annotation]:
+def _read_key(path: Path, values: dict[str, Any]) -> list[Annotation]:
     """Read a gold standard from a file, or from a folder with a file for each document."""
     files = [path]
     if path.is_dir():
-        files = [one for one in sorted(path.iterdir()) if one.is_file() and not one.name.startswith(".")]
-    return [annotation for file in read_all(files, **reading(given)) for annotation in file]
+        inside = sorted(path.iterdir())
+        files = [file for file in inside if file.is_file() and not file.name.startswith(".")]
+    return [annotation for file in read_all(files, **options.reading(values)) for annotation in file]

@@ -6,25 +6,24 @@ from pathlib import Path
 import click
 
 from caspr.adjudication import by_document
-from caspr.cli.delivery.inputs import is_one_folder, read_given
-from caspr.cli.delivery.messages import print_findings
-from caspr.cli.terminal.options import FILES
-from caspr.errors import InputError
-from caspr.files import read_bytes, read_text
+from caspr.cli.shared.inputs import is_one_folder, read_given
+from caspr.cli.shared.options import FILES, subcommand
+from caspr.cli.shared.outputs import print_findings
+from caspr.errors import InputError, reading
 from caspr.formats import review_file
 from caspr.formats.containers.json import parse_value
-from caspr.proof.verify.documents import Verified, one_line, verify_documents
+from caspr.proof.certificate import Verified, one_line, verify_documents
+from caspr.storage import read_bytes, read_text
 from caspr.task.decisions import Decisions
-from caspr.task.settings.words import in_words
+from caspr.task.settings import in_words
 from caspr.text.document import Annotation
-from caspr.text.findings import times
-from caspr.text.printable import printable
+from caspr.text.findings import printable, times
 
 _LISTED = 5
 """How many of a document's decisions are printed."""
 
 
-@click.command("verify", context_settings={"max_content_width": 110})
+@subcommand("verify")
 @click.argument("certificate", type=FILES, metavar="CERTIFICATE")
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="A.conll B.conll ...")
 def command(certificate: Path, files: tuple[Path, ...]) -> None:
@@ -43,40 +42,40 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     proofs = _proofs(certificate)
     reviewed = len(files) == 1 and not is_one_folder(files)
     documents = _documents(files)
-    verified = conditional = given = 0
+    verified = conditional = in_all = 0
     for proof in proofs:
-        data = parse_value(read_text(proof), str(proof), "a file that --certificate wrote")
+        with reading(proof):
+            data = parse_value(read_text(proof), "a file that --certificate wrote")
         for result in verify_documents(data, documents):
             for line in _verdict(result, reviewed=reviewed):
                 click.echo(line)
             verified += 1
             conditional += bool(result.decisions) and not reviewed
-        given += len(data["documents"])
+        in_all += len(data["documents"])
     only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
-    click.echo(f"{verified} of {given} certificates verified{only}")
+    click.echo(f"{verified} of {in_all} certificates verified{only}")
 
 
 def _proofs(certificate: Path) -> list[Path]:
     """Return a file of certificates, or all files of a folder, as `caspr corpus --certificate` writes it."""
     if not certificate.is_dir():
         return [certificate]
-    found = sorted(certificate.rglob("*.json"))
-    if not found:
+    proofs = sorted(certificate.rglob("*.json"))
+    if not proofs:
         raise InputError(
-            f"{certificate}: found a folder without .json files, expected one that `caspr corpus "
+            f"{certificate}: there are no .json files in this folder: give one that `caspr corpus "
             "--certificate` wrote"
         )
-    return found
+    return proofs
 
 
 def _refuse_swapped(certificate: Path, files: Sequence[Path]) -> None:
-    """Refuse a review file, or annotations, in the place of the certificate, which comes first."""
+    """Refuse a review file, or annotations, where the certificate must be, which comes first."""
     proof = next((path for path in files if path.is_file() and _is_object(path)), None)
     if proof is not None and certificate.exists() and not _is_object(certificate):
         rest = " ".join(str(path) for path in (certificate, *files) if path != proof)
         raise InputError(
-            f"{certificate}: found no proof, expected a file that --certificate wrote: the proof comes "
-            f"first, caspr verify {proof} {rest}"
+            f"{certificate}: this is no certificate: give the certificate first, caspr verify {proof} {rest}"
         )
 
 
@@ -88,7 +87,7 @@ def _is_object(path: Path) -> bool:
 def _documents(files: Sequence[Path]) -> list[tuple[tuple[Annotation, ...], Decisions | None]]:
     """Read annotations, with decisions where the file has them."""
     if len(files) == 1 and not is_one_folder(files):
-        return [(one.annotations, one.decisions) for one in review_file.read(files[0])]
+        return [(review.annotations, review.decisions) for review in review_file.read(files[0])]
     read, _ = read_given(files, {})
     documents, findings = by_document(read, allow_gold=True, allow_empty=True)
     print_findings(findings)

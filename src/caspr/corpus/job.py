@@ -1,14 +1,33 @@
-"""Jobs and outcomes: what is sent to a worker process, and what it sends back."""
+"""Jobs and outcomes: what is sent to a worker process, and what it sends back.
 
-from collections.abc import Mapping
+A job names the files of one document; `contents`, `fingerprint`, `annotations` and `documents` say what is in
+them. All paths are relative to the corpus folder. A worker on another machine puts the content it was sent
+into a folder of its own under the same paths, so that messages and results have the same bytes everywhere.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import platform
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
 
 from caspr import __version__
-from caspr.formats.options import ReadOptions
+from caspr.adjudication import by_document
+from caspr.errors import InputError
+from caspr.formats.format import ReadOptions
+from caspr.formats.registry import is_named_after_file, read_piece
+from caspr.formats.sources import by_annotator, read_one
 from caspr.task.settings import Settings
-from caspr.task.settings.stored import write_settings
+from caspr.task.stored_settings import write_settings
 from caspr.text.coverage import Coverage, CoverageTable
+from caspr.text.document import Annotation
+from caspr.text.findings import Finding, Severity, times
 
 FAILED = "failed"
 """The status of a document for which there is no result."""
@@ -22,11 +41,9 @@ class DocumentPiece(NamedTuple):
     """A range of bytes of a file that holds many documents."""
 
     offset: int
-    """Its first byte."""
     length: int
-    """Its number of bytes."""
     line: int
-    """The number of its first line in the annotator's own file; 0 if it lies in the spool."""
+    """The number of its first line in the annotator's own file; 0 if it is in the spool."""
     format: str
     """The format that reads it; empty for a pickled annotation, or for what is wrong with one."""
 
@@ -36,9 +53,7 @@ class Reading:
     """How files are read."""
 
     format: str | None = None
-    """Their format; `None` to detect it."""
     options: ReadOptions = field(default_factory=ReadOptions)
-    """Which layers of a file to read."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,6 @@ class Source:
     """Where one annotator's annotation of a document is."""
 
     annotator: str
-    """Who annotated."""
     path: str
     """The file, relative to the corpus folder."""
     companions: tuple[str, ...] = ()
@@ -57,28 +71,23 @@ class Source:
     """The file that holds the pieces, if not the annotator's own."""
 
 
+_WRITING = ("target", "layout", "every", "certificate", "report", "feedback", "strict")
+
+
 @dataclass(frozen=True)
 class Options:
     """How every document is adjudicated, and what is written about it."""
 
     settings: Settings = field(default_factory=Settings)
-    """How to adjudicate."""
     reading: Reading = field(default_factory=Reading)
-    """How files are read."""
     target: str | None = None
     """The format of golds; `None` for that of the first annotator's file."""
     layout: str = "gold"
-    """`gold`, `review` or `project`."""
     every: bool = False
-    """Whether all optimal solutions are written."""
     certificate: bool = False
-    """Whether a proof is written for each document."""
     report: bool = False
-    """Whether a report is written for each document."""
     feedback: bool = False
-    """Whether a page is written for each annotator of each document."""
     strict: bool = False
-    """Whether a warning or a gap is a failure."""
     kill_after: float | None = None
     """Seconds after which a worker is killed; by default well after the time limit."""
 
@@ -98,13 +107,7 @@ class Options:
             "solutions": self.settings.limits.solutions,
             "certainty": self.settings.certainty,
             "reading": asdict(self.reading),
-            "target": self.target,
-            "layout": self.layout,
-            "every": self.every,
-            "certificate": self.certificate,
-            "report": self.report,
-            "feedback": self.feedback,
-            "strict": self.strict,
+            **{name: getattr(self, name) for name in _WRITING},
         }
 
     @property
@@ -118,7 +121,7 @@ class Options:
         coverage = self.settings.coverage
         rows = coverage.rows if isinstance(coverage, CoverageTable) else ()
         return {
-            "weight": [[one.annotator, one.numerator, one.denominator] for one in self.settings.factors],
+            "weight": [[who.annotator, who.numerator, who.denominator] for who in self.settings.factors],
             "coverage_rows": [[row.annotator, row.document, row.span] for row in rows],
         }
 
@@ -130,17 +133,13 @@ class Job:
     document: str
     """Its name in the corpus, after which its files are named."""
     sources: tuple[Source, ...]
-    """Its annotators' files."""
     root: str
-    """The corpus folder, an absolute path."""
     options: Options
-    """How it is adjudicated, and what is written."""
     annotators: int = 0
     """How many annotators should have it; 0 if that is not known."""
     contents: Mapping[tuple[str, int], bytes] | None = None
     """The content of all files and pieces by path and offset, for a worker without access to the folder."""
     version: str = __version__
-    """The version of CaspR that made the job."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,6 @@ class JobOutcome:
     """The result of a job."""
 
     document: str
-    """The job's document."""
     rows: tuple[Mapping[str, Any], ...] = ()
     """A summary of each document in the files, as JSON values; usually one."""
     files: Mapping[str, str | bytes] = field(default_factory=dict)
@@ -165,3 +163,142 @@ class JobOutcome:
 def failure(document: str, reason: str, *, spent: bool = False) -> JobOutcome:
     """Make the outcome of a job that failed."""
     return JobOutcome(document, ({"name": document, "status": FAILED, "reason": reason},), spent=spent)
+
+
+def refuse_warnings(findings: Iterable[Finding]) -> None:
+    """Raise what `--strict` makes of warnings."""
+    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
+    if warnings:
+        raise InputError(f"--strict: {times(len(warnings), 'warning')}; first: {warnings[0]}")
+
+
+Contents = Mapping[tuple[str, int], bytes]
+"""Bytes by path and offset."""
+
+
+def contents(job: Job) -> dict[tuple[str, int], bytes]:
+    """Return the content of all files and pieces of a job; what cannot be read is missing."""
+    contents: dict[tuple[str, int], bytes] = {}
+    for source in job.sources:
+        for path in (source.path, *source.companions):
+            try:
+                contents.update(_content(Path(job.root, source.spool or path), path, source.pieces))
+            except OSError:
+                continue
+    return contents
+
+
+def _content(file: Path, path: str, pieces: tuple[DocumentPiece, ...]) -> dict[tuple[str, int], bytes]:
+    if not pieces:
+        return {(path, 0): file.read_bytes()}
+    with file.open("rb") as stream:
+        return {(path, piece.offset): _piece(stream, piece) for piece in pieces}
+
+
+def _piece(stream: IO[bytes], piece: DocumentPiece) -> bytes:
+    stream.seek(piece.offset)
+    return stream.read(piece.length)
+
+
+def fingerprint(job: Job, contents: Contents) -> str:
+    """Return a hash of everything the outcome depends on: inputs, options and version."""
+    digest = hashlib.sha256()
+    head = [job.version, job.document, job.annotators, job.options.values()]
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    for source in job.sources:
+        digest.update(json.dumps([source.annotator, source.path, source.companions]).encode())
+    # Offsets are left out: a document that only moved within its file has not changed.
+    for (path, _), data in contents.items():
+        digest.update(f"{path} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def annotations(job: Job) -> list[list[Annotation]]:
+    """Read the work of each annotator; the working folder must be that of `input_folder`."""
+    read = [_read(job, source) for source in job.sources]
+    files = by_annotator(read, [source.annotator for source in job.sources])
+    documents = [annotation.document for file in files for annotation in file]
+    unnamed = any(map(is_named_after_file, documents))
+    unlike = len({document.name for document in documents}) > 1
+    if all(len(file) == 1 for file in files) and (unlike or unnamed):
+        # Where documents are named after files, the folder shows that they are the same document.
+        return [[replace(file[0], document=replace(file[0].document, name=job.document))] for file in files]
+    return files
+
+
+def documents(
+    job: Job, files: Sequence[Sequence[Annotation]] | None = None
+) -> tuple[list[tuple[Annotation, ...]], tuple[Finding, ...]]:
+    """Return the annotations of each document of a job, and what is odd about them.
+
+    `files` are its `annotations`, if they were read before.
+    """
+    work = annotations(job) if files is None else files
+    # A document of a corpus may be without chains, unless its files hold something that was not read.
+    unread = any(annotation.document.layers for file in work for annotation in file)
+    return by_document(work, allow_gold=job.options.reading.options.allow_gold, allow_empty=not unread)
+
+
+@contextmanager
+def input_folder(job: Job) -> Iterator[None]:
+    """Work in the corpus folder, or in a new one that holds what was sent."""
+    if job.contents is None:
+        os.chdir(job.root)
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            _unpack(job)
+            yield
+        finally:
+            os.chdir("/")
+
+
+def _unpack(job: Job) -> None:
+    for source in job.sources:
+        if source.pieces:
+            continue
+        for path in (source.path, *source.companions):
+            data = (job.contents or {}).get((path, 0))
+            if data is not None and not (Path(path).is_absolute() or ".." in Path(path).parts):
+                _write(Path(path), data)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        where = f"the folder for temporary files on {platform.node()}"
+        raise InputError(f"{path}: cannot be put into {where}: {error.strerror}; make room there") from error
+
+
+def _read(job: Job, source: Source) -> list[Annotation]:
+    reading = job.options.reading
+    if not source.pieces:
+        path = Path(source.path)
+        return read_one(path, source.annotator, format=reading.format, options=reading.options)
+    contents = job.contents
+    if contents is None:
+        try:
+            contents = _content(Path(source.spool or source.path), source.path, source.pieces)
+        except OSError as error:
+            raise InputError(f"{source.path}: cannot read: {error.strerror}") from error
+    return [
+        annotation
+        for piece in source.pieces
+        for annotation in _parse(contents[source.path, piece.offset], piece, source, reading)
+    ]
+
+
+def _parse(data: bytes, piece: DocumentPiece, source: Source, reading: Reading) -> list[Annotation]:
+    """Read one document out of a large file; messages name the lines of the file."""
+    if piece.format:
+        path, who = Path(source.path), source.annotator
+        return read_piece(piece.format, path, data, annotator=who, line=piece.line, options=reading.options)
+    annotation = pickle.loads(data)
+    if isinstance(annotation, str):
+        raise InputError(annotation)
+    return [annotation]

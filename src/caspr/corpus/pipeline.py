@@ -8,24 +8,16 @@ from pathlib import Path
 from typing import Protocol
 
 from caspr import __version__
-from caspr.corpus.inputs.contents import contents, fingerprint
-from caspr.corpus.inputs.plan import Plan
-from caspr.corpus.inputs.survey import decide_for_run
-from caspr.corpus.job import FAILED, Job, JobOutcome, Options
-from caspr.corpus.outputs.concurrent_writer import ConcurrentWriter
-from caspr.corpus.outputs.document_files import DocumentFiles
-from caspr.corpus.outputs.golds import SUMMARIES
-from caspr.corpus.outputs.names import file_name
-from caspr.corpus.outputs.project import write_project
-from caspr.corpus.outputs.summary import csv_lines, json_lines
-from caspr.corpus.outputs.totals import Totals, totals_of
-from caspr.corpus.run.journal import NAME, Journal, JournalEntry
+from caspr.corpus.job import FAILED, Job, JobOutcome, Options, contents, fingerprint
+from caspr.corpus.journal import NAME, Journal, JournalEntry
+from caspr.corpus.outputs import SUMMARIES, ConcurrentWriter, DocumentFiles, file_name, write_project
+from caspr.corpus.plan import Plan
+from caspr.corpus.summary import Totals, csv_lines, json_lines, totals_of
+from caspr.corpus.survey import decide_for_run
 from caspr.errors import InputError, OutputError
-from caspr.files import remove_temporary, write_stream
 from caspr.formats.review_file.project import NAME as PROJECT
-from caspr.locks import FileLock
-from caspr.text.findings import Finding, Severity, times
-from caspr.text.printable import printable
+from caspr.storage import FileLock, remove_temporary, write_stream
+from caspr.text.findings import Finding, Severity, printable, times
 
 
 @dataclass(frozen=True)
@@ -35,19 +27,15 @@ class Request:
     inputs: tuple[Path, ...]
     """One folder, or files with many documents in them."""
     output: Path
-    """The folder to write to."""
     options: Options = field(default_factory=Options)
-    """How every document is adjudicated, and what is written about it."""
     by: str | None = None
     """The layout of the folder; `None` to detect it."""
     files: str = "*"
-    """Which files belong to the corpus."""
     processes: int | None = None
     """How many worker processes; `None` for as many as there are processors."""
     cluster: str | None = None
     """The address of a Dask scheduler; `None` for this machine."""
     force: bool = False
-    """Whether documents that are done are done again."""
     learn: bool = False
     """Whether weights are learned from the corpus."""
 
@@ -72,7 +60,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
     with (
         _made(request.output),
         _locked(request),
-        closing(_plan(request)) as plan,
+        closing(Plan(request.inputs, request.by, request.files, request.options.reading)) as plan,
         closing(Journal(request.output)) as journal,
     ):
         _refuse_twins(plan, request.output)
@@ -109,8 +97,8 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
         why = "changed by hand, or of documents that now fail"
         yield f"kept as a backup: {times(run.backups, 'file')} {why} (first: {run.first_backup})"
     if run.kept:
-        why = "although annotations or options changed: `caspr review OUT --add` takes these in"
-        yield f"left as they are: {times(run.kept, 'file')} with decisions, {why}"
+        why = "although annotations or options changed: add these with `caspr review OUT --add`"
+        yield f"left unchanged: {times(run.kept, 'file')} with decisions, {why}"
     if plan.beside:
         files = times(len(plan.beside), "file")
         yield f"not read: {files} beside the folders of each {plan.by} (first: {printable(min(plan.beside))})"
@@ -118,11 +106,7 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
         files = times(len(plan.foreign), "file")
         yield f"not read: {files} of other programs in annotators' folders (first: {plan.foreign[0]})"
     if forgotten := sum(1 for _ in journal.forgotten()):
-        yield f"{times(forgotten, 'file')} of documents that are not in the corpus any more"
-
-
-def _plan(request: Request) -> Plan:
-    return Plan(request.inputs, by=request.by, files=request.files, reading=request.options.reading)
+        yield f"{times(forgotten, 'file')} left of documents that are no longer in the corpus"
 
 
 class _Run:
@@ -143,14 +127,14 @@ class _Run:
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
         for job in self._plan.jobs(self._request.options):
-            given = contents(job)
-            mark = fingerprint(job, given)
+            content = contents(job)
+            mark = fingerprint(job, content)
             if self._is_done(self._journal.entry(job.document), mark):
                 rows = self._journal.confirm(job.document)
                 self._count(totals_of(rows, taken_over=True))
                 continue
             self._performing[job.document] = mark
-            yield job if self._request.cluster is None else replace(job, contents=given)
+            yield job if self._request.cluster is None else replace(job, contents=content)
 
     def _is_done(self, entry: JournalEntry | None, mark: str) -> bool:
         if entry is None or entry.fingerprint != mark or self._request.force:
@@ -187,10 +171,10 @@ class _Run:
 
 def _performed(jobs: Iterator[Job], request: Request) -> Generator[JobOutcome | None, None, None]:
     if request.cluster is not None:
-        from caspr.corpus.run.cluster import perform_on_cluster
+        from caspr.corpus.cluster import perform_on_cluster
 
         return perform_on_cluster(jobs, request.cluster)
-    from caspr.corpus.run.pool import perform_here
+    from caspr.corpus.workers import perform_here
 
     return perform_here(jobs, request.processes or processors())
 
@@ -216,10 +200,10 @@ def warnings_in(output: Path) -> Iterator[str]:
     with closing(Journal(output)) as journal:
         journal.run -= 1
         for row in journal.rows():
-            for found in row.get("findings", ()):
-                if found["severity"] == Severity.WARNING:
-                    where = "" if found["where"] in ("", row["document"]) else f"{found['where']}: "
-                    yield printable(f"{row['document']}: {where}{found['message']}")
+            for finding in row.get("findings", ()):
+                if finding["severity"] == Severity.WARNING:
+                    where = "" if finding["where"] in ("", row["document"]) else f"{finding['where']}: "
+                    yield printable(f"{row['document']}: {where}{finding['message']}")
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
@@ -230,32 +214,31 @@ def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterab
     if request.options.report:
         from caspr.report.corpus_page import overview_page
 
-        rows = map(_linked, journal.rows())
+        rows = (
+            {**row, "report": f"reports/{file_name(row['document'])}.html" if row.get("file") else ""}
+            for row in journal.rows()
+        )
         write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
-
-
-def _linked(row: dict[str, object]) -> dict[str, object]:
-    return {**row, "report": f"reports/{file_name(str(row['document']))}.html" if row.get("file") else ""}
 
 
 def _refuse_overlap(request: Request) -> None:
     """Refuse an output folder that contains inputs, or is inside them."""
     output = request.output.resolve()
-    for given in request.inputs:
-        path = given.resolve()
+    for folder in request.inputs:
+        path = folder.resolve()
         if output == path or output in path.parents or path in output.parents:
             raise InputError(
-                f"{request.output}: found input and output in one folder, expected an output folder apart"
+                f"{request.output}: choose an output folder apart from the input, not in or above it"
             )
 
 
 def _refuse_twins(plan: Plan, output: Path) -> None:
     """Refuse documents that would share a file on a file system that ignores case."""
     if (output / NAME.upper()).exists() and (twins := plan.twins()) is not None:
-        one, other = map(printable, twins)
+        first, second = map(printable, twins)
         raise InputError(
-            f"{output}: found documents '{one}' and '{other}', which are one file on this disk: rename one, "
-            "or write to a disk on which upper and lower case differ"
+            f"{output}: documents '{first}' and '{second}' would be one file on this disk: rename one, or "
+            "write to a disk that tells upper from lower case"
         )
 
 

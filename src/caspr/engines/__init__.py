@@ -5,6 +5,7 @@ returns the best solution it has, never an exception, when time or memory run ou
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from caspr.errors import InputError
 from caspr.task.instance import Instance
@@ -24,22 +25,10 @@ def _brute(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
     return brute.solve
 
 
-def _clingo(encoding: str) -> Engine:
-    from caspr.engines.asp import clingo
+def _answer_sets(system: str, encoding: str) -> Engine:
+    from caspr.engines.asp.solve import engine
 
-    return clingo.engine(encoding)
-
-
-def _gringo_clasp(encoding: str) -> Engine:
-    from caspr.engines.asp import pipe
-
-    return pipe.gringo_clasp(encoding)
-
-
-def _gringo_wasp(encoding: str) -> Engine:
-    from caspr.engines.asp import pipe
-
-    return pipe.gringo_wasp(encoding)
+    return engine(system, encoding)
 
 
 def _native(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
@@ -50,15 +39,14 @@ def _native(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
 
 ENGINES: dict[str, Callable[[str], Engine]] = {
     "native": _native,
-    "clingo": _clingo,
-    "gringo-clasp": _gringo_clasp,
-    "gringo-wasp": _gringo_wasp,
+    "clingo": partial(_answer_sets, "clingo"),
+    "gringo-clasp": partial(_answer_sets, "gringo-clasp"),
+    "gringo-wasp": partial(_answer_sets, "gringo-wasp"),
     "brute": _brute,
 }
 """Every engine by name; each is imported when it is chosen."""
 
 AUTO = "native"
-"""What `auto` stands for."""
 
 
 def choose(name: str = "auto", encoding: str = "mm") -> tuple[str, Engine]:

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from math import inf
 from time import monotonic
 
+from caspr.task.contradictions import arrangement
 from caspr.task.instance import Instance
-from caspr.task.price.contradictions import arrangement
-from caspr.task.price.pricing import price
-from caspr.task.price.rules import violations
+from caspr.task.pricing import price, violations
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
@@ -25,9 +24,10 @@ def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
     After some seconds, no more annotators are tried once there is an answer.
     """
     deadline = monotonic() + seconds
-    enforced = _enforced_chains(instance)
-    if enforced is None:
+    arranged = arrangement(instance, instance.decisions)
+    if arranged is None:
         return None
+    enforced = [list(chain) for chain in arranged if len(chain) > 1]
     legal: dict[Partition, int] = {}
     for chains in (*(annotation.chains for annotation in instance.annotations), ()):
         if legal and monotonic() > deadline:
@@ -38,21 +38,15 @@ def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
     return min(sorted(legal), key=legal.__getitem__, default=None)
 
 
-def _enforced_chains(instance: Instance) -> list[list[Span]] | None:
-    """Return the chains the decisions demand: groups, with partners for mentions enforced alone."""
-    found = arrangement(instance, instance.decisions)
-    return None if found is None else [list(chain) for chain in found if len(chain) > 1]
-
-
 def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[Span, ...]]) -> Partition:
     """Add an annotator's chains to the enforced ones, without what rules, decisions or overlaps forbid."""
     allowed = set(instance.mentions)
     taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.group_of)
     fitted = list(enforced)
     against: dict[Span, set[Span]] = defaultdict(set)
-    for one, other in instance.decisions.apart:
-        against[one].add(other)
-        against[other].add(one)
+    for first, second in instance.decisions.apart:
+        against[first].add(second)
+        against[second].add(first)
     for chain in chains:
         kept: list[Span] = []
         reach = 0
@@ -63,7 +57,7 @@ def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[
             if mention in against and not against[mention].isdisjoint(kept):
                 continue
             # Those before it in the text end at `reach` at the latest.
-            if mention.start > reach or not any(instance.forbids_nesting(mention, one) for one in kept):
+            if mention.start > reach or not any(instance.forbids_nesting(mention, span) for span in kept):
                 kept.append(mention)
                 reach = max(reach, mention.end)
         if len(kept) > 1:

@@ -24,7 +24,6 @@ class Judgement(NamedTuple):
     """What annotators say about a pair, added up one by one."""
 
     linked: bool
-    """Whether somebody gave the link."""
     omitted: int
     """(C1) if it is not used."""
     used: int
@@ -79,7 +78,7 @@ def _partitions(instance: Instance, mentions: tuple[Span, ...]) -> Iterator[list
             return
         mention = mentions[position]
         for block in blocks:
-            if not any(instance.is_forbidden(mention, other) for other in block):
+            if not any(instance.is_forbidden(mention, member) for member in block):
                 block.append(mention)
                 yield from place(position + 1, blocks)
                 block.pop()
@@ -91,37 +90,36 @@ def _partitions(instance: Instance, mentions: tuple[Span, ...]) -> Iterator[list
 def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     """Check that required mentions exist and enforced mentions are together or apart as decided."""
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
-    if not instance.required <= holder.keys():
+    if not instance.demands <= holder.keys():
         return False
     decisions = instance.decisions
     if any(decisions.rules_out(mention) for mention in decisions.group_of):
         return False
     exist = (StatementKind.MENTION, StatementKind.ALONE)
-    if any(
-        decisions.rules_out(span)
-        for one in decisions.statements
-        if one.kind in exist
-        for span in one.mentions
-    ):
+    stating = [statement for statement in decisions.statements if statement.kind in exist]
+    if any(decisions.rules_out(span) for statement in stating for span in statement.mentions):
         return False
 
     def together(first: Span, second: Span) -> bool:
         return first == second or (first in holder and holder[first] == holder.get(second))
 
-    stated = [one for one in decisions.statements if one.kind is StatementKind.ENFORCED]
+    stated = [statement for statement in decisions.statements if statement.kind is StatementKind.ENFORCED]
     named = [(span, chain.id) for chain in decisions.chains for span in chain.mentions]
-    named += [(span, one.chain) for one in stated for span in one.mentions]
-    if any(together(a, b) != (one == other) for (a, one), (b, other) in combinations(named, 2)):
+    named += [(span, statement.chain) for statement in stated for span in statement.mentions]
+    if any(together(a, b) != (id == twin) for (a, id), (b, twin) in combinations(named, 2)):
         return False
-    for one in decisions.statements:
-        pairs = combinations(one.mentions, 2)
-        if one.kind is StatementKind.TOGETHER and not all(together(a, b) for a, b in pairs):
-            return False
-        if one.kind is StatementKind.APART and together(*one.mentions):
-            return False
-        if one.kind is StatementKind.ALONE and not holder.keys().isdisjoint(one.mentions):
-            return False
-        if one.kind is StatementKind.ABSENT and not holder.keys().isdisjoint(one.mentions):
+    for statement in decisions.statements:
+        mentions = statement.mentions
+        match statement.kind:
+            case StatementKind.TOGETHER:
+                broken = not all(together(a, b) for a, b in combinations(mentions, 2))
+            case StatementKind.APART:
+                broken = together(*mentions)
+            case StatementKind.ALONE | StatementKind.ABSENT:
+                broken = not holder.keys().isdisjoint(mentions)
+            case _:
+                broken = False
+        if broken:
             return False
     return True
 
@@ -159,17 +157,17 @@ def _chain_cost(instance: Instance, chain: list[Span], judged: Judged) -> int | 
             extras.append((pair.used - unused, first, second))
     root = {mention: mention for mention in chain}
     for extra, first, second in sorted(extras):
-        one, other = root[first], root[second]
-        if one != other:
+        kept, merged = root[first], root[second]
+        if kept != merged:
             total += extra
-            root = {mention: one if top == other else top for mention, top in root.items()}
+            root = {mention: kept if top == merged else top for mention, top in root.items()}
     return total if len(set(root.values())) == 1 else None
 
 
 def judge(instance: Instance, first: Span, second: Span) -> Judgement:
     """Ask every annotator, and the adjudicator where decisions are votes, about a pair."""
     costs = instance.coefficients
-    voters = [([chain.mentions for chain in one.chains], one.mentions) for one in instance.annotations]
+    voters = [([chain.mentions for chain in voter.chains], voter.mentions) for voter in instance.annotations]
     seen = list(instance.seen) or [None] * len(voters)
     if instance.forced_votes and instance.decisions.groups:
         groups = [group.mentions for group in instance.decisions.groups]
@@ -194,4 +192,4 @@ def judge(instance: Instance, first: Span, second: Span) -> Judgement:
 
 
 def _saw(stretches: Stretches | None, span: Span) -> bool:
-    return stretches is None or any(one.start <= span.start and span.end <= one.end for one in stretches)
+    return stretches is None or any(run.start <= span.start and span.end <= run.end for run in stretches)

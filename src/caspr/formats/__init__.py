@@ -1,19 +1,18 @@
-"""Formats: files to annotations and back, one package for each format.
+"""Formats: files to annotations and back, one module for each format.
 
-Each package makes a `Format` record (`formats.format`), and the table `FORMATS` (`formats.registry`)
-names the packages; to add a format, write such a package and name it there. The review file is not in the
-table: it holds all annotators and the adjudicator's decisions, and has functions of its own in
-`formats.review_file`.
+Each module makes a `Format` record (`formats.format`), and the table `FORMATS` (`formats.registry`) names the
+modules; to add a format, write such a module and name it there. The review file is not in the table: it holds
+all annotators and the adjudicator's decisions, and has functions of its own in `formats.review_file`.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from caspr.files import write_all
+from caspr.formats.format import ReadOptions
 from caspr.formats.naming import annotator_names, refuse_twice
-from caspr.formats.options import ReadOptions
 from caspr.formats.registry import FORMATS, detect, gold_files, made_below, output_format, render
 from caspr.formats.sources import read_all, read_one
+from caspr.storage import write_all
 from caspr.text.document import Annotation
 
 __all__ = ["FORMATS", "annotator_names", "detect", "gold_files", "read", "read_all", "refuse_twice", "write"]
@@ -42,7 +41,7 @@ def write(annotations: Iterable[Annotation], path: str | Path, *, format: str | 
 
     Without a format it is that of the file's name, else the one the first document was read from.
     """
-    given = list(annotations)
+    every = list(annotations)
     target = Path(path)
-    files = render(given, target, format=format or output_format(given, target))
+    files = render(every, target, format=format or output_format(every, target))
     write_all(files, below=made_below(target, files))

@@ -1,10 +1,13 @@
 """What a format is: one record that says how its files are named, recognised, read and written.
 
-    formats/NAME/__init__.py    ...    FORMAT = Format(name="NAME", suffixes=(".name",), detect=detect, ...)
+    formats/NAME.py    ...    FORMAT = Format(name="NAME", suffixes=(".name",), detect=detect, ...)
 
-The record is made at the end of the format's own package, and `registry.FORMATS` names the package. All
-other code asks the record what a format can do and holds no name of a format. Only the first six fields
-are required; the defaults fit a format with one document of one annotator in one file.
+The record is made at the end of the format's own module, and `registry.FORMATS` names it. All other code asks
+the record what a format can do and holds no name of a format. Only the first six fields are required; the
+defaults fit a format with one document of one annotator in one file.
+
+After the record comes what several formats need: how text from a file is shown in a message (`quoted`), and
+findings about what a format cannot carry of an annotation (`lost` and others), made before it is written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,12 +16,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 from caspr.errors import FormatError
-from caspr.formats.options import ReadOptions
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, note, times, warning
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Which parts of a file to read."""
+
+    layer: str | None = None
+    """The chain layer, annotation set or markable level to read, where there are several."""
+    relations: tuple[str, ...] = ()
+    """The relation types that mean coreference; empty for all whose name says so."""
+    unfinished: bool = False
+    """Whether annotators of a project archive who have not finished are read, too."""
+    allow_gold: bool = False
+    """Whether golds of earlier adjudications may vote beside annotators."""
+
 
 Files = Mapping[str, str | bytes]
-"""Files by name."""
 Content = str | Files
 """The text of one file, or files by name."""
 Each = tuple[str, Annotation | FormatError]
@@ -29,20 +45,15 @@ class Stretch(NamedTuple):
     """A document that is a stretch of its file."""
 
     document: str
-    """Its name."""
     offset: int
-    """Where it begins, in bytes."""
     length: int
-    """How many bytes it has."""
     line: int
-    """The number of its first line."""
 
 
 class Extract(NamedTuple):
     """A document that was copied out of its file."""
 
     document: str
-    """Its name."""
     content: bytes
     """A small file that holds it alone."""
 
@@ -68,13 +79,13 @@ class Forms:
     """Write a file for each document, in the form of a suffix if that is possible."""
 
 
-def whole(found: Iterable[Each]) -> list[Annotation]:
+def whole(each: Iterable[Each]) -> list[Annotation]:
     """Return all annotations of a file, or raise what is wrong with the first that is malformed."""
     annotations = []
-    for _, one in found:
-        if isinstance(one, FormatError):
-            raise one
-        annotations.append(one)
+    for _, annotation in each:
+        if isinstance(annotation, FormatError):
+            raise annotation
+        annotations.append(annotation)
     return annotations
 
 
@@ -91,7 +102,7 @@ class Format:
     """A format of annotations."""
 
     name: str
-    """What users call it, and the name of its package."""
+    """What users call it, and the name of its module unless several share one."""
     suffixes: tuple[str, ...]
     """How names of its files end, in lower case; new files get the first. No two formats share one."""
     detect: Callable[[Path, str], bool]
@@ -148,3 +159,82 @@ class Format:
     write_apart: Callable[[Iterable[Annotation]], Files] | None = None
     """Write a file for each document, for a format whose `write` makes one archive of all: golds of a
     corpus are written like this. `None` for all other formats."""
+
+
+CUT_OFF = "; the file may be cut off: get or export it again"
+"""What to do about a file that ends too early."""
+JOINED = "; two files may have been joined: separate them"
+"""What to do about a file that continues after its end."""
+
+
+def quoted(text: str) -> str:
+    """Show text from a file in a message: on one line, and not too much of it."""
+    return repr(text if len(text) <= 60 else f"{text[:40]}...{text[-10:]}")
+
+
+def lost(
+    annotation: Annotation,
+    *,
+    labels: bool = False,
+    gaps: bool = False,
+    names: bool = False,
+    types: bool = False,
+    edges: bool = False,
+) -> Iterator[Finding]:
+    """Count what of an annotation is not written, apart from what the format can express.
+
+    That may be labels and gaps of mentions, names and types of entities, and words without characters at the
+    edges of mentions.
+    """
+    annotator = annotation.annotator
+    marks = [(span, mark) for span, mark in annotation.marks.items() if span in annotation.mentions]
+    if not labels and (count := sum(bool(mark.label) for _, mark in marks)):
+        yield note(
+            "lost-labels", f"{times(count, 'label')} of mentions not written", count=count, where=annotator
+        )
+    if not gaps and (broken := sorted(span for span, mark in marks if mark.pieces)):
+        example = quoted(annotation.document.text(broken[0]))
+        message = (
+            f"{times(len(broken), 'mention')} with gaps written as the span that covers it (first: {example})"
+        )
+        yield warning("covered-gaps", message, count=len(broken), where=annotator)
+    if not edges:
+        yield from _lost_edges(annotation)
+    if not names and (count := sum(bool(chain.name) for chain in annotation.all_chains)):
+        yield note(
+            "lost-names", f"{times(count, 'name')} of entities not written", count=count, where=annotator
+        )
+    if not types and (count := sum(bool(chain.type) for chain in annotation.all_chains)):
+        yield note(
+            "lost-types", f"{times(count, 'type')} of entities not written", count=count, where=annotator
+        )
+
+
+def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
+    """Count the mentions of a file that are removed because they are in no chain, with their attributes."""
+    if count:
+        message = f"{times(count, 'mention')} of its file in no chain, not written (see --singletons)"
+        yield note("removed-mentions", message, count=count, where=annotation.annotator)
+
+
+def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:
+    """Count mentions without characters, which some programs do not accept."""
+    text = annotation.document.text
+    empty = [span for span in annotation.mentions if not text(span).strip()]
+    if empty:
+        message = f"{times(len(empty), 'mention')} without characters, which {name} does not show"
+        yield warning("empty-mention", message, count=len(empty), where=annotation.annotator)
+
+
+def _lost_edges(annotation: Annotation) -> Iterator[Finding]:
+    """Count mentions with a word without characters at an end, which characters cannot express."""
+    words = annotation.document.tokens
+    edges = [
+        span
+        for span in annotation.mentions
+        if annotation.document.text(span).strip()
+        and not (words[span.start - 1].strip() and words[span.end - 1].strip())
+    ]
+    if edges:
+        message = f"{times(len(edges), 'mention')} written without an empty word at its start or end"
+        yield warning("lost-edges", message, count=len(edges), where=annotation.annotator)

@@ -1,23 +1,27 @@
-"""Names: annotators named after their files, and files named after their documents.
+"""Names: annotators named after their files, files after their documents, and the ids of chains.
 
 1. A format whose files hold many documents writes one text; any other writes files by name into a folder that
    the user chooses. With one document and an output such as `gold.ann`, the files are called `gold`.
 2. Slashes in a document's name make folders. No name leads out of the output folder, and no two documents
    share a file.
+3. Chains keep the ids that a file used, where other things in it refer to them (`keep_ids`); ids that a
+   format cannot write become numbers.
 """
 
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path, PurePath
 
 from caspr.errors import InputError, OutputError
-from caspr.files import portable_name
-from caspr.formats.messages import quoted
-from caspr.text.document import Annotation, Document
+from caspr.formats.format import quoted
+from caspr.storage import portable_name
+from caspr.text.document import Annotation, Chain, Document, Span
+from caspr.text.grouping import match_one_to_one
 
 _BACKUPS = ("~", ".bak", ".swp", ".swo", ".orig", ".tmp")
 """How names of older versions end, in lower case."""
@@ -72,24 +76,23 @@ def refuse_twice(path: Path, others: Iterable[Path]) -> None:
     for other in others:
         with suppress(OSError):
             if path.samefile(other):
-                raise InputError(f"{path}: found the same file as {other}, expected each annotator once")
+                raise InputError(f"{path} is the same file as {other}: give each annotator once")
 
 
 def refuse_inside_another(path: Path, others: Iterable[Path]) -> None:
-    """Raise `InputError` if a file is in one of the folders that are given beside it."""
+    """Raise `InputError` if a file is in one of the folders that are given with it."""
     for other in others:
         with suppress(OSError):
             if other.is_dir() and other.resolve() in path.resolve().parents:
                 raise InputError(
-                    f"{path}: found a file of the folder {other}, which is given, too, expected each "
-                    "annotator once: give the folder or its files"
+                    f"{path} is in the folder {other}, which you gave as well: give the folder or its files"
                 )
 
 
 def stem(document: Document) -> str:
     """Return the name of a document's files, or refuse one that would lead elsewhere.
 
-    A document without a name is called like the file it comes from. On Windows, what no file may be called
+    A document without a name is named after the file it comes from. On Windows, what no file may be called
     there (`a:b`, `CON`) is changed as in the files of a corpus.
 
     >>> stem(Document("nw/wsj_0001", (), part="002")), stem(Document("", (), source="texts/a.conll"))
@@ -141,15 +144,74 @@ def named_after(annotations: Sequence[Annotation], path: Path) -> list[Annotatio
 
 def collect(files: Iterable[tuple[str, str | bytes]]) -> dict[str, str | bytes]:
     """Collect files, refusing two of the same name."""
-    found: dict[str, str | bytes] = {}
+    collected: dict[str, str | bytes] = {}
     for name, content in files:
-        if name in found and found[name] != content:
+        if name in collected and collected[name] != content:
             raise OutputError(f"two documents would be written to the file {quoted(name)}: rename one")
-        found[name] = content
-    return found
+        collected[name] = content
+    return collected
 
 
 def _distinguished(names: Sequence[str], longer: Sequence[str]) -> list[str]:
     """Replace the names that are not unique by longer ones."""
     counts = Counter(names)
     return [more if counts[name] > 1 else name for name, more in zip(names, longer, strict=True)]
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.:]+(?:-[A-Za-z0-9_.:]+)*")
+
+
+def plain_ids(annotation: Annotation) -> Annotation:
+    """Number the chains whose ids other formats might not be able to write.
+
+    >>> from caspr.text.document import Document
+    >>> chains = [Chain.of("e1", [(1, 1)]), Chain.of("a (b)", [(2, 2)])]
+    >>> [chain.id for chain in plain_ids(Annotation.of("a", Document("d", ("x", "y")), chains)).singletons]
+    ['e1', '1']
+    """
+    used = {chain.id for chain in annotation.all_chains if _PLAIN.fullmatch(chain.id)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    chains = [chain if chain.id in used else chain.called(next(fresh)) for chain in annotation.all_chains]
+    return annotation.with_chains(chains)
+
+
+def numbered(chains: Sequence[Chain], writable: Callable[[str], bool]) -> list[Chain]:
+    """Number the chains whose ids cannot be written, and keep those ids as names where there is no other.
+
+    >>> numbered([Chain.of("1", [(1, 1)]), Chain.of("T1", [(2, 2)])], str.isdecimal)[1].id
+    '2'
+    """
+    used = {chain.id for chain in chains if writable(chain.id)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
+    return [
+        chain if chain.id in used else Chain(next(fresh), chain.mentions, chain.name or chain.id, chain.type)
+        for chain in chains
+    ]
+
+
+def keep_ids(
+    chains: Sequence[Chain],
+    known: Iterable[tuple[str, Span]],
+    fresh: Iterator[str],
+    writable: Callable[[str], bool],
+) -> list[Chain]:
+    """Give each chain the id of the file's chain with which it shares most mentions.
+
+    A chain that shares none keeps its own id if that can be written and is free, and else gets a fresh one.
+    """
+    holders: dict[Span, list[str]] = {}
+    for id, span in known:
+        holders.setdefault(span, []).append(id)
+    shared = sorted(
+        (-times, id != chain.id, number, id)
+        for number, chain in enumerate(chains)
+        for id, times in Counter(id for span in chain.mentions for id in holders.get(span, ())).items()
+    )
+    names = match_one_to_one((number, id) for _, _, number, id in shared)
+    taken = {id for ids in holders.values() for id in ids}
+    for number, chain in enumerate(chains):
+        if number not in names:
+            own = writable(chain.id) and chain.id not in taken
+            names[number] = chain.id if own else next(id for id in fresh if id not in taken)
+            taken.add(names[number])
+    return [chain.called(names[number]) for number, chain in enumerate(chains)]

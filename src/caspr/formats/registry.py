@@ -4,7 +4,7 @@
    suffix its name has; else the first format, CoNLL, whose messages say what is wrong.
 2. An output's format is the one whose suffix its name has, else that of the first document's own file.
 
-The table holds names, and a package is imported when its record is asked for. Questions go through the
+The table holds names, and a module is imported when its record is asked for. Questions go through the
 table in order and stop at the first answer, so the most frequent format comes first and pays for no
 other: CoNLL files are recognised, read and written without importing a parser of XML or zip.
 """
@@ -15,21 +15,19 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 
-from caspr.errors import FormatError, InputError
-from caspr.files import read_bytes
+from caspr.errors import FormatError, InputError, reading
 from caspr.formats.containers.gzip import beginning, is_gzip
-from caspr.formats.foreign import refuse_foreign
-from caspr.formats.format import Content, Each, Format, Forms
+from caspr.formats.foreign import Signs, refuse_foreign
+from caspr.formats.format import Content, Each, Format, Forms, ReadOptions
 from caspr.formats.naming import bare_name, named_after
-from caspr.formats.nearest import Signs
-from caspr.formats.options import ReadOptions
+from caspr.storage import read_bytes
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding
 
 _HEAD = 1 << 16
 """How many bytes of a file are examined to find its format."""
 _LONGEST = 1 << 26
-"""How many bytes of JSON are examined: the field that shows its format may come behind a whole text."""
+"""How many bytes of JSON are examined: the field that shows its format may come after a whole text."""
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
 _JSON_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[^\n]*\}[ \t\r]*\n")
 """An object on a line of its own, which shows the format of all lines."""
@@ -37,8 +35,12 @@ STANDARD_OUTPUT = Path("-")
 """The file name that stands for standard output."""
 
 
-class _Packages(Mapping[str, Format]):
-    """The record of each format, made when its package is imported."""
+_SHARED = dict.fromkeys(("jsonlines", "wlcoref", "fastcoref", "preco", "rucoco"), "json_documents")
+"""The formats that have no module of their own name, and the one that holds their records."""
+
+
+class _Modules(Mapping[str, Format]):
+    """The record of each format, made when its module is imported."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
@@ -46,8 +48,9 @@ class _Packages(Mapping[str, Format]):
     def __getitem__(self, name: str) -> Format:
         if name not in self._names:
             raise KeyError(name)
-        format: Format = import_module(f"caspr.formats.{name}").FORMAT
-        return format
+        module = import_module(f"caspr.formats.{_SHARED.get(name, name)}")
+        record: Format = module.FORMATS[name] if name in _SHARED else module.FORMAT
+        return record
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -59,7 +62,7 @@ class _Packages(Mapping[str, Format]):
         return len(self._names)
 
 
-FORMATS: Mapping[str, Format] = _Packages(
+FORMATS: Mapping[str, Format] = _Modules(
     "conll",
     "corefud",
     "jsonlines",
@@ -81,7 +84,7 @@ FORMATS: Mapping[str, Format] = _Packages(
 """All formats by name, in the order in which they are tried."""
 _READ_ONLY = frozenset({"potato"})
 WRITTEN = tuple(name for name in FORMATS if name not in _READ_ONLY)
-"""The names of the formats that are written, too; no package is imported to know them."""
+"""The names of the formats that can be written; no module is imported to know them."""
 _FROM_ITS_OWN = frozenset({"inception"})
 EXPORTED = tuple(name for name in WRITTEN if name not in _FROM_ITS_OWN)
 """The names of the formats that any document is written in, whatever format it was read from."""
@@ -100,22 +103,22 @@ def detect(path: Path) -> str:
         return recognise(path) or by_suffix(path) or next(iter(FORMATS))
     first = next(iter(FORMATS))
     head = _beginning(path)
-    found = by_content(path, head)
+    shown = by_content(path, head)
     if not is_gzip(head):
-        refuse_foreign(path, head[:_HEAD], _signs(path, found))
-        return found or by_suffix(path) or first
-    name = found or by_suffix(path) or first
+        refuse_foreign(path, head[:_HEAD], _signs(path, shown))
+        return shown or by_suffix(path) or first
+    name = shown or by_suffix(path) or first
     if not FORMATS[name].packed:
         expected = "the file that is packed in it: unpack it, for example with `gunzip`"
-        raise FormatError(str(path), None, "a file packed by gzip", expected)
+        raise FormatError(None, "a file packed by gzip", expected, str(path))
     return name
 
 
-def _signs(path: Path, found: str | None) -> Signs:
-    """Return what shows the format of a file, of which `found` is what its content shows."""
+def _signs(path: Path, shown: str | None) -> Signs:
+    """Return what shows the format of a file, of which `shown` is what its content shows."""
     first = next(iter(FORMATS))
-    if found is not None:
-        return Signs.COLUMNS if found == first else Signs.CONTENT
+    if shown is not None:
+        return Signs.COLUMNS if shown == first else Signs.CONTENT
     if by_suffix(path) in (None, first):
         return Signs.NONE
     return Signs.VAGUE if _by_clear_suffix(path) is None else Signs.NAME
@@ -160,7 +163,8 @@ def by_content(path: Path, data: bytes) -> str | None:
     data = beginning(data, _HEAD) if is_gzip(data) else _examined(data)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     head = data.decode("utf-16" if wide else "utf-8", "replace").removeprefix("\ufeff")
-    return next((name for name, format in FORMATS.items() if format.detect(path, head)), None)
+    with reading(path):
+        return next((name for name, format in FORMATS.items() if format.detect(path, head)), None)
 
 
 def by_suffix(path: Path) -> str | None:
@@ -175,13 +179,13 @@ def by_suffix(path: Path) -> str | None:
     return None
 
 
-def _longer(name: str, found: str) -> str | None:
+def _longer(name: str, shorter: str) -> str | None:
     """Return the format of a longer suffix that a name has, such as `.fastcoref.jsonl`."""
     if name.count(".") < 2:
         return None
-    every = ((suffix, one.name) for one in FORMATS.values() for suffix in one.suffixes)
+    every = ((suffix, format.name) for format in FORMATS.values() for suffix in format.suffixes)
     best = max((pair for pair in every if name.endswith(pair[0])), key=lambda pair: len(pair[0]))[1]
-    return best if best != found else None
+    return best if best != shorter else None
 
 
 def is_named_after_file(document: Document) -> bool:
@@ -213,19 +217,20 @@ def render(annotations: Sequence[Annotation], path: Path, *, format: str) -> dic
     chosen = choose(format)
     suffixed = _has_suffix(path, chosen)
     lone = len(annotations) == 1 and suffixed
-    given = named_after(annotations, path) if lone and not chosen.many_documents else annotations
-    content = _in_form(given, chosen, chosen.forms, path) if lone and chosen.forms else chosen.write(given)
+    named = named_after(annotations, path) if lone and not chosen.many_documents else annotations
+    content = _in_form(named, chosen, chosen.forms, path) if lone and chosen.forms else chosen.write(named)
     if isinstance(content, str):
         return {path: content}
     if len(content) == 1 and (path.suffix or path == STANDARD_OUTPUT) and not path.is_dir():
         return {path: next(iter(content.values()))}
     if path == STANDARD_OUTPUT:
-        raise InputError(f"-o: found no file name, expected one: this is {len(content)} files of {format}")
+        raise InputError(f"-o: give a file name: {format} makes {len(content)} files of this")
     if any(name.startswith("*") for name in content):
         return {path.parent / name.replace("*", path.stem, 1): text for name, text in content.items()}
     if not lone and suffixed:
-        found = f"{len(annotations)} documents"
-        raise InputError(f"{path}: found {found}, expected a folder as output: {format} has one in a file")
+        raise InputError(
+            f"{path}: {format} has one document in a file: give a folder as output for {len(annotations)}"
+        )
     folder = path.parent if lone else path
     return {folder / name: text for name, text in content.items()}
 
@@ -246,8 +251,8 @@ def gold_files(
         return {f"{name}{Path(file).suffix}": content for file, content in apart.items()}
     suffix = _own_suffix(golds, chosen) or chosen.suffixes[0]
     whole = len(golds) == 1 or chosen.many_documents
-    place = Path(name, Path(name).name) if chosen.project_suffixes and whole else Path(name)
-    files = render(golds, place.with_name(f"{place.name}{suffix}") if whole else place, format=chosen.name)
+    target = Path(name, Path(name).name) if chosen.project_suffixes and whole else Path(name)
+    files = render(golds, target.with_name(f"{target.name}{suffix}") if whole else target, format=chosen.name)
     return {path.as_posix(): content for path, content in files.items()}
 
 
@@ -269,8 +274,10 @@ def _in_form(annotations: Sequence[Annotation], format: Format, forms: Forms, pa
     first = next(iter(content))
     if not first.endswith(form):
         written = Path(first).suffix
-        expected = f"{path.stem}{written}, the form of what the chains go into"
-        raise InputError(f"{path}: found a name for another form of {format.name}, expected {expected}")
+        raise InputError(
+            f"{path}: this is the name of another form of {format.name}: call it {path.stem}{written}: "
+            "the chains go into a file of that form"
+        )
     return content
 
 
@@ -300,8 +307,8 @@ def without_suffix(path: PurePath) -> str:
     ('one', 'wsj.0001')
     """
     long = (suffix for format in FORMATS.values() for suffix in format.suffixes if suffix.count(".") > 1)
-    found = next((suffix for suffix in long if path.name.lower().endswith(suffix)), None)
-    return bare_name(path) if found is None else path.name[: -len(found)]
+    ending = next((suffix for suffix in long if path.name.lower().endswith(suffix)), None)
+    return bare_name(path) if ending is None else path.name[: -len(ending)]
 
 
 def project_suffixes() -> tuple[str, ...]:
@@ -314,12 +321,18 @@ def project_suffixes() -> tuple[str, ...]:
 def read_each(path: Path, format: str, annotator: str, options: ReadOptions) -> Iterator[Each]:
     """Yield each document of a file that may hold many, with what is wrong with it if it is malformed."""
     chosen = choose(format)
-    if chosen.read_each is None:
-        found: Iterable[Each] = [(one.document.name, one) for one in chosen.read(path, annotator, options)]
-    else:
-        found = chosen.read_each(path, annotator, options)
-    for name, one in found:
-        yield name, one if isinstance(one, FormatError) else with_format(one, format)
+    with reading(path):
+        if chosen.read_each is None:
+            documents: Iterable[Each] = [
+                (annotation.document.name, annotation) for annotation in chosen.read(path, annotator, options)
+            ]
+        else:
+            documents = chosen.read_each(path, annotator, options)
+        for name, document in documents:
+            if isinstance(document, FormatError):
+                yield name, document.within(path)
+            else:
+                yield name, with_format(document, format)
 
 
 def read_piece(
@@ -328,7 +341,9 @@ def read_piece(
     """Read one document that was cut out of a file, from the line where it begins there."""
     cutting = choose(format).cutting
     assert cutting is not None
-    return [with_format(one, format) for one in cutting.read(path, content, annotator, line, options)]
+    with reading(path):
+        annotations = cutting.read(path, content, annotator, line, options)
+    return [with_format(annotation, format) for annotation in annotations]
 
 
 def with_format(annotation: Annotation, format: str) -> Annotation:

@@ -15,8 +15,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from caspr.errors import CasprError, FormatError, InputError
-from caspr.files import read_bytes
+from caspr.errors import CasprError, FormatError, InputError, reading
+from caspr.formats.format import ReadOptions
 from caspr.formats.naming import (
     annotator_names,
     bare_name,
@@ -27,7 +27,6 @@ from caspr.formats.naming import (
     refuse_twice,
     with_number,
 )
-from caspr.formats.options import ReadOptions
 from caspr.formats.registry import (
     FORMATS,
     by_suffix,
@@ -40,6 +39,7 @@ from caspr.formats.registry import (
     recognise,
     with_format,
 )
+from caspr.storage import read_bytes
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times, warning
 
@@ -57,7 +57,9 @@ def read_one(
     if path.is_dir() and unpacked is None:
         return _read_folder(path, annotator or path.name, format, options)
     name = unpacked or format or detect(path)
-    return [with_format(one, name) for one in choose(name).read(path, annotator, options)]
+    with reading(path):
+        annotations = choose(name).read(path, annotator, options)
+    return [with_format(annotation, name) for annotation in annotations]
 
 
 def is_gold(path: Path) -> bool:
@@ -78,12 +80,12 @@ def read_all(
     # Patterns such as `annotation/text/*` match what is nobody's work, too.
     chosen = [path for path in paths if len(paths) == 1 or not _is_aside(path)]
     names = annotator_names(chosen)
-    given = [
+    by_file = [
         read_one(path, name, format=format, options=options) for path, name in zip(chosen, names, strict=True)
     ]
-    if len(chosen) < len(paths) and given and given[0]:
-        given[0] = _with_left_out(given[0], [path for path in paths if path not in chosen])
-    return by_annotator(given, names)
+    if len(chosen) < len(paths) and by_file and by_file[0]:
+        by_file[0] = _with_left_out(by_file[0], [path for path in paths if path not in chosen])
+    return by_annotator(by_file, names)
 
 
 def _is_aside(path: Path) -> bool:
@@ -93,21 +95,21 @@ def _is_aside(path: Path) -> bool:
 
 def read_files(paths: Iterable[Path]) -> list[Path]:
     """Return all files that are read when these are given, so that none of them is written to."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         name = by_suffix(path)
         folder = path.parent if name and FORMATS[name].project_suffixes else path
         inside = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
-        found += (path, *(inside or companions(path)))
-    return found
+        files += (path, *(inside or companions(path)))
+    return files
 
 
-def by_annotator(given: Sequence[Sequence[Annotation]], names: Sequence[str]) -> list[list[Annotation]]:
+def by_annotator(by_file: Sequence[Sequence[Annotation]], names: Sequence[str]) -> list[list[Annotation]]:
     """Return the annotations of each annotator, from what is in each file and what the files are called."""
-    if len(given) > 1:
-        given = [list(_called(one, name)) for one, name in zip(given, names, strict=True)]
+    if len(by_file) > 1:
+        by_file = [list(_called(annotations, name)) for annotations, name in zip(by_file, names, strict=True)]
     groups: dict[str, list[Annotation]] = defaultdict(list)
-    every = [annotation for annotations in given for annotation in annotations]
+    every = [annotation for annotations in by_file for annotation in annotations]
     for annotation in _one_document(_known_parts(every)):
         groups[annotation.annotator].append(annotation)
     return list(groups.values())
@@ -122,28 +124,28 @@ def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation
 
 def _known_parts(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
     """Take the file `x.part2` for part 2 of the document x where another file has that part."""
-    parts = {one.document.key for one in annotations if one.document.part is not None}
-    found = []
-    for one in annotations:
-        name, part = name_and_part_of_file(one.document.name)
-        parted = replace(one.document, name=name, part=part)
-        known = parted.key in parts and is_named_after_file(one.document)
-        found.append(replace(one, document=parted) if known else one)
-    return found
+    parts = {annotation.document.key for annotation in annotations if annotation.document.part is not None}
+    renamed = []
+    for annotation in annotations:
+        name, part = name_and_part_of_file(annotation.document.name)
+        parted = replace(annotation.document, name=name, part=part)
+        known = parted.key in parts and is_named_after_file(annotation.document)
+        renamed.append(replace(annotation, document=parted) if known else annotation)
+    return renamed
 
 
 def _one_document(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
     """Give documents one name if no file names any and each annotator has one, or one of each number."""
-    numbered = [(one.annotator, max(1, one.document.nameless)) for one in annotations]
-    named = not all(is_named_after_file(one.document) for one in annotations)
+    numbered = [(annotation.annotator, max(1, annotation.document.nameless)) for annotation in annotations]
+    named = not all(is_named_after_file(annotation.document) for annotation in annotations)
     if named or len(set(numbered)) < len(numbered):
         return annotations
     names: dict[int, str] = {}
-    for (_, number), one in zip(numbered, annotations, strict=True):
-        names.setdefault(number, one.document.name)
+    for (_, number), annotation in zip(numbered, annotations, strict=True):
+        names.setdefault(number, annotation.document.name)
     return [
-        replace(one, document=replace(one.document, name=names[number]))
-        for (_, number), one in zip(numbered, annotations, strict=True)
+        replace(annotation, document=replace(annotation.document, name=names[number]))
+        for (_, number), annotation in zip(numbered, annotations, strict=True)
     ]
 
 
@@ -151,7 +153,7 @@ def _read_folder(
     folder: Path, annotator: str, format: str | None, options: ReadOptions | None
 ) -> list[Annotation]:
     """Read every file of a known format in a folder and below it."""
-    found: list[Annotation] = []
+    annotations: list[Annotation] = []
     unread: list[Path] = []
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
@@ -162,34 +164,36 @@ def _read_folder(
         if name is None or format not in (None, name):
             unread.append(path)
             continue
-        for one in read_one(path, annotator, format=format, options=options):
-            if is_named_after_file(one.document):
+        for annotation in read_one(path, annotator, format=format, options=options):
+            if is_named_after_file(annotation.document):
                 renamed = path.relative_to(folder).with_name(bare_name(path)).as_posix()
-                named = with_number(renamed, one.document.nameless)
-                found.append(replace(one, document=replace(one.document, name=named)))
+                named = with_number(renamed, annotation.document.nameless)
+                annotations.append(replace(annotation, document=replace(annotation.document, name=named)))
             else:
-                found.append(one)
-    if not found:
+                annotations.append(annotation)
+    if not annotations:
         wanted = f"{format} files" if format else "files of a known format"
-        others = f" ({_listed(folder, unread)})" if unread else ""
+        listed = f" ({_listed(folder, unread)})" if unread else ""
         raise InputError(
-            f"{folder}: found a folder without {wanted}{others}, expected those of an annotator: put them "
-            "there, or move the folder away"
+            f"{folder}: no {wanted} in this folder{listed}: put those of an annotator there, or move the "
+            "folder away"
         )
-    return _with_unread(found, folder, unread, chosen=format is not None)
+    return _with_unread(annotations, folder, unread, chosen=format is not None)
 
 
-def _with_left_out(found: list[Annotation], paths: Sequence[Path]) -> list[Annotation]:
+def _with_left_out(annotations: list[Annotation], paths: Sequence[Path]) -> list[Annotation]:
     """Add a finding about files that are nobody's work."""
     message = f"{times(len(paths), 'file')} that are nobody's work left out: {', '.join(map(str, paths))}"
-    return with_findings(found, [note("no-annotator", message, count=len(paths))])
+    return with_findings(annotations, [note("no-annotator", message, count=len(paths))])
 
 
 def _with_unread(
-    found: list[Annotation], folder: Path, unread: Sequence[Path], *, chosen: bool
+    annotations: list[Annotation], folder: Path, unread: Sequence[Path], *, chosen: bool
 ) -> list[Annotation]:
     """Add a finding about the files that were not read, except those that belong to files that were."""
-    read = [(Path(one.document.source), FORMATS[one.document.format]) for one in found]
+    read = [
+        (Path(annotation.document.source), FORMATS[annotation.document.format]) for annotation in annotations
+    ]
     names = {path.with_suffix("") for path, _ in read}
     projects = {path.parent for path, format in read if format.project_suffixes}
     odd = [
@@ -197,12 +201,15 @@ def _with_unread(
         for path in unread
         if (is_backup(path) or path.with_suffix("") not in names) and not projects.intersection(path.parents)
     ]
-    return with_findings(found, unread_findings(folder, odd, chosen=chosen))
+    return with_findings(annotations, unread_findings(folder, odd, chosen=chosen))
 
 
-def with_findings(found: Sequence[Annotation], findings: Iterable[Finding]) -> list[Annotation]:
-    """Add findings about files to the first annotation that was read beside them."""
-    return [replace(found[0], findings=(*found[0].findings, *findings)), *found[1:]] if found else []
+def with_findings(annotations: Sequence[Annotation], findings: Iterable[Finding]) -> list[Annotation]:
+    """Add findings about files to the first annotation that was read with them."""
+    if not annotations:
+        return []
+    first, *rest = annotations
+    return [replace(first, findings=(*first.findings, *findings)), *rest]
 
 
 def unread_findings(folder: Path, unread: Sequence[Path], *, chosen: bool = False) -> Iterator[Finding]:

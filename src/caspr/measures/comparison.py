@@ -2,19 +2,30 @@
 
 `compare` and `against_gold` make them; the command line and reports show them. All numbers are exact; an
 undefined one is `None`.
+
+**Coverage.** Where annotators saw different parts of a text, both sides are cut to what both saw:
+
+    tokens   1 ........ 240 ........ 500
+    Anna     =============                      scored from token 200 to 240 only: that Anna has nothing
+    Ben             ==================          after it, and Ben nothing before it, is no mistake
+
+A mention counts between two annotators if each of them saw it, or marked it. A chain of which one mention is
+left is a chain of one, and counts only where chains of one do, which the uncut annotations decide: cutting
+must not bring them into a comparison of annotators who have none. A gold standard is about the whole text;
+it is cut to what the annotator saw who is scored against it. Without coverage nothing is cut. Where nothing
+was seen by both, nothing is counted.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
-from caspr.measures.common_view import CoveredPair, score_pairs
-from caspr.measures.scores import SCORES, Scores
-from caspr.measures.singletons import singletons_count
+from caspr.measures.matching import singletons_count
+from caspr.measures.scores import SCORES, Scores, score
 from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
 from caspr.result import Result
 from caspr.text.coverage import Coverage
@@ -27,9 +38,15 @@ if TYPE_CHECKING:
 
 MEASURES = (*SCORES, "conll")
 """All measures of which a matrix is made."""
-
 Matrix = tuple[tuple[Fraction | None, ...], ...]
 """A number for each annotator (row) and each other (column)."""
+
+
+class CoveredPair(NamedTuple):
+    """What two annotators, of whom one may be a gold standard, say of a document, and what they saw of it."""
+
+    annotations: tuple[Annotation, ...]
+    coverage: Coverage | None
 
 
 class Rates(NamedTuple):
@@ -40,7 +57,6 @@ class Rates(NamedTuple):
     precision: Fraction | None
     """The share of the annotator's work that the gold standard has."""
     f1: Fraction | None
-    """The balance of both."""
 
 
 Standings = Mapping[str, Mapping[str, Rates]]
@@ -79,9 +95,11 @@ class Comparison:
 
     @cached_property
     def marked(self) -> Mapping[tuple[int, int], int]:
-        """How many mentions so many of so many annotators who saw them marked, whatever the boundaries."""
-        found = sum((Counter(typology.marked) for _, typology in self.typologies), Counter[tuple[int, int]]())
-        return dict(sorted(found.items()))
+        """For each k and n: how many mentions were marked by k of the n annotators who saw them."""
+        marked: Counter[tuple[int, int]] = Counter()
+        for _, typology in self.typologies:
+            marked.update(typology.marked)
+        return dict(sorted(marked.items()))
 
     def to_frame(self, what: str = "conll") -> "DataFrame":
         """Return a pandas DataFrame: a matrix by its name, `numbers`, `kinds` or `disagreements`."""
@@ -114,19 +132,21 @@ def compare(
     """Compare all annotators over the documents they share.
 
     Agreement and disagreements count only annotators who saw a mention, by `coverages`; scores only what
-    both saw (`common_view`).
-    Two annotators are scored over the documents that both have; documents are pooled by adding counts.
+    both saw. Two annotators are scored over the documents that both have; documents are pooled by adding
+    counts.
     """
-    names = tuple(dict.fromkeys(one.annotator for annotations in documents for one in annotations))
+    names = tuple(
+        dict.fromkeys(annotation.annotator for annotations in documents for annotation in annotations)
+    )
     seen = coverages or [None] * len(documents)
     whole = tally_all(documents, conventions, seen)
     pairs = {
-        (one, other): _covered(documents, seen, (one, other))
-        for row, one in enumerate(names)
-        for other in names[row + 1 :]
+        (first, second): _covered(documents, seen, (first, second))
+        for row, first in enumerate(names)
+        for second in names[row + 1 :]
     }
     return Comparison(
-        title=_title(documents),
+        title=documents[0][0].document.title if len(documents) == 1 else "all documents",
         annotators=names,
         alpha={kind: whole.alpha(kind) for kind in ALPHAS},
         matrices=_score_matrices(names, documents, singletons, seen)
@@ -139,9 +159,7 @@ def compare(
 
 def compare_results(results: Sequence[Result]) -> Comparison:
     """Compare the annotators of some results, with their own boundaries, each by what that one saw."""
-    return compare(
-        [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
-    )
+    return compare([result.annotations for result in results], coverages=list(map(coverage_of, results)))
 
 
 def coverage_of(result: Result) -> Coverage | None:
@@ -166,15 +184,20 @@ def compare_each(
 def against_gold(results: Sequence[Result]) -> Standings:
     """Score each annotator against the gold standard, over what the annotator saw of the documents.
 
-    Chains of one count only where both have some (`singletons.py`): where the gold standard has none, an
+    Chains of one count only where both have some (`matching`): where the gold standard has none, an
     annotator is not blamed for them.
     """
-    files: dict[str, list[CoveredPair]] = {}
+    return {name: _rates(score_pairs(pairs, None)) for name, pairs in _with_gold(results).items()}
+
+
+def _with_gold(results: Sequence[Result]) -> dict[str, list[CoveredPair]]:
+    """Return the gold standard and what each annotator says, for each document of the annotator."""
+    pairs: dict[str, list[CoveredPair]] = {}
     for result in results:
         for annotation in result.annotations:
-            one = CoveredPair((result.gold, annotation), coverage_of(result))
-            files.setdefault(annotation.annotator, []).append(one)
-    return {name: _rates(score_pairs(pairs, None)) for name, pairs in files.items()}
+            pair = CoveredPair((result.gold, annotation), coverage_of(result))
+            pairs.setdefault(annotation.annotator, []).append(pair)
+    return pairs
 
 
 def _rates(scores: Scores) -> dict[str, Rates]:
@@ -187,12 +210,7 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    found: dict[str, list[CoveredPair]] = {}
-    for result in results:
-        for annotation in result.annotations:
-            one = CoveredPair((annotation, result.gold), coverage_of(result))
-            found.setdefault(annotation.annotator, []).append(one)
-    return {name: _counted(pairs, None) for name, pairs in found.items()}
+    return {name: _counted(pairs, None).reversed() for name, pairs in _with_gold(results).items()}
 
 
 def _covered(
@@ -205,73 +223,63 @@ def _covered(
     ]
 
 
-def _counted(pairs: Sequence[CoveredPair], singletons: bool | None) -> DisagreementCounts:
-    coverages = [pair.coverage for pair in pairs]
-    return count_all([pair.annotations for pair in pairs], singletons=singletons, coverages=coverages)
-
-
-def _typologies(
-    documents: Sequence[Sequence[Annotation]], singletons: bool | None, seen: Sequence[Coverage | None]
-) -> Iterator[tuple[Document, Typology]]:
-    sides: dict[str, list[Annotation]] = {}
-    for annotations in documents:
-        for one in annotations:
-            sides.setdefault(one.annotator, []).append(one)
-    alone = singletons_count(sides.values(), singletons)
-    for annotations, coverage in zip(documents, seen, strict=True):
-        yield annotations[0].document, classify(annotations, singletons=alone, coverage=coverage)
-
-
-def _pair_counts(
-    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None
-) -> dict[tuple[str, str], DisagreementCounts]:
-    found = {}
-    for (one, other), documents in pairs.items():
-        counts = _counted(documents, singletons)
-        found[one, other], found[other, one] = counts, counts.reversed()
-    return found
-
-
-def _title(documents: Sequence[Sequence[Annotation]]) -> str:
-    return documents[0][0].document.title if len(documents) == 1 else "all documents"
-
-
 def shared_documents(
     documents: Sequence[Sequence[Annotation]], names: tuple[str, ...]
 ) -> list[tuple[Annotation, ...]]:
     """Return the annotations of some annotators in the documents that all of them have."""
-    found = []
+    shared = []
     for annotations in documents:
         by_name = {annotation.annotator: annotation for annotation in annotations}
         if all(name in by_name for name in names):
-            found.append(tuple(by_name[name] for name in names))
-    return found
+            shared.append(tuple(by_name[name] for name in names))
+    return shared
 
 
-def _score_matrices(
-    names: Sequence[str],
-    documents: Sequence[Sequence[Annotation]],
-    singletons: bool | None,
-    seen: Sequence[Coverage | None],
-) -> dict[str, Matrix]:
-    scores = {
-        (one, other): _score(_covered(documents, seen, (one, other)), singletons)
-        for one in names
-        for other in names
-    }
-
-    def f1(one: str, other: str, measure: str) -> Fraction | None:
-        found = scores[one, other]
-        return None if found is None else found.f1(measure)
-
-    return {
-        measure: tuple(tuple(f1(one, other, measure) for other in names) for one in names)
-        for measure in MEASURES
-    }
+def score_pairs(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores:
+    """Score the second annotation of each document against the first, over what both saw."""
+    alone = singletons_count(zip(*(pair.annotations for pair in pairs), strict=True), singletons)
+    seen = [seen_by_both(key, response, coverage) for (key, response), coverage in pairs]
+    return score([key for key, _ in seen], [response for _, response in seen], singletons=alone)
 
 
-def _score(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores | None:
-    return score_pairs(keyed(pairs), singletons) if pairs else None
+def seen_by_both(
+    first: Annotation, second: Annotation, coverage: Coverage | None
+) -> tuple[Annotation, Annotation]:
+    """Return what two annotators, of whom one may be a gold standard, say about what both saw.
+
+    >>> from caspr.text.document import Document
+    >>> text = Document("d", ("a", "b", "c"))
+    >>> anna = Annotation.of("anna", text, [Chain.of("1", [(1, 1), (2, 2), (3, 3)])])
+    >>> ben = Annotation.of("ben", text, [Chain.of("1", [(2, 2), (3, 3)])])
+    >>> seen = seen_by_both(anna, ben, Coverage.of({"ben": [(2, 3)]}))
+    >>> [chain.mentions for one in seen for chain in one.chains] == [ben.chains[0].mentions] * 2
+    True
+    """
+    return _cut(first, second, coverage), _cut(second, first, coverage)
+
+
+def _cut(annotation: Annotation, partner: Annotation, coverage: Coverage | None) -> Annotation:
+    """Leave out what another annotator did not see."""
+    if not coverage:
+        return annotation
+    own, marked = annotation.mentions, partner.mentions
+    kept = {span for span in own if span in marked or coverage.sees(partner.annotator, span)}
+    if len(kept) == len(own):
+        return annotation
+    cut = Annotation.of(
+        annotation.annotator,
+        annotation.document,
+        [
+            Chain.of(chain.id, left)
+            for chain in annotation.all_chains
+            if (left := _left(chain.mentions, kept))
+        ],
+    )
+    return replace(cut, as_given=tuple(left for spans in annotation.as_given if (left := _left(spans, kept))))
+
+
+def _left(mentions: tuple[Span, ...], kept: set[Span]) -> tuple[Span, ...]:
+    return tuple(span for span in mentions if span in kept)
 
 
 def keyed(pairs: Iterable[CoveredPair]) -> list[CoveredPair]:
@@ -283,12 +291,62 @@ def in_first_chain(annotation: Annotation) -> Annotation:
     """Keep every span only in the first of its chains, so that the annotation can be a key."""
     seen: set[Span] = set()
     chains = []
-    for chain in sorted((*annotation.chains, *annotation.singletons), key=lambda chain: chain.mentions):
+    for chain in sorted(annotation.all_chains, key=lambda chain: chain.mentions):
         chains.append(Chain.of(chain.id, [span for span in chain.mentions if span not in seen]))
         seen.update(chain.mentions)
     return Annotation.of(
         annotation.annotator, annotation.document, [chain for chain in chains if chain.mentions]
     )
+
+
+def _counted(pairs: Sequence[CoveredPair], singletons: bool | None) -> DisagreementCounts:
+    coverages = [pair.coverage for pair in pairs]
+    return count_all([pair.annotations for pair in pairs], singletons=singletons, coverages=coverages)
+
+
+def _typologies(
+    documents: Sequence[Sequence[Annotation]], singletons: bool | None, seen: Sequence[Coverage | None]
+) -> Iterator[tuple[Document, Typology]]:
+    sides: dict[str, list[Annotation]] = {}
+    for annotations in documents:
+        for annotation in annotations:
+            sides.setdefault(annotation.annotator, []).append(annotation)
+    alone = singletons_count(sides.values(), singletons)
+    for annotations, coverage in zip(documents, seen, strict=True):
+        yield annotations[0].document, classify(annotations, singletons=alone, coverage=coverage)
+
+
+def _pair_counts(
+    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None
+) -> dict[tuple[str, str], DisagreementCounts]:
+    by_pair = {}
+    for (first, second), documents in pairs.items():
+        counts = _counted(documents, singletons)
+        by_pair[first, second], by_pair[second, first] = counts, counts.reversed()
+    return by_pair
+
+
+def _score_matrices(
+    names: Sequence[str],
+    documents: Sequence[Sequence[Annotation]],
+    singletons: bool | None,
+    seen: Sequence[Coverage | None],
+) -> dict[str, Matrix]:
+    scores = {
+        (key, response): score_pairs(keyed(pairs), singletons) if pairs else None
+        for key in names
+        for response in names
+        for pairs in [_covered(documents, seen, (key, response))]
+    }
+
+    def f1(key: str, response: str, measure: str) -> Fraction | None:
+        pair = scores[key, response]
+        return None if pair is None else pair.f1(measure)
+
+    return {
+        measure: tuple(tuple(f1(key, response, measure) for response in names) for key in names)
+        for measure in MEASURES
+    }
 
 
 def _alpha_matrices(
@@ -297,14 +355,14 @@ def _alpha_matrices(
     conventions: Conventions | None,
 ) -> dict[str, Matrix]:
     tallies: dict[tuple[str, str], Tally] = {}
-    for (one, other), documents in pairs.items():
-        tallies[one, other] = tallies[other, one] = tally_all(
+    for (first, second), documents in pairs.items():
+        tallies[first, second] = tallies[second, first] = tally_all(
             [pair.annotations for pair in documents], conventions, [pair.coverage for pair in documents]
         )
     return {
         kind: tuple(
-            tuple(None if one == other else tallies[one, other].alpha(kind) for other in names)
-            for one in names
+            tuple(None if first == second else tallies[first, second].alpha(kind) for second in names)
+            for first in names
         )
         for kind in ALPHAS
     }
@@ -318,9 +376,9 @@ def _without(
 ) -> dict[str, Fraction | None]:
     rest = Tally()
     for annotations, coverage in zip(documents, seen, strict=True):
-        others = [annotation for annotation in annotations if annotation.annotator != name]
-        if len(others) > 1:
-            rest += tally(others, conventions, coverage)
+        remaining = [annotation for annotation in annotations if annotation.annotator != name]
+        if len(remaining) > 1:
+            rest += tally(remaining, conventions, coverage)
     return {kind: rest.alpha(kind) for kind in ALPHAS}
 
 

@@ -9,15 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from caspr.measures.common_view import seen_by_both
-from caspr.measures.comparison import Matrix, coverage_of
-from caspr.measures.scores import CONLL, SCORES, score
-from caspr.measures.scores.alignment import align
-from caspr.measures.scores.counts import Counts
+from caspr.measures.comparison import Matrix, coverage_of, seen_by_both
+from caspr.measures.matching import align
+from caspr.measures.scores import CONLL, SCORES, Counts, score
 from caspr.result import Result
 from caspr.task.solution import Costs, Status
-from caspr.text.document import Annotation, Chain, Span
-from caspr.text.links import count_links
+from caspr.text.document import Annotation, Chain, Span, count_links
 
 
 @dataclass(frozen=True)
@@ -25,13 +22,11 @@ class SettingsRow:
     """What some settings make of all documents."""
 
     settings: str
-    """The settings, as options."""
     proven: int
     """How many documents are proven optimal."""
     chains: int
     """Chains of two mentions or more."""
     singletons: int
-    """Chains of one."""
     mentions: int
     """Mentions in chains of two or more."""
     given: int
@@ -51,9 +46,7 @@ class SettingsComparison:
     """What several settings make of the same documents."""
 
     documents: int
-    """How many there are."""
     rows: tuple[SettingsRow, ...]
-    """One for each of the settings, in the order given."""
     matrix: Matrix
     """How close the golds of each two are to each other."""
 
@@ -65,16 +58,16 @@ def compare_settings(
     rows = tuple(_row(name, some, key) for name, some in results.items())
     golds = [[result.gold for result in some] for some in results.values()]
     above = {
-        (one, other): _distance(golds[one], golds[other])
-        for other in range(len(golds))
-        for one in range(other)
+        (row, column): _distance(golds[row], golds[column])
+        for column in range(len(golds))
+        for row in range(column)
     }
     matrix = tuple(
         tuple(
-            Fraction(1) if one == other else above[min(one, other), max(one, other)]
-            for other in range(len(golds))
+            Fraction(1) if row == column else above[min(row, column), max(row, column)]
+            for column in range(len(golds))
         )
-        for one in range(len(golds))
+        for row in range(len(golds))
     )
     return SettingsComparison(len(golds[0]) if golds else 0, rows, matrix)
 
@@ -89,7 +82,7 @@ def _row(settings: str, results: Sequence[Result], key: Sequence[Annotation]) ->
         singletons=sum(len(gold.singletons) for gold in golds),
         mentions=sum(len(chain.mentions) for gold in golds for chain in gold.chains),
         given=sum(count_links(annotation.chains) for annotation in annotations),
-        kept=sum(_kept(result.gold, one) for result in results for one in result.instance.annotations),
+        kept=sum(_kept(result.gold, each) for result in results for each in result.instance.annotations),
         costs=sum((result.costs for result in results), Costs()),
         annotators=closeness(results),
         scores=_scores(golds, key) if key else None,

@@ -1,28 +1,38 @@
-"""Results, annotations, agreement and scores as pandas DataFrames.
+"""Results, annotations, agreement and scores in a notebook: as pandas DataFrames, and as HTML.
 
 A column that holds what one annotator says is called by that annotator's name. Undefined numbers are
 missing values. Numbers go from 0 to 1. Token numbers are from 1, both ends included, as everywhere in
 CaspR.
+
+The HTML that Jupyter shows comes from the templates of reports. It is small whatever the document is: a novel
+shows its first passage and its largest entities, and says how many there are. All text is escaped.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from caspr.disputes.reasons import shorten
+from caspr.adjudication import by_document
+from caspr.disputes import shorten
 from caspr.errors import CasprError, InputError
-from caspr.measures.comparison import Comparison, coverage_of
+from caspr.measures.agreement import Conventions, Unmarked
+from caspr.measures.comparison import Comparison, compare, coverage_of
 from caspr.measures.intervals import score_intervals
 from caspr.measures.scores import TITLES, Scores
 from caspr.measures.typology import DisagreementKind, classify
-from caspr.report.disagreements import named, says
-from caspr.report.explained_report import decided, explain
-from caspr.report.paper.agreement import HEAD, agreement_rows
-from caspr.report.paper.scores import score_rows
-from caspr.report.shared_ids import shared_ids
+from caspr.report.disagreements import disagreement_sentence, named, says
+from caspr.report.explained_report import decided, explain, shared_ids
+from caspr.report.html_pages import fragment, passages
+from caspr.report.paper.tables import AGREEMENT_HEAD, agreement_rows, score_rows
+from caspr.report.summary import outcome
 from caspr.result import Result
+from caspr.task.settings import Settings, change
+from caspr.text.alignment import align
+from caspr.text.coverage import Coverage, CoverageTable
 from caspr.text.document import Annotation, Chain, Span
+from caspr.text.findings import times
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -40,7 +50,7 @@ def result_frame(result: Result, what: str = "mentions") -> "DataFrame":
     """Return `mentions`, `chains`, `votes` or `conflicts` of a result."""
     tables = {"mentions": _mentions, "chains": _chains, "votes": _votes, "conflicts": _conflicts}
     if what not in tables:
-        raise InputError(f"to_frame: found {what!r}, expected one of {', '.join(tables)}")
+        raise InputError(f"to_frame({what!r}): choose one of {', '.join(tables)}")
     return _frame(*tables[what](result))
 
 
@@ -62,22 +72,24 @@ def comparison_frame(comparison: Comparison, what: str = "conll") -> "DataFrame"
         cells = [dict(zip(names, map(_plain, row), strict=True)) for row in comparison.matrices[what]]
         return _frame(names, cells).set_axis(names).astype(float)
     if what == "numbers":
-        rows = [dict(zip(HEAD, map(_plain, row), strict=True)) for row in agreement_rows(comparison)]
-        return _frame(HEAD, rows)
+        rows = [
+            dict(zip(AGREEMENT_HEAD, map(_plain, row), strict=True)) for row in agreement_rows(comparison)
+        ]
+        return _frame(AGREEMENT_HEAD, rows)
     if what == "kinds":
         return _frame(*_kinds(comparison))
     if what == "disagreements":
         return _frame(*_disagreements(comparison))
     known = ", ".join((*comparison.matrices, "numbers", "kinds", "disagreements"))
-    raise InputError(f"to_frame: found {what!r}, expected one of {known}")
+    raise InputError(f"to_frame({what!r}): choose one of {known}")
 
 
 def scores_frame(scores: Scores) -> "DataFrame":
     """Return a row for each measure; with several documents, F1 has an interval."""
     bounds = score_intervals(scores)
     names = ("measure", "recall", "precision", "f1", "low", "high")[: 6 if bounds else 4]
-    found = score_rows("all documents", scores, bounds)
-    rows = [dict(zip(names, (TITLES[str(row[1])], *map(_plain, row[2:])), strict=False)) for row in found]
+    measured = score_rows("all documents", scores, bounds)
+    rows = [dict(zip(names, (TITLES[str(row[1])], *map(_plain, row[2:])), strict=False)) for row in measured]
     return _frame(names, rows).set_index("measure").astype(float)
 
 
@@ -85,9 +97,7 @@ def _frame(columns: Iterable[str], rows: Sequence[Row]) -> "DataFrame":
     try:
         from pandas import DataFrame
     except ImportError as error:
-        raise CasprError(
-            "to_frame: found no pandas, expected that it is installed: pip install pandas"
-        ) from error
+        raise CasprError("This needs pandas: pip install 'caspr[notebook]'") from error
     return DataFrame(list(rows), columns=list(columns))
 
 
@@ -116,18 +126,19 @@ def _mentions(result: Result) -> tuple[list[str], list[Row]]:
     columns = shared_ids(gold, annotations)
     home = {span: chain for chain in result.chains for span in chain.mentions}
     typology = classify(annotations, coverage=coverage_of(result))
-    kinds = {span: str(one.kind) for one in typology.disagreements for span in one.spans if span is not None}
+    disputes = typology.disagreements
+    kinds = {span: str(dispute.kind) for dispute in disputes for span in dispute.spans if span is not None}
     head = ["start", "end", "text", *ENTITY, "marked_by", "disputed"]
-    names = _columns((one.annotator for one in annotations), head)
+    names = _columns((annotation.annotator for annotation in annotations), head)
     rows = []
     for span in sorted({*home, *(span for column in columns for span in column)}):
-        given = {
-            names[one.annotator]: "|".join(column.get(span, ())) or None
-            for one, column in zip(annotations, columns, strict=True)
+        cells = {
+            names[annotation.annotator]: "|".join(column.get(span, ())) or None
+            for annotation, column in zip(annotations, columns, strict=True)
         }
-        marked = sum(cell is not None for cell in given.values())
-        place = {**_span(gold, span), **_entity(home.get(span))}
-        rows.append({**place, "marked_by": marked, "disputed": kinds.get(span), **given})
+        marked = sum(cell is not None for cell in cells.values())
+        mention = {**_span(gold, span), **_entity(home.get(span))}
+        rows.append({**mention, "marked_by": marked, "disputed": kinds.get(span), **cells})
     return [*head, *names.values()], rows
 
 
@@ -150,32 +161,30 @@ def _votes(result: Result) -> tuple[list[str], list[Row]]:
     annotations = result.annotations
     pairs: dict[tuple[Span, Span], set[str]] = {}
     for annotation in annotations:
-        for pair in _pairs(annotation):
+        for pair in (pair for chain in annotation.chains for pair in combinations(chain.mentions, 2)):
             pairs.setdefault(pair, set()).add(annotation.annotator)
             if len(pairs) > MOST:
                 raise InputError(
-                    f"to_frame: found more than {MOST:,} links, expected fewer; to_frame('conflicts') has "
-                    "links that are alike in one row"
+                    f"to_frame('votes'): there are more than {MOST:,} links, too many for a frame; "
+                    "to_frame('conflicts') has links that are alike in one row"
                 )
     home = {span: chain.id for chain in result.chains for span in chain.mentions}
     head = ["first_start", "first_end", "first", "second_start", "second_end", "second", "votes", "linked"]
-    names = _columns((one.annotator for one in annotations), head)
+    names = _columns((annotation.annotator for annotation in annotations), head)
     text = result.document.text
     rows = [
         {
-            **dict(zip(head, (*one, text(one), *other, text(other)), strict=False)),
+            **dict(zip(head, (*first, text(first), *second, text(second)), strict=False)),
             "votes": len(voters),
-            "linked": one in home and home[one] == home.get(other),
+            "linked": first in home and home[first] == home.get(second),
             **{column: name in voters for name, column in names.items()},
         }
-        for (one, other), voters in sorted(pairs.items())
+        for (first, second), voters in sorted(pairs.items())
     ]
     return [*head, *names.values()], rows
 
 
-def _pairs(annotation: Annotation) -> Iterator[tuple[Span, Span]]:
-    for chain in annotation.chains:
-        yield from combinations(chain.mentions, 2)
+_CONFLICTS = "first second links for against decided entities reason why in_every_optimum price"
 
 
 def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
@@ -198,31 +207,18 @@ def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
         }
         for dispute, explanation in explain(result).disputes
     ]
-    head = [
-        "first",
-        "second",
-        "links",
-        "for",
-        "against",
-        "decided",
-        "entities",
-        "reason",
-        "why",
-        "in_every_optimum",
-        "price",
-    ]
-    return head, rows
+    return _CONFLICTS.split(), rows
 
 
 def _kinds(comparison: Comparison) -> tuple[list[str], list[Row]]:
     head = ["annotator", "other", "mentions", "disputed", *map(str, DisagreementKind)]
     rows: list[Row] = []
-    for (one, other), counts in comparison.pairs.items():
+    for (first, second), counts in comparison.pairs.items():
         kinds: Mapping[str, int] = {str(kind): number for kind, number in counts.kinds.items()}
         rows.append(
             {
-                "annotator": one,
-                "other": other,
+                "annotator": first,
+                "other": second,
                 "mentions": counts.mentions,
                 "disputed": counts.disputed,
                 **kinds,
@@ -235,13 +231,86 @@ def _disagreements(comparison: Comparison) -> tuple[list[str], list[Row]]:
     rows = [
         {
             "document": document.title,
-            "start": one.place.start,
-            "end": one.place.end,
-            "text": document.text(one.place),
-            "kind": str(one.kind),
-            "who": named(says(document, typology, one)),
+            "start": disagreement.place.start,
+            "end": disagreement.place.end,
+            "text": document.text(disagreement.place),
+            "kind": str(disagreement.kind),
+            "who": named(says(document, typology, disagreement)),
         }
         for document, typology in comparison.typologies
-        for one in typology.disagreements
+        for disagreement in typology.disagreements
     ]
     return ["document", "start", "end", "text", "kind", "who"], rows
+
+
+def agreement(
+    files: Sequence[Iterable[Annotation]],
+    *,
+    own_set: bool = True,
+    unmarked: str = "singleton",
+    singletons: bool | None = None,
+    coverage: str | Path | CoverageTable | Coverage | None = None,
+) -> Comparison:
+    """Say how far annotators agree, given what was read from the file of each.
+
+    The conventions are those of `caspr agreement`: whether a mention is in its own set, what a mention is
+    for an annotator who did not mark it (`singleton`, `missing` or `empty`), whether chains of one count in
+    scores (`None`: where both sides have some), and who saw what (a file, or `marks`; `None`: everything).
+    """
+    documents, _ = by_document([list(file) for file in files])
+    aligned = [align(annotations) for annotations in documents]
+    settings = change(Settings(), {"coverage": coverage})
+    return compare(
+        aligned,
+        conventions=Conventions(own_set, Unmarked(unmarked)),
+        singletons=singletons,
+        coverages=[settings.coverage_of(annotations) for annotations in aligned],
+    )
+
+
+LARGEST = 8
+"""How many entities are shown."""
+
+
+def result_html(result: Result) -> str:
+    """Return a result as a fragment of HTML."""
+    counts = classify(result.annotations, coverage=coverage_of(result)).counts
+    annotators = times(len(result.annotations), "annotator")
+    sentence = f"{annotators}. {disagreement_sentence(counts)}"
+    return _chains_html(f"Result for {result.document.title}", [sentence], result.gold, [outcome(result)])
+
+
+def annotation_html(annotation: Annotation) -> str:
+    """Return an annotation as a fragment of HTML."""
+    title = f"{annotation.document.title}, annotated by {annotation.annotator}"
+    return _chains_html(title, [], annotation, [])
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return an agreement as a fragment of HTML."""
+    annotators = times(len(comparison.annotators), "annotator")
+    return fragment(
+        "notebook_comparison.html",
+        title=f"Agreement, {comparison.title}",
+        lines=[f"{annotators}. {disagreement_sentence(comparison.disagreement)}"],
+        comparison=comparison,
+    )
+
+
+def _chains_html(title: str, before: list[str], annotation: Annotation, after: list[str]) -> str:
+    largest = sorted(annotation.chains, key=lambda chain: (-len(chain.mentions), chain.mentions))[:LARGEST]
+    mentions = sum(len(chain.mentions) for chain in annotation.chains)
+    alone = f", {times(len(annotation.singletons), 'singleton')}" if annotation.singletons else ""
+    entities = times(len(annotation.chains), "entity", "entities")
+    return fragment(
+        "notebook_chains.html",
+        title=title,
+        lines=[*before, f"{entities} with {times(mentions, 'mention')}{alone}", *after],
+        document=annotation.document,
+        largest=largest,
+        left=len(annotation.chains) - len(largest),
+        names={chain.id: chain.name for chain in annotation.all_chains if chain.name},
+        # A hue for each chain, neighbours in the text far apart.
+        colours={chain.id: number * 137 % 360 for number, chain in enumerate(annotation.all_chains)},
+        passage=next(passages(annotation.document, annotation.all_chains), None),
+    )

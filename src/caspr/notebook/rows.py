@@ -33,16 +33,16 @@ def from_rows(rows: Iterable[Mapping[str, Any]], annotator: str) -> list[Annotat
     >>> from_rows([row], "model")[0].chains[0].mentions
     (Span(start=1, end=1), Span(start=3, end=3))
     """
-    found: list[Annotation] = []
+    annotations: list[Annotation] = []
     for number, row in enumerate(rows):
         try:
-            found.extend(_annotations(row, annotator, number))
+            annotations.extend(_annotations(row, annotator, number))
         except (TypeError, ValueError, KeyError, IndexError) as error:
             raise InputError(
-                f"row {number}: found a row that cannot be read ({type(error).__name__}: {error}), expected "
-                "tokens or sentences, and clusters, as in docs/notebook.md"
+                f"row {number} cannot be read ({type(error).__name__}: {error}): it needs tokens or "
+                "sentences, and clusters, as in docs/notebook.md"
             ) from error
-    return found
+    return annotations
 
 
 def to_rows(annotations: Iterable[Annotation]) -> list[dict[str, Any]]:
@@ -55,16 +55,16 @@ def to_rows(annotations: Iterable[Annotation]) -> list[dict[str, Any]]:
     """
     return [
         {
-            "doc_key": one.document.title,
-            "annotator": one.annotator,
-            "sentences": _sentences(one.document),
+            "doc_key": annotation.document.title,
+            "annotator": annotation.annotator,
+            "sentences": _sentences(annotation.document),
             "clusters": [
-                [[span.start - 1, span.end - 1] for span in chain.mentions] for chain in one.all_chains
+                [[span.start - 1, span.end - 1] for span in chain.mentions] for chain in annotation.all_chains
             ],
-            "cluster_names": [chain.name for chain in one.all_chains],
-            "cluster_types": [chain.type for chain in one.all_chains],
+            "cluster_names": [chain.name for chain in annotation.all_chains],
+            "cluster_types": [chain.type for chain in annotation.all_chains],
         }
-        for one in annotations
+        for annotation in annotations
     ]
 
 
@@ -81,8 +81,10 @@ def _annotations(row: Mapping[str, Any], annotator: str, number: int) -> Iterato
         parts: dict[Any, list[Mapping[str, Any]]] = {}
         for sentence in sentences:
             parts.setdefault(sentence.get("part_id"), []).append(sentence)
-        for part, given in parts.items():
-            yield _of_sentences(name, part if len(parts) > 1 else row.get("part_id", part), given, annotator)
+        for part, members in parts.items():
+            yield _of_sentences(
+                name, part if len(parts) > 1 else row.get("part_id", part), members, annotator
+            )
         return
     words = [list(sentence) for sentence in sentences] if sentences is not None else [list(row["tokens"])]
     document = _document(name, None, words)
@@ -98,10 +100,10 @@ def _annotations(row: Mapping[str, Any], annotator: str, number: int) -> Iterato
 
 def _called(row: Mapping[str, Any], field: str, clusters: int) -> list[str]:
     """Return the name or the type of each cluster, empty where a row does not say."""
-    given = row.get(field) or [""] * clusters
-    if len(given) != clusters:
-        raise ValueError(f"{len(given)} {field} for {clusters} clusters")
-    return [str(one or "") for one in given]
+    called = row.get(field) or [""] * clusters
+    if len(called) != clusters:
+        raise ValueError(f"{len(called)} {field} for {clusters} clusters")
+    return [str(text or "") for text in called]
 
 
 def _document(name: str, part: str | None, sentences: Sequence[Sequence[str]]) -> Document:
@@ -117,7 +119,9 @@ def _document(name: str, part: str | None, sentences: Sequence[Sequence[str]]) -
 def _of_sentences(
     name: str, part: object, sentences: Sequence[Mapping[str, Any]], annotator: str
 ) -> Annotation:
-    document = _document(name, None if part is None else f"{part:0>3}", [one["words"] for one in sentences])
+    document = _document(
+        name, None if part is None else f"{part:0>3}", [sentence["words"] for sentence in sentences]
+    )
     chains: dict[str, list[Span]] = {}
     offset = 0
     for sentence in sentences:

@@ -1,9 +1,9 @@
 """Coreference in spaCy documents: each chain is a group of spans, `doc.spans["coref_clusters_1"]` and so on.
 
 That is how spaCy's own coreference component writes its predictions. The name and the type of an entity are
-in the `attrs` of its group. Tokens of nothing but blanks and line
-ends, which spaCy keeps, are left out of our documents, because no other format has them; `to_spacy` puts
-spans back where they were. spaCy itself is not imported: the document brings everything with it.
+in the `attrs` of its group. Tokens of nothing but blanks and line ends, which spaCy keeps, are left out of
+our documents, because no other format has them; `to_spacy` puts spans back where they were. spaCy itself is
+not imported: the document brings everything with it.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ def from_spacy(
             chain = Chain.of(key.removeprefix(f"{prefix}_"), spans)
             chains.append(replace(chain, name=called, type=type))
     return Annotation.of(
-        annotator, _document(doc, words, number, name), [one for one in chains if one.mentions]
+        annotator, _document(doc, words, number, name), [chain for chain in chains if chain.mentions]
     )
 
 
@@ -45,17 +45,17 @@ def to_spacy(annotation: Annotation, doc: Any, *, prefix: str = PREFIX) -> Any:
     words = _words(doc)
     texts = [token.text for token in words]
     if tuple(texts) != annotation.document.tokens:
-        place = next(
+        index = next(
             (
                 n
-                for n, (one, other) in enumerate(zip(texts, annotation.document.tokens, strict=False))
-                if one != other
+                for n, (text, token) in enumerate(zip(texts, annotation.document.tokens, strict=False))
+                if text != token
             ),
             min(len(texts), len(annotation.document.tokens)),
         )
         raise InputError(
-            f"to_spacy: found {len(texts):,} words in the spaCy document, which differ from word {place + 1} "
-            f"on, expected those of '{annotation.document.title}', {len(annotation.document.tokens):,} words"
+            f"to_spacy: the {len(texts):,} words of the spaCy document differ from word {index + 1} on from "
+            f"those of '{annotation.document.title}' ({len(annotation.document.tokens):,} words)"
         )
     for key in [key for key in doc.spans if key == prefix or key.startswith(f"{prefix}_")]:
         del doc.spans[key]
@@ -74,9 +74,7 @@ def _words(doc: Any) -> list[Any]:
 def _span(span: Any, number: dict[int, int], key: str) -> Span:
     inside = [number[token] for token in range(span.start, span.end) if token in number]
     if not inside:
-        raise InputError(
-            f"from_spacy: found a span of no words in doc.spans[{key!r}], expected at least one word"
-        )
+        raise InputError(f"from_spacy: doc.spans[{key!r}] has a span of no words: remove it")
     return Span(inside[0], inside[-1])
 
 

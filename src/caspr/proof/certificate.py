@@ -1,27 +1,30 @@
 """The certificate file: for each document a proof, and the settings and decisions under which it holds.
 
-    {"caspr-certificate": 2, "documents": [
+    {"caspr-certificate": 1, "documents": [
         {"name": "song", "part": null, "settings": {...}, "decisions": {...}, "certificate": {...}}]}
 
 Three words, three ideas: `caspr.proof.certify` checks what an engine answers; a *certificate* is what this
 file holds; `caspr.proof.verify` checks a certificate without any engine. `caspr.proof.prove` makes one.
+
+`verify_documents` checks every document of a file. Annotations do not say for which settings and decisions
+the chains are meant to be optimal: these are taken from the file, so a verdict must name them.
 """
 
 import reprlib
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from caspr.errors import EngineError, InputError
-from caspr.proof.verify.reading import MALFORMED, Proof
+from caspr.proof.verify import verify
+from caspr.proof.verify.facts import MALFORMED, Proof
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.settings import Settings
-from caspr.task.settings.stored import VERSION, read_settings, write_settings
-from caspr.text.document import Chain
-from caspr.text.ids import is_id
+from caspr.task.stored_settings import VERSION, read_settings, write_settings
+from caspr.text.document import Annotation, Chain, is_id
+from caspr.text.findings import printable, times
 
-OLDEST = 1
-"""The oldest version that is read."""
 Key = tuple[str, str | None]
 """The name and part of a document."""
 
@@ -31,7 +34,6 @@ class Certificate:
     """A proof that some chains of one document are optimal, and what it holds under."""
 
     key: Key
-    """The name and part of the document."""
     settings: Settings
     """The settings under which the chains are optimal."""
     decisions: Decisions
@@ -44,27 +46,27 @@ def write_certificates(certificates: Iterable[Certificate]) -> dict[str, Any]:
     """Write certificates as the content of a file, to be written as JSON."""
     documents = [
         {
-            "name": one.key[0],
-            "part": one.key[1],
-            "settings": write_settings(one.settings),
-            "decisions": _write_decisions(one.decisions),
-            "certificate": one.proof,
+            "name": certificate.key[0],
+            "part": certificate.key[1],
+            "settings": write_settings(certificate.settings),
+            "decisions": _write_decisions(certificate.decisions),
+            "certificate": certificate.proof,
         }
-        for one in certificates
+        for certificate in certificates
     ]
     return {"caspr-certificate": VERSION, "documents": documents}
 
 
-def read_entries(data: Any) -> tuple[int, list[Any]]:
-    """Return the version of a file, and what it has for each document, unread; at least one."""
+def read_entries(data: Any) -> list[Any]:
+    """Return what a file has for each document, unread; at least one."""
     version = data.get("caspr-certificate") if isinstance(data, dict) else None
-    if type(version) is not int or not OLDEST <= version <= VERSION:
+    if type(version) is not int or version != VERSION:
         raise InputError("certificate: found something else, expected a file that --certificate wrote")
     entries = data.get("documents")
     if not isinstance(entries, list) or not entries:
         found = "no documents" if entries in (None, []) else f"{reprlib.repr(entries)} as documents"
         raise InputError(f"certificate: found {found}, expected a list of at least one, each with its proof")
-    return version, entries
+    return entries
 
 
 def read_key(entry: Any, number: int) -> Key:
@@ -79,10 +81,10 @@ def read_key(entry: Any, number: int) -> Key:
     return name, part
 
 
-def read_certificate(entry: Any, key: Key, tokens: int, version: int = VERSION) -> Certificate:
-    """Read the entry of a document that has so many tokens. The proof is not looked at."""
+def read_certificate(entry: Any, key: Key, tokens: int) -> Certificate:
+    """Read the entry of a document with this number of tokens. The proof is not looked at."""
     try:
-        settings = read_settings(entry["settings"], version)
+        settings = read_settings(entry["settings"])
         decisions = _read_decisions(entry["decisions"], tokens)
         return Certificate(key, settings, decisions, entry["certificate"])
     except InputError as error:
@@ -96,8 +98,12 @@ def _write_decisions(decisions: Decisions) -> dict[str, Any]:
         "chains": {chain.id: [list(span) for span in chain.mentions] for chain in decisions.chains},
         "closed": sorted(decisions.closed),
         "statements": [
-            {"kind": str(one.kind), "mentions": [list(span) for span in one.mentions], "chain": one.chain}
-            for one in decisions.statements
+            {
+                "kind": str(statement.kind),
+                "mentions": [list(span) for span in statement.mentions],
+                "chain": statement.chain,
+            }
+            for statement in decisions.statements
         ],
     }
 
@@ -108,7 +114,7 @@ def _read_decisions(values: Mapping[str, Any], tokens: int) -> Decisions:
         for id, mentions in values["chains"].items()
     ]
     closed = [_read_token(token, tokens) for token in values["closed"]]
-    statements = [_read_statement(one, tokens) for one in values.get("statements", ())]
+    statements = [_read_statement(statement, tokens) for statement in values.get("statements", ())]
     return Decisions.of(chains, closed, statements)
 
 
@@ -122,20 +128,89 @@ def _read_statement(values: Mapping[str, Any], tokens: int) -> Statement:
     return Statement.of(kind, mentions, _read_id(values["chain"]) if kind is StatementKind.ENFORCED else "")
 
 
-def _read_mentions(given: Iterable[Any], tokens: int, *, least: int) -> set[tuple[int, int]]:
-    mentions = {(_read_token(start, tokens), _read_token(end, tokens)) for start, end in given}
+def _read_mentions(spans: Iterable[Any], tokens: int, *, least: int) -> set[tuple[int, int]]:
+    mentions = {(_read_token(start, tokens), _read_token(end, tokens)) for start, end in spans}
     if len(mentions) < least or any(start > end for start, end in mentions):
-        raise ValueError(f"{reprlib.repr(given)} as mentions")
+        raise ValueError(f"{reprlib.repr(spans)} as mentions")
     return mentions
 
 
-def _read_token(given: Any, tokens: int) -> int:
-    if type(given) is not int or not 1 <= given <= tokens:
-        raise ValueError(f"{reprlib.repr(given)} as a token of 1 to {tokens}")
-    return given
+def _read_token(token: Any, tokens: int) -> int:
+    if type(token) is not int or not 1 <= token <= tokens:
+        raise ValueError(f"{reprlib.repr(token)} as a token of 1 to {tokens}")
+    return token
 
 
-def _read_id(given: Any) -> str:
-    if not isinstance(given, str) or not is_id(given):
-        raise ValueError(f"{reprlib.repr(given)} as the id of a chain")
-    return given
+def _read_id(id: Any) -> str:
+    if not isinstance(id, str) or not is_id(id):
+        raise ValueError(f"{reprlib.repr(id)} as the id of a chain")
+    return id
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a certificate proves of one document: under these settings and decisions nothing costs less."""
+
+    title: str
+    value: int
+    """What the chains of the certificate cost, and no other chains less."""
+    settings: Settings
+    decisions: Decisions
+
+
+def verify_documents(
+    data: Any, documents: Iterable[tuple[Sequence[Annotation], Decisions | None]]
+) -> Iterator[Verified]:
+    """Check every document of a certificate file and yield what is proven of it.
+
+    Each document's annotations come with its decisions, which must be those of the certificate, or with
+    `None` where nothing is known about decisions. Raise `EngineError` or `InputError` at the first document
+    that does not prove what it says.
+    """
+    entries = read_entries(data)
+    known = {annotations[0].document.key: (annotations, expected) for annotations, expected in documents}
+    for number, entry in enumerate(entries, 1):
+        key = read_key(entry, number)
+        if key not in known:
+            raise InputError(f"certificate: found document {key[0]!r}, expected one that the annotators have")
+        annotations, expected = known[key]
+        document = annotations[0].document
+        try:
+            certificate = read_certificate(entry, key, len(document.tokens))
+            settings, decisions = certificate.settings, certificate.decisions
+            if expected is not None:
+                _require_same(decisions, expected)
+            value = verify(certificate.proof, settings.instance(tuple(annotations), decisions))
+        except (EngineError, InputError) as error:
+            raise type(error)(f"document '{document.title}': {error}") from error
+        yield Verified(document.title, value, settings, decisions)
+
+
+def _require_same(named: Decisions, expected: Decisions) -> None:
+    """Refuse decisions that are not the expected ones; the order of statements does not matter."""
+    certified, filed = (
+        (decisions.chains, decisions.closed, frozenset(decisions.statements))
+        for decisions in (named, expected)
+    )
+    if certified == filed:
+        return
+    ours, theirs = dict.fromkeys(named.in_words()), dict.fromkeys(expected.in_words())
+    differences = [
+        f"only the {where} has '{one_line(words)}'"
+        for where, more, less in (("certificate", ours, theirs), ("review file", theirs, ours))
+        for words in more
+        if words not in less
+    ]
+    raise InputError(
+        f"certificate: found {times(len(differences), 'decision')} in which it differs from the review file, "
+        f"expected the same decisions in both: {differences[0]}"
+    )
+
+
+def one_line(words: str) -> str:
+    r"""Make words from a certificate fit to print: on one line, shortened, without control characters.
+
+    >>> print(one_line("(1, 3) in chain \x1b[2K"))
+    (1, 3) in chain \x1b[2K
+    """
+    return textwrap.shorten(printable(words), 110, placeholder=" ...")

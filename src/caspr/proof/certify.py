@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
-from caspr.task.price.classes import listed_pairs
-from caspr.task.price.pricing import price, price_chain
-from caspr.task.price.rules import chain_faults, violations
+from caspr.task.pricing import chain_faults, listed_pairs, price, price_chain, violations
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.document import Span
 
@@ -29,7 +27,6 @@ class Examined:
 
 
 Examine = Callable[[Instance, Chain], Examined]
-"""Examines one chain."""
 
 
 def examine_chain(instance: Instance, chain: Chain) -> Examined:
@@ -55,9 +52,9 @@ def certify(instance: Instance, solution: Solution, *, examine: Examine = examin
 
     all_costs = []
     for partition in solution.partitions:
-        for broken in violations(instance, partition, lambda *one: examined(*one).faults):
+        for broken in violations(instance, partition, lambda *chain: examined(*chain).faults):
             raise EngineError(f"the engine's solution breaks a rule: {broken}")
-        costs = price(instance, partition, lambda *one: examined(*one).price)
+        costs = price(instance, partition, lambda *chain: examined(*chain).price)
         if costs.total != solution.value:
             raise EngineError(f"the engine says its solution costs {solution.value}, it costs {costs.total}")
         all_costs.append(costs)

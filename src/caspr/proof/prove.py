@@ -21,7 +21,6 @@ def prove_results(results: Sequence[Result]) -> tuple[dict[str, Any], tuple[Find
     for result in results:
         document, given = result.document, result.given
         # Only a program that makes results by hand leaves it out.
-        # mutant: equivalent (always), because the next line fails, too, without what was given
         assert given is not None
         limits = replace(given.settings.limits, solutions=1, cancelled=None)
         try:

@@ -1,7 +1,7 @@
 """Comparisons of annotators, and of settings, as text tables and as JSON values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ from caspr.measures.reliability import Reliability
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.disagreements import TITLES, disagreement_sentence, examples
-from caspr.task.settings.weights_table import CONSTANT
+from caspr.task.weights import CONSTANT
 from caspr.text.findings import times
 
 KINDS = {
@@ -38,7 +38,6 @@ class NumberStyle:
     percent: bool = False
     """Whether numbers go from 0 to 100, with one decimal unless asked."""
     digits: int | None = None
-    """How many decimals."""
 
     def text(self, number: Fraction | float | None) -> str:
         """Write a number, or a dash where it is undefined; half a unit of the last digit is rounded up.
@@ -96,7 +95,7 @@ def comparison_lines(
     for (some, of), count in comparison.marked.items():
         yield f"  {f'mentions marked by {some} of {of}':<30}{count:>8,}"
     if intervals:
-        yield "  [from, to]: 95% intervals, by drawing documents"
+        yield "  [from, to]: 95% intervals, from resampling documents"
     yield from _rest_lines(comparison, style)
     for name in matrices:
         yield f"  {KINDS[name]}"
@@ -147,9 +146,9 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
         "alpha": {kind: exact(number) for kind, number in comparison.alpha.items()},
         "disagreement": counts_values(comparison.disagreement),
         "disagreement_of_pairs": [
-            {"annotators": [one, other], **counts_values(counts)}
-            for (one, other), counts in comparison.pairs.items()
-            if comparison.annotators.index(one) < comparison.annotators.index(other)
+            {"annotators": [first, second], **counts_values(counts)}
+            for (first, second), counts in comparison.pairs.items()
+            if comparison.annotators.index(first) < comparison.annotators.index(second)
         ],
         "mentions": [
             {"marked_by": some, "of": of, "mentions": count}
@@ -178,7 +177,7 @@ def interval_values(intervals: ComparisonIntervals | None) -> dict[str, Any] | N
     return {
         "alpha": dict(intervals.alpha),
         "mean_of_pairs": dict(intervals.between),
-        "with_others": {kind: dict(found) for kind, found in intervals.annotators.items()},
+        "with_others": {kind: dict(bounds) for kind, bounds in intervals.annotators.items()},
     }
 
 
@@ -217,13 +216,13 @@ def _float(number: Fraction | None) -> float | None:
 
 def reliability_lines(reliability: Reliability, agreement: Mapping[str, Fraction | None]) -> Iterator[str]:
     """Yield a table of what was learned about annotators, and how close each is to the result."""
-    width = max(len(CONSTANT), *(len(one.annotator) for one in reliability.annotators))
+    width = max(len(CONSTANT), *(len(who.annotator) for who in reliability.annotators))
     header = f"{'annotator':<{width}}      links  sensitivity  specificity   omit    use"
     yield header + ("   agreement with the result" if agreement else "")
-    for one in reliability.annotators:
-        shares = f"{100 * one.sensitivity:>11.1f} %{100 * one.specificity:>11.2f} %"
-        close = f"{decimal(agreement.get(one.annotator)):>28}" if agreement else ""
-        yield f"{one.annotator:<{width}} {one.links:>10,}{shares}{one.omit:>7}{one.use:>7}{close}"
+    for who in reliability.annotators:
+        shares = f"{100 * who.sensitivity:>11.1f} %{100 * who.specificity:>11.2f} %"
+        close = f"{decimal(agreement.get(who.annotator)):>28}" if agreement else ""
+        yield f"{who.annotator:<{width}} {who.links:>10,}{shares}{who.omit:>7}{who.use:>7}{close}"
     yield f"{CONSTANT:<{width}} {'':>10}{'':>26}{reliability.constant:>7}"
 
 
@@ -273,9 +272,7 @@ def _sizes(comparison: SettingsComparison) -> list[list[str]]:
 
 
 def _costs(comparison: SettingsComparison) -> list[list[str]]:
-    rows = [
-        [one.omitted, one.used, one.invented, one.total] for one in (row.costs for row in comparison.rows)
-    ]
+    rows = [[*asdict(row.costs).values(), row.costs.total] for row in comparison.rows]
     return [["omitted", "used", "invented", "in all"], *([f"{cost:,}" for cost in row] for row in rows)]
 
 
@@ -301,7 +298,6 @@ def settings_values(comparison: SettingsComparison) -> dict[str, Any]:
 
 
 def _values(row: SettingsRow) -> dict[str, Any]:
-    costs = row.costs
     values: dict[str, Any] = {
         "settings": row.settings,
         "proven": row.proven,
@@ -309,7 +305,7 @@ def _values(row: SettingsRow) -> dict[str, Any]:
         "mentions": row.mentions,
         "singletons": row.singletons,
         "links": {"given": row.given, "kept": row.kept},
-        "cost": {"omitted": costs.omitted, "used": costs.used, "invented": costs.invented},
+        "cost": asdict(row.costs),
         "annotators": {name: _float(value) for name, value in row.annotators.items()},
     }
     if row.scores is not None:

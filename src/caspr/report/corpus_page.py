@@ -38,29 +38,20 @@ class DocumentRow:
     """What the page shows of one document."""
 
     name: str
-    """The document, with its part."""
     report: str
     """The path of its report; empty where there is none."""
     status: str
-    """How its adjudication ended, in words."""
     counts: DisagreementCounts
-    """Its disputed mentions."""
     agreement: float | None
     """Alpha over coreference sets, where it is defined."""
     annotators: int | None
-    """How many annotators have it."""
     entities: str
     """The names of its largest entities, with how many mentions each has; empty where none has a name."""
     warnings: tuple[str, ...]
-    """What is wrong, in sentences."""
     notes: tuple[str, ...]
-    """What is odd, in sentences."""
     reason: str
-    """Why it failed or was left out."""
     value: int | None
-    """The cost of its result."""
     bound: int | None
-    """The proven lower bound of that cost."""
 
     @property
     def gap(self) -> bool:
@@ -73,23 +64,21 @@ class _Corpus:
     """What is added up while rows are read."""
 
     rows: list[DocumentRow] = field(default_factory=list)
-    """All documents."""
     counts: DisagreementCounts = field(default_factory=DisagreementCounts)
-    """The disputed mentions of all documents."""
     departures: dict[str, DisagreementCounts] = field(default_factory=dict)
-    """The mentions in which each annotator departs from the results."""
+    """The mentions in which each annotator differs from the results."""
 
 
 def overview_page(rows: Iterable[Mapping[str, Any]], totals: Mapping[str, Any], title: str) -> Iterator[str]:
     """Yield the page; every row is one of the summary in JSON, with the path of its report in `report`."""
     corpus = _Corpus()
     for row in rows:
-        one = _document(row)
-        corpus.rows.append(one)
-        corpus.counts += one.counts
+        document = _document(row)
+        corpus.rows.append(document)
+        corpus.counts += document.counts
         for name, values in row.get("departures", {}).items():
             corpus.departures[name] = corpus.departures.get(name, DisagreementCounts()) + counts_of(values)
-    corpus.rows.sort(key=lambda one: (-one.counts.disputed, _or_last(one.agreement), one.name))
+    corpus.rows.sort(key=lambda row: (-row.counts.disputed, row.agreement is None, row.agreement, row.name))
     yield from rendered(
         "corpus.html",
         title,
@@ -115,7 +104,7 @@ def counts_of(values: Mapping[str, Any]) -> DisagreementCounts:
 
 
 def _document(row: Mapping[str, Any]) -> DocumentRow:
-    found = row.get("findings", [])
+    findings = row.get("findings", [])
     part = f"; part {row['part']}" if row.get("part") else ""
     status = str(row["status"])
     return DocumentRow(
@@ -125,9 +114,11 @@ def _document(row: Mapping[str, Any]) -> DocumentRow:
         counts=counts_of(row["disagreement"]) if "disagreement" in row else DisagreementCounts(),
         agreement=row.get("agreement", {}).get("passonneau"),
         annotators=row.get("annotators"),
-        entities=", ".join(f"{one['name']} ({one['mentions']:,})" for one in row.get("named_entities", ())),
-        warnings=_sentences(found, "warning"),
-        notes=_sentences(found, "note"),
+        entities=", ".join(
+            f"{entity['name']} ({entity['mentions']:,})" for entity in row.get("named_entities", ())
+        ),
+        warnings=_sentences(findings, "warning"),
+        notes=_sentences(findings, "note"),
         reason=row.get("reason", ""),
         value=row.get("value"),
         bound=row.get("bound"),
@@ -152,25 +143,22 @@ def _sentences(findings: Iterable[Mapping[str, Any]], severity: str) -> tuple[st
 
 def _todo(rows: list[DocumentRow]) -> Iterator[tuple[str, list[tuple[DocumentRow, str]]]]:
     """Yield what needs a person, the most urgent first: what to do, and some documents with the reason."""
+    failed, left_out = STATUSES["failed"], STATUSES["left out"]
     kinds = (
-        ("Mend what failed", [(one, one.reason) for one in rows if one.status == STATUSES["failed"]]),
-        ("Look at warnings", [(one, one.warnings[0]) for one in rows if one.warnings]),
-        ("Annotate again, or leave out", [(o, o.reason) for o in rows if o.status == STATUSES["left out"]]),
-        ("Search longer", [(one, f"cost {one.value:,}, bound {one.bound:,}") for one in rows if one.gap]),
-        ("Review what is disputed most", [(one, _disputed(one)) for one in rows if one.counts.disputed]),
+        ("Fix what failed", [(row, row.reason) for row in rows if row.status == failed]),
+        ("Read the warnings", [(row, row.warnings[0]) for row in rows if row.warnings]),
+        ("Annotate again, or leave out", [(row, row.reason) for row in rows if row.status == left_out]),
+        ("Search longer", [(row, f"cost {row.value:,}, bound {row.bound:,}") for row in rows if row.gap]),
+        ("Review the most disputed", [(row, _disputed(row)) for row in rows if row.counts.disputed]),
     )
-    for what, found in kinds:
-        if found:
-            more = len(found) - NEXT
-            yield f"{what} ({NEXT} of {len(found):,})" if more > 0 else what, found[:NEXT]
+    for what, listed in kinds:
+        if listed:
+            more = len(listed) - NEXT
+            yield f"{what} ({NEXT} of {len(listed):,})" if more > 0 else what, listed[:NEXT]
 
 
 def _disputed(row: DocumentRow) -> str:
     return f"{row.counts.disputed:,} of {times(row.counts.mentions, 'mention')} disputed"
-
-
-def _or_last(number: float | None) -> float:
-    return 2.0 if number is None else number
 
 
 def _sentence(finding: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ gold standard a kind has a direction, too: what is missing on one side is extra 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from caspr.disputes.reasons import shorten
+from caspr.disputes import shorten
 from caspr.measures.comparison import Comparison
 from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, Typology
 from caspr.text.document import Document, Span
@@ -32,7 +32,7 @@ PHRASES = {
     _KIND.SPLIT: "in entities that some split and others merged",
     _KIND.ENTITY: "put in different entities",
 }
-"""What each kind is called behind a number in a sentence."""
+"""What each kind is called after a number in a sentence."""
 AGAINST_GOLD = {
     (_KIND.BOUNDARY, 0): "with other boundaries",
     (_KIND.NESTED, -1): "nested and not marked",
@@ -45,7 +45,7 @@ AGAINST_GOLD = {
     (_KIND.SPLIT, 1): "in a split entity",
     (_KIND.ENTITY, 0): "put in another entity",
 }
-"""What the kinds are called where an annotator departs from the gold standard."""
+"""What the kinds are called where an annotator differs from the gold standard."""
 _SPOKEN = (_KIND.BOUNDARY, _KIND.MENTION, _KIND.NESTED)
 """Kinds of disagreement about which annotators say the words of the mention."""
 _UNMARKED = "not marked"
@@ -58,9 +58,7 @@ class Example:
     """A disputed mention of some document."""
 
     document: Document
-    """The text."""
     disagreement: Disagreement
-    """What is disputed."""
     says: tuple[tuple[str, tuple[str, ...]], ...]
     """What is said about it, and by whom, in the order of annotators; those who did not mark it come last."""
 
@@ -91,35 +89,38 @@ def disagreement_sentence(counts: DisagreementCounts) -> str:
     """
     if not counts.disputed:
         return f"They agree about all {times(counts.mentions, 'mention')}."
-    found = [f"{count:,} {PHRASES[kind]}" for kind, count in counts.kinds.items() if count]
-    return f"They disagree about {share(counts.disputed, counts.mentions)}: {', '.join(found)}."
+    kinds = [f"{count:,} {PHRASES[kind]}" for kind, count in counts.kinds.items() if count]
+    return f"They disagree about {share(counts.disputed, counts.mentions)}: {', '.join(kinds)}."
 
 
 def deviation_sentence(counts: DisagreementCounts, who: str = "You differ") -> str:
-    """Return where an annotator departs from the gold standard, in a sentence.
+    """Return where an annotator differs from the gold standard, in a sentence.
 
     >>> deviation_sentence(DisagreementCounts(9, {(_KIND.MENTION, -1): 2, (_KIND.SPLIT, 1): 1}))
     'You differ from the gold standard in 3 of 9 mentions (33%): 2 not marked, 1 in a split entity.'
     """
     if not counts.disputed:
         return f"{who} from the gold standard in none of {times(counts.mentions, 'mention')}."
-    found = [
+    kinds = [
         f"{counts.directed[key]:,} {name}" for key, name in AGAINST_GOLD.items() if counts.directed.get(key)
     ]
-    return f"{who} from the gold standard in {share(counts.disputed, counts.mentions)}: {', '.join(found)}."
+    return f"{who} from the gold standard in {share(counts.disputed, counts.mentions)}: {', '.join(kinds)}."
 
 
 def examples(comparison: Comparison, kind: DisagreementKind, most: int = EXAMPLES) -> list[Example]:
     """Return some disagreements of a kind, from all over the documents."""
-    found = [
-        (document, typology, one)
+    disputed = [
+        (document, typology, disagreement)
         for document, typology in comparison.typologies
-        for one in typology.disagreements
-        if one.kind is kind
+        for disagreement in typology.disagreements
+        if disagreement.kind is kind
     ]
-    number = min(most, len(found))
-    chosen = [found[len(found) * position // number] for position in range(number)]
-    return [Example(document, one, says(document, typology, one)) for document, typology, one in chosen]
+    number = min(most, len(disputed))
+    chosen = [disputed[len(disputed) * position // number] for position in range(number)]
+    return [
+        Example(document, disagreement, says(document, typology, disagreement))
+        for document, typology, disagreement in chosen
+    ]
 
 
 def says(
@@ -129,11 +130,11 @@ def says(
 
     Those who did not mark it come last, so that the words of the mention come first.
     """
-    found: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     for number, name in enumerate(typology.annotators):
-        found.setdefault(_statement(document, disagreement, number), []).append(name)
-    unmarked = found.pop(_UNMARKED, None)
-    marked = tuple((words, tuple(names)) for words, names in found.items())
+        statements.setdefault(_statement(document, disagreement, number), []).append(name)
+    unmarked = statements.pop(_UNMARKED, None)
+    marked = tuple((words, tuple(names)) for words, names in statements.items())
     return marked if unmarked is None else (*marked, (_UNMARKED, tuple(unmarked)))
 
 
@@ -151,7 +152,7 @@ def _statement(document: Document, disagreement: Disagreement, number: int) -> s
 def companion(disagreement: Disagreement, number: int) -> Span:
     """Return the mention by which an annotator's entity is best recognised.
 
-    It is near, not in the entities of all others if there is such a one, and before the mention if possible.
+    It is near; if possible, it is not in the entities of all others, and before the mention.
     """
     own = disagreement.spans[number]
     assert own is not None

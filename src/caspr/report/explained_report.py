@@ -1,18 +1,99 @@
-"""The content of a report, whatever its format: results with the explanation of every dispute."""
+"""The report: results with the explanation of every dispute, as text, Markdown or JSON values.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Annotators number chains differently, but the report has one id for one entity, whoever annotated it
+(`shared_ids`): their chains are matched one to one with those of the gold standard, largest overlap first,
+and get its ids. The remaining chains are matched in the same way among the annotators and get the ids x1,
+x2, ...
+
+Tokens may contain any characters; those with an effect on a terminal or in Markdown are escaped.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
-from caspr.disputes.disputes import Dispute, find_disputes
-from caspr.disputes.reasons import Explainer, Explanation, costs_in_words
-from caspr.measures.comparison import Comparison, Standings, deviations
+from caspr.disputes import (
+    Dispute,
+    Explainer,
+    Explanation,
+    costs_in_words,
+    disputed_links,
+    find_disputes,
+    shorten,
+)
+from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results, deviations
 from caspr.measures.typology import DisagreementCounts
-from caspr.report.shared_ids import Column, shared_ids
+from caspr.report.comparison_tables import (
+    KINDS,
+    comparison_lines,
+    comparison_values,
+    counts_values,
+    decimal,
+    exact,
+)
+from caspr.report.disagreements import (
+    AGAINST_GOLD,
+    TITLES,
+    deviation_sentence,
+    disagreement_sentence,
+    examples,
+)
+from caspr.report.summary import document_summary, outcome
 from caspr.result import Certainty, Result
-from caspr.task.price.classes import classes_of, pairs_of
-from caspr.text.document import Span
-from caspr.text.links import count_links
+from caspr.task.pricing import classes_of, pairs_of
+from caspr.text.document import Annotation, Span, count_links
+from caspr.text.findings import printable, times
+from caspr.text.grouping import match_one_to_one
+
+Column = dict[Span, tuple[str, ...]]
+"""The shared ids of the chains that each mention is in."""
+
+
+def shared_ids(gold: Annotation, annotations: Sequence[Annotation]) -> list[Column]:
+    """Return a column for each annotation, with ids that mean the same in all of them."""
+    known = [(chain.id, set(chain.mentions)) for chain in (*gold.chains, *gold.singletons)]
+    taken = {id for id, _ in known}
+    columns = []
+    for annotation in annotations:
+        chains = [chain.mentions for chain in (*annotation.chains, *annotation.singletons)]
+        matched = _match(chains, known)
+        column: dict[Span, tuple[str, ...]] = {}
+        for number, mentions in enumerate(chains):
+            if number not in matched:
+                matched[number] = _fresh(taken)
+                known.append((matched[number], set(mentions)))
+            for span in mentions:
+                column[span] = (*column.get(span, ()), matched[number])
+        columns.append(column)
+    return columns
+
+
+def _match(chains: Sequence[Sequence[Span]], known: Sequence[tuple[str, set[Span]]]) -> dict[int, str]:
+    """Match chains with known ones, one to one."""
+    holders: dict[Span, list[str]] = {}
+    for id, mentions in known:
+        for span in mentions:
+            holders.setdefault(span, []).append(id)
+    overlaps = Counter(
+        (number, id)
+        for number, mentions in enumerate(chains)
+        for span in mentions
+        for id in holders.get(span, ())
+    )
+    order = {id: position for position, (id, _) in enumerate(known)}
+    ranked = sorted(overlaps.items(), key=lambda item: (-item[1], item[0][0], order[item[0][1]]))
+    return match_one_to_one(pair for pair, _ in ranked)
+
+
+def _fresh(taken: set[str]) -> str:
+    number = 1
+    while f"x{number}" in taken:
+        number += 1
+    taken.add(f"x{number}")
+    return f"x{number}"
 
 
 @dataclass(frozen=True)
@@ -20,11 +101,8 @@ class LinkShare:
     """How many of one annotator's links are in the result."""
 
     annotator: str
-    """The annotator."""
     given: int
-    """How many links the annotator gave."""
     kept: int
-    """How many of them are in the result."""
     added: int
     """How many links of the result the annotator did not give."""
 
@@ -34,13 +112,10 @@ class ExplainedDocument:
     """A result with the explanation of every dispute."""
 
     result: Result
-    """The result."""
     disputes: tuple[tuple[Dispute, Explanation], ...]
-    """Every dispute in text order, and why it was decided as it was."""
     columns: tuple[Column, ...]
     """The shared chain ids of every annotator, variants united, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
-    """How many of each annotator's links are in the result."""
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -71,36 +146,30 @@ class Report:
     """The content of a report on some adjudicated documents."""
 
     documents: tuple[ExplainedDocument, ...]
-    """Every document."""
     comparison: Comparison
-    """How far the annotators agree with each other."""
     standings: Standings
-    """How far each annotator agrees with the gold standard."""
     deviations: Mapping[str, DisagreementCounts]
-    """The mentions in which each annotator departs from the gold standard, by kind."""
+    """The mentions in which each annotator differs from the gold standard, by kind."""
 
     @cached_property
     def certain(self) -> bool:
         """Whether the certainty of any dispute is known."""
-        return any(
-            dispute.certainty.always is not None
-            for document in self.documents
-            for dispute, _ in document.disputes
-        )
+        return any(certainty.always is not None for certainty in self._certainties)
 
     @cached_property
     def priced(self) -> bool:
-        """Whether any price of deciding otherwise is known."""
-        return any(
-            dispute.certainty.flip is not None or not dispute.certainty.possible
-            for document in self.documents
-            for dispute, _ in document.disputes
-        )
+        """Whether any price of the opposite decision is known."""
+        return any(certainty.flip is not None or not certainty.possible for certainty in self._certainties)
+
+    @property
+    def _certainties(self) -> Iterator[Certainty]:
+        return (dispute.certainty for document in self.documents for dispute, _ in document.disputes)
 
 
-def explained(results: Sequence[Result], comparison: Comparison, standings: Standings) -> Report:
-    """Explain every dispute of some results."""
-    return Report(tuple(map(explain, results)), comparison, standings, deviations(results))
+def explained(results: Sequence[Result]) -> Report:
+    """Explain every dispute of some results, and compare the annotators with each other and the result."""
+    documents = tuple(map(explain, results))
+    return Report(documents, compare_results(results), against_gold(results), deviations(results))
 
 
 def explain(result: Result) -> ExplainedDocument:
@@ -124,8 +193,8 @@ def link_shares(result: Result) -> list[LinkShare]:
             for annotator in range(len(kept)):
                 kept[annotator] += pairs.number * (pairs.evidence.givers >> annotator & 1)
     return [
-        LinkShare(one.annotator, count_links(one.chains), kept[number], total - kept[number])
-        for number, one in enumerate(result.instance.annotations)
+        LinkShare(annotation.annotator, count_links(annotation.chains), kept[number], total - kept[number])
+        for number, annotation in enumerate(result.instance.annotations)
     ]
 
 
@@ -153,7 +222,7 @@ def decided_about(dispute: Dispute, names: Mapping[str, str]) -> str:
 
 
 def price(certainty: Certainty) -> str:
-    """Return the price of deciding otherwise in words; empty where it is not known.
+    """Return the price of the opposite decision in words; empty where it is not known.
 
     >>> price(Certainty(flip=3)), price(Certainty(flip=3, exact=False)), price(Certainty(possible=False))
     ('3', 'at least 3', 'impossible')
@@ -163,3 +232,231 @@ def price(certainty: Certainty) -> str:
     if certainty.flip is None:
         return ""
     return f"{certainty.flip:,}" if certainty.exact else f"at least {certainty.flip:,}"
+
+
+SHOWN = 3
+"""How many mentions of a group are named."""
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&$])")
+
+
+def markdown(text: str) -> str:
+    r"""Escape text so that Markdown shows it unchanged.
+
+    >>> markdown("<b>*a*|b")
+    '\\<b\\>\\*a\\*\\|b'
+    """
+    return _SPECIAL.sub(r"\\\1", printable(text))
+
+
+def text_report(report: Report) -> Iterator[str]:
+    """Yield the lines of a report for the terminal."""
+    for document, (_, typology) in zip(report.documents, report.comparison.typologies, strict=True):
+        annotators = times(len(typology.annotators), "annotator")
+        words = f"{annotators}. {disagreement_sentence(typology.counts)}"
+        yield f"{printable(document.result.document.title)}: {words}"
+        for share in document.shares:
+            kept = f"{share.kept:,} of {share.given:,} links kept, {share.added:,} added"
+            yield f"  {printable(share.annotator)}: {kept}"
+        yield f"  {_disputed(document)}"
+        if document.disputes:
+            yield f"  {document.costs}"
+        for dispute, explanation in document.disputes:
+            yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
+            yield printable(f"    {_votes(dispute)}")
+            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(document, dispute)}")
+        yield f"  {outcome(document.result)}"
+    yield from map(printable, comparison_lines(report.comparison))
+    for name, counts in report.deviations.items():
+        yield deviation_sentence(counts, f"{printable(name)} differs")
+    yield "against the gold standard"
+    width = max(11, *(len(name) + 2 for name in report.standings))
+    yield f"  {'':<{width}}" + "".join(f"{name:>9}" for name in next(iter(report.standings.values()), {}))
+    for name, rates in report.standings.items():
+        numbers = "".join(f"{decimal(rate.f1):>9}" for rate in rates.values())
+        yield f"  {printable(name):<{width}}{numbers}"
+
+
+def markdown_report(report: Report, title: str) -> Iterator[str]:
+    """Yield the lines of a report in Markdown."""
+    yield from (f"# {markdown(title)}", "")
+    yield from _first_section(report)
+    for document, (_, typology) in zip(report.documents, report.comparison.typologies, strict=True):
+        result = document.result
+        yield from ("", f"## {markdown(result.document.title)}", "", disagreement_sentence(typology.counts))
+        yield from ("", f"Link by link: {_disputed(document)}. The result: {outcome(result)}.", "")
+        yield from (document.costs, "") if document.disputes else ()
+        yield from _table(
+            ["annotator", "links", "kept", "added"],
+            [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
+        )
+        if document.disputes:
+            yield ""
+            yield from _table(
+                ["links", "between", "for", "against", "decided", "why", "how sure"],
+                [_row(document, dispute, explanation) for dispute, explanation in document.disputes],
+            )
+    comparison = report.comparison
+    yield from ("", "## Agreement between annotators", "")
+    yield from _table(["", "alpha"], [[KINDS[kind], decimal(n)] for kind, n in comparison.alpha.items()])
+    yield from ("", f"{KINDS['conll']} of each pair:", "")
+    rows = zip(comparison.annotators, comparison.matrices["conll"], strict=True)
+    yield from _table(["", *comparison.annotators], [[name, *map(decimal, row)] for name, row in rows])
+    yield from ("", "## Annotators against the gold standard", "")
+    measures = list(next(iter(report.standings.values()), {}))
+    yield from _table(
+        ["annotator", *(KINDS[measure] for measure in measures)],
+        [[name, *(decimal(rate.f1) for rate in rates.values())] for name, rates in report.standings.items()],
+    )
+
+
+def _first_section(report: Report) -> Iterator[str]:
+    """Yield what annotators disagree about: in words, by kind with examples, and for each annotator."""
+    comparison = report.comparison
+    counts = comparison.disagreement
+    annotators = times(len(comparison.annotators), "annotator")
+    yield f"{annotators} marked {times(counts.mentions, 'mention')}. {disagreement_sentence(counts)}"
+    yield ""
+    yield from _table(
+        ["kind", "mentions", "for example"],
+        [
+            [
+                TITLES[kind],
+                f"{number:,}",
+                "; ".join(example.line for example in examples(comparison, kind, 1)),
+            ]
+            for kind, number in counts.kinds.items()
+        ],
+    )
+    yield from ("", "Mentions in which each annotator differs from the result:", "")
+    yield from _table(
+        ["annotator", "mentions", "disputed", *TITLES.values()],
+        [
+            [name, f"{counts.mentions:,}", f"{counts.disputed:,}", *(f"{n:,}" for n in counts.kinds.values())]
+            for name, counts in report.deviations.items()
+        ],
+    )
+
+
+def sides(document: ExplainedDocument, dispute: Dispute) -> str:
+    """Return the mentions of a dispute in words."""
+    if dispute.second:
+        between = f"{_group(document, dispute.first)} and {_group(document, dispute.second)}"
+    else:
+        between = f"{_group(document, dispute.first)} with each other"
+    return between if dispute.links == 1 else f"{between}, {times(dispute.links, 'link')}"
+
+
+def _row(document: ExplainedDocument, dispute: Dispute, explanation: Explanation) -> list[str]:
+    return [
+        f"{dispute.links:,}",
+        sides(document, dispute),
+        ", ".join(dispute.supporters) or "nobody",
+        ", ".join(dispute.opponents) or "nobody",
+        decided_about(dispute, document.names),
+        f"{explanation.reason}: {explanation.sentence}",
+        _sure(document, dispute).removeprefix("; "),
+    ]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(markdown(cell) for cell in head)} |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(markdown(cell) for cell in row)} |"
+
+
+def _group(document: ExplainedDocument, spans: Sequence[Span]) -> str:
+    text = document.result.document
+    named = [f"“{shorten(text.text(span))}” ({span.start}-{span.end})" for span in spans[:SHOWN]]
+    more = [f"{len(spans) - SHOWN} more"] if len(spans) > SHOWN else []
+    return ", ".join(named + more)
+
+
+def _disputed(document: ExplainedDocument) -> str:
+    links = disputed_links([dispute for dispute, _ in document.disputes])
+    return f"{times(links, 'disputed link')} in {times(len(document.disputes), 'group')}"
+
+
+def _votes(dispute: Dispute) -> str:
+    supporters, opponents = ", ".join(dispute.supporters), ", ".join(dispute.opponents)
+    return f"for: {supporters or 'nobody'}; against: {opponents or 'nobody'}"
+
+
+def _sure(document: ExplainedDocument, dispute: Dispute) -> str:
+    certainty = dispute.certainty
+    if document.is_unpriced(dispute):
+        return "; how sure this is was not computed in time (allow more with --certainty)"
+    always = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
+    cost = price(certainty)
+    if not certainty.possible:
+        return f"{always}; nothing else is possible"
+    return f"{always}; deciding otherwise costs {cost} more" if cost else always
+
+
+def report_values(report: Report) -> dict[str, Any]:
+    """Return the whole report as JSON values."""
+    return {
+        "documents": [_document_values(document) for document in report.documents],
+        "agreement": comparison_values(report.comparison),
+        "against_gold": {
+            name: {
+                measure: {kind: exact(number) for kind, number in rates._asdict().items()}
+                for measure, rates in measures.items()
+            }
+            for name, measures in report.standings.items()
+        },
+        "departures_from_gold": {
+            name: {
+                **counts_values(counts),
+                "directed": {AGAINST_GOLD[key]: number for key, number in counts.directed.items()},
+            }
+            for name, counts in report.deviations.items()
+        },
+    }
+
+
+def _document_values(document: ExplainedDocument) -> dict[str, Any]:
+    summary = document_summary(document.result)
+    del summary["seconds"]
+    return {
+        **summary,
+        "chain_list": [
+            {
+                "id": chain.id,
+                "name": chain.name,
+                "type": chain.type,
+                "mentions": [_mention(document.result, span) for span in chain.mentions],
+            }
+            for chain in document.result.chains
+        ],
+        "links": [asdict(share) for share in document.shares],
+        "conflicts": [
+            dispute_values(document, dispute, explanation) for dispute, explanation in document.disputes
+        ],
+    }
+
+
+def dispute_values(document: ExplainedDocument, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:
+    """Return one dispute as JSON values."""
+    result = document.result
+    return {
+        "first": [_mention(result, span) for span in dispute.first],
+        "second": [_mention(result, span) for span in dispute.second],
+        "links": dispute.links,
+        "for": list(dispute.supporters),
+        "against": list(dispute.opponents),
+        "decided": decided(dispute),
+        "chains": list(dispute.chains),
+        "names": [document.names.get(id or "", "") for id in dispute.chains],
+        "reason": str(explanation.reason),
+        "why": explanation.sentence,
+        "in_every_optimum": dispute.certainty.always,
+        "price_of_flipping": dispute.certainty.flip,
+        "price_is_exact": dispute.certainty.exact,
+        "flipping_is_possible": dispute.certainty.possible,
+    }
+
+
+def _mention(result: Result, span: Span) -> dict[str, Any]:
+    return {"start": span.start, "end": span.end, "text": result.document.text(span)}

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from caspr.measures.comparison import Rates, coverage_of
-from caspr.measures.singletons import singletons_count
+from caspr.measures.matching import singletons_count
 from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, classify
 from caspr.report.disagreements import AGAINST_GOLD, deviation_sentence
-from caspr.report.html_pages import page
-from caspr.report.passages import Stretches, stretches
+from caspr.report.html_pages import Stretches, page, stretches
 from caspr.result import Result
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Document, Span
@@ -44,10 +43,9 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Difference:
-    """One mention in which an annotator departs from the gold standard, as the page shows it."""
+    """One mention in which an annotator differs from the gold standard, as the page shows it."""
 
     document: Document
-    """The text."""
     disagreement: Disagreement
     """What differs, the annotator being the first of the two."""
     names: tuple[str, str] = ("", "")
@@ -87,20 +85,20 @@ class Difference:
 def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterable[Result]) -> str:
     """Return where one annotator differs from the gold standard, in what that one saw of the documents."""
     results = list(results)
-    given = [
-        (one, result.gold, coverage_of(result))
+    pairs = [
+        (annotation, result.gold, coverage_of(result))
         for result in results
-        for one in result.annotations
-        if one.annotator == annotator
+        for annotation in result.annotations
+        if annotation.annotator == annotator
     ]
-    alone = singletons_count(([one for one, _, _ in given], [gold for _, gold, _ in given]))
-    counts, parts = _differences(given, alone)
+    alone = singletons_count(([annotation for annotation, _, _ in pairs], [gold for _, gold, _ in pairs]))
+    counts, parts = _differences(pairs, alone)
     return page(
         "feedback.html",
         f"Feedback for {annotator}",
         annotator=annotator,
         standing=standing,
-        mention_count=sum(len(annotation.mentions) for annotation, _, _ in given),
+        mention_count=sum(len(annotation.mentions) for annotation, _, _ in pairs),
         sentence=deviation_sentence(counts),
         kinds_found=[(key, counts.directed[key]) for key in LABELS if counts.directed.get(key)],
         counts=counts,
@@ -114,22 +112,23 @@ def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterab
 
 
 def _differences(
-    given: Sequence[tuple[Annotation, Annotation, Coverage | None]], alone: bool
+    pairs: Sequence[tuple[Annotation, Annotation, Coverage | None]], alone: bool
 ) -> tuple[DisagreementCounts, list[dict[str, Any]]]:
     """Return the counts of all documents, and for each document its differences by kind."""
     counts, parts = DisagreementCounts(), []
-    for annotation, gold, coverage in given:
+    for annotation, gold, coverage in pairs:
         typology = classify([annotation, gold], singletons=alone, coverage=coverage)
         counts += typology.counts
         kinds: dict[tuple[DisagreementKind, int], list[Difference]] = {}
         called = [
-            {span: chain.name for chain in one.all_chains for span in chain.mentions}
-            for one in (annotation, gold)
+            {span: chain.name for chain in side.all_chains for span in chain.mentions}
+            for side in (annotation, gold)
         ]
-        for one in typology.disagreements:
-            yours, golds = (names.get(s, "") if s else "" for names, s in zip(called, one.spans, strict=True))
-            found = Difference(gold.document, one, (yours, golds))
-            kinds.setdefault(found.kind, []).append(found)
+        for disagreement in typology.disagreements:
+            spans = zip(called, disagreement.spans, strict=True)
+            yours, golds = (names.get(span, "") if span else "" for names, span in spans)
+            difference = Difference(gold.document, disagreement, (yours, golds))
+            kinds.setdefault(difference.kind, []).append(difference)
         ordered = [(key, kinds[key]) for key in LABELS if key in kinds]
         parts.append({"document": gold.document, "counts": typology.counts, "kinds": ordered})
     return counts, parts

@@ -1,44 +1,92 @@
-"""Decisions: what the adjudicator enforced (the paper's section 3.2).
+"""Decisions: what the adjudicator enforced (the paper's section 3.2), who decided it, and notes beside it.
 
-There are two ways to decide. A *cell* is the result column of a review file at one token. An enforced
-cell says: exactly these mentions start and end here. From all enforced cells together follow
+A `Statement` says one thing about some mentions:
+
+    enforced   they exist, in the chain of an id;
+    cells      the same, and nothing else starts or ends where they do;
+    empty      nothing starts or ends at these tokens;
+    together   they exist, in one chain, whichever that is;
+    exists     each of them is in some chain with others;
+    mention    they exist, in a chain with others or alone, even where chains of one are dropped;
+    alone      they exist and share a chain with nothing;
+    absent     they do not exist;
+    apart      these two do not share a chain, whether they exist or not;
+    nested     these two may share a chain although one is inside the other, and need not;
+    name       they are an entity of this name or type; nothing else follows from it.
+
+A `Decision` is a statement with its author. It is the one shape of a decision: the review page shows it, the
+record of a review keeps it, and a review file writes it, as a line before the document or, for people who
+edit text, as `=` cells of the result column (`cells` and `empty`). A statement becomes words when it
+is shown, and is never read back from them.
+
+`Decisions` are all statements together, as the solver wants them. From `cells` and `empty` follow
 
     chains     mentions that must exist, with those of one id together and those of two ids apart;
-    closed     tokens where no other mention may start or end (`=-` closes a token to all of them).
+    closed     tokens where no other mention may start or end.
 
-A *statement* says one thing and nothing else; it closes no token:
+All mentions that statements put into one chain form a *group*. Closed tokens and statements are
+also the units of blame: when decisions contradict each other, a minimal set of them is named.
 
-    enforced   mentions that must exist, in the chain of an id;
-    together   mentions that must exist, in one chain, whichever that is;
-    exists     mentions that must each be in some chain;
-    mention    mentions that exist, in a chain with others or alone, whatever becomes of other chains of one;
-    alone      mentions that exist and share a chain with nothing;
-    absent     mentions that must not exist;
-    apart      two mentions that must not share a chain, whether they exist or not;
-    nested     two mentions that may share a chain although one is inside the other, and need not.
+**Names.** A name is about an entity, and a chain of the result may change with every decision. So a name
+remembers the mentions that its entity had last, and goes to the chain that has more than half of them now:
 
-All mentions that are in one chain by whatever cells and statements form a *group*. Cells and statements
-are also the units of blame: when decisions contradict each other, a minimal set of them is named.
+    named        "Sir William" {1, 4, 9}
+    result now   {1, 9, 12}     Sir William
+                 {4, 7}
+
+1. No chain gets two names; where names compete, most shared mentions win, then the earlier name.
+2. A name waits while no chain has more than half of its mentions.
+3. What the adjudicator says of an entity replaces what annotators voted for, separately for name and type.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import chain as concatenated
+from typing import Any
 
 from caspr.errors import InputError
-from caspr.task.names import EntityName
 from caspr.text.document import Chain, Document, Span
-from caspr.text.grouping import Groups
+from caspr.text.grouping import Groups, match_one_to_one
 
+CONFIDENCES = ("low", "medium", "high")
+"""How sure somebody can be of a decision."""
+EDITOR = "editor"
+"""The author of what was written into a review file by hand."""
 Pair = tuple[Span, Span]
+
+
+@dataclass(frozen=True)
+class Authorship:
+    """Who, and when."""
+
+    who: str
+    """The name of a person, or `EDITOR`."""
+    when: str
+    """The time in UTC, to the second: `2026-11-17T09:30:05Z`."""
+    category: str = ""
+    """What kind of error the decision corrects, in a few words; empty if nobody said."""
+    confidence: str = ""
+    """How sure they are: one of `CONFIDENCES`, empty if nobody said."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark of the adjudicator; it changes no result."""
+
+    text: str
+    """Any text, of several lines if need be."""
+    mention: Span | None = None
+    """The mention it is about; none for the whole document."""
+    made: Authorship | None = None
 
 
 class StatementKind(StrEnum):
     """What a statement says about its mentions."""
 
     ENFORCED = "enforced"
+    CELLS = "cells"
+    EMPTY = "empty"
     TOGETHER = "together"
     EXISTS = "exists"
     MENTION = "mention"
@@ -46,48 +94,141 @@ class StatementKind(StrEnum):
     ABSENT = "absent"
     APART = "apart"
     NESTED = "nested"
+    NAME = "name"
+
+
+IN_CELLS = frozenset((StatementKind.CELLS, StatementKind.EMPTY))
+"""What `=` cells express."""
+OF_PAIRS = frozenset((StatementKind.APART, StatementKind.NESTED))
+"""What is said of two mentions."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that the adjudicator decided beside the cells."""
+    """One thing that the adjudicator says."""
 
     kind: StatementKind
     mentions: tuple[Span, ...]
-    """Distinct, in text order; two of them for `apart` and `nested`."""
+    """Distinct, in text order; two of them for `apart` and `nested`, single tokens for `empty`."""
     chain: str = ""
-    """The id of the chain for `enforced`, empty otherwise."""
+    """The id of the chain for `enforced` and `cells`, empty otherwise."""
+    name: str | None = None
+    """What an entity is called, empty for nothing; `None` if the annotators' votes decide."""
+    type: str | None = None
+    """The type of an entity, empty for none; `None` if the annotators' votes decide."""
 
     @classmethod
     def of(cls, kind: StatementKind, mentions: Iterable[tuple[int, int]], chain: str = "") -> "Statement":
         """Make a statement from spans in any order."""
         return cls(kind, tuple(sorted({Span(*mention) for mention in mentions})), chain)
 
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens at which its mentions start and end."""
+        return tuple(sorted({token for mention in self.mentions for token in mention}))
+
+    def over(self, mentions: Iterable[Span]) -> "Statement":
+        """Return the same about other mentions."""
+        return replace(self, mentions=tuple(sorted(set(mentions))))
+
     def __str__(self) -> str:
-        """Say it in words.
+        """Say it in words, with the numbers of tokens.
 
         >>> print(Statement.of(StatementKind.ENFORCED, [(6, 6), (1, 3)], "2"))
         (1, 3) and (6, 6) in chain 2
         >>> print(Statement.of(StatementKind.ABSENT, [(1, 3)]))
         (1, 3) absent
+        >>> print(Statement(StatementKind.NAME, (Span(1, 3),), name="Sir William", type="person"))
+        (1, 3) is named "Sir William", of type "person"
         """
+        if self.kind is StatementKind.EMPTY:
+            return self.in_words(lambda token: f"token {token.start}")
         return self.in_words(lambda mention: str(tuple(mention)))
 
-    def in_words(self, called: Callable[[Span], str]) -> str:
-        """Say it in words, with what each mention is called."""
-        *others, last = map(called, self.mentions)
-        words = f"{', '.join(others)} and {last}" if others else last
+    def in_words(self, called: Callable[[Span], str], titled: Callable[[str], str] = str) -> str:
+        """Say it in words, with what each mention and each chain is called."""
+        *earlier, last = map(called, self.mentions)
+        words = f"{', '.join(earlier)} and {last}" if earlier else last
         match self.kind:
             case StatementKind.ENFORCED:
-                return f"{words} in chain {self.chain}"
+                return f"{words} in chain {titled(self.chain)}"
+            case StatementKind.CELLS:
+                return f"{words} in chain {titled(self.chain)}, and nothing else starts or ends there"
+            case StatementKind.EMPTY:
+                return f"nothing starts or ends at {words}"
             case StatementKind.EXISTS:
                 return f"{words} in some chain"
             case StatementKind.MENTION:
                 return f"{words} a mention" if len(self.mentions) == 1 else f"{words} mentions"
             case StatementKind.NESTED:
                 return f"{words} may share a chain"
+            case StatementKind.NAME:
+                more = f" and {len(earlier)} more" if earlier else ""
+                return f"{called(self.mentions[0])}{more} {self._naming()}"
             case _:
                 return f"{words} {self.kind}"
+
+    def _naming(self) -> str:
+        said = (("is named", "has no name", self.name), ("of type", "has no type", self.type))
+        return ", ".join(
+            f'{verb} "{value}"' if value else without for verb, without, value in said if value is not None
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A statement with its author."""
+
+    statement: Statement
+    made: Authorship | None = None
+    """Who decided it, and when, if that is known."""
+    id: str = ""
+    """Unique in a review, and never given again; a file has none."""
+
+    def values(self) -> dict[str, Any]:
+        """Return it as JSON, for the page and for the record of a review."""
+        statement, made = self.statement, self.made
+        return {
+            "id": self.id,
+            "kind": str(statement.kind),
+            "mentions": [spelled(span) for span in statement.mentions],
+            "chain": statement.chain or None,
+            "name": statement.name,
+            "type": statement.type,
+            **signature_values(made),
+            "category": made.category if made else "",
+            "confidence": made.confidence if made else "",
+        }
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> "Decision":
+        """Read back what `values` returned."""
+        mentions = tuple(map(read_spelled, values["mentions"]))
+        kind = StatementKind(values["kind"])
+        statement = Statement(kind, mentions, values["chain"] or "", values["name"], values["type"])
+        judged = values["category"], values["confidence"]
+        made = None if values["by"] is None else Authorship(values["by"], values["at"], *judged)
+        return cls(statement, made, values["id"])
+
+
+def signature_values(made: Authorship | None) -> dict[str, str | None]:
+    """Return who and when as JSON."""
+    return {"by": None, "at": None} if made is None else {"by": made.who, "at": made.when}
+
+
+def spelled(mention: Span) -> str:
+    """Write a mention.
+
+    >>> spelled(Span(1, 3))
+    '1-3'
+    """
+    return f"{mention.start}-{mention.end}"
+
+
+def read_spelled(text: str) -> Span:
+    """Read back a mention that `spelled` wrote; raise `ValueError` for anything else."""
+    start, end = text.split("-")
+    return Span(int(start), int(end))
 
 
 @dataclass(frozen=True)
@@ -102,7 +243,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Decisions:
-    """The enforced part of the answer."""
+    """All statements together: the enforced part of the answer."""
 
     chains: tuple[Chain, ...] = ()
     """Mentions enforced by cells; the ids are kept in the result. A chain may have one mention."""
@@ -111,8 +252,8 @@ class Decisions:
     permitted: frozenset[Span] = frozenset()
     """Mentions that closed tokens let through."""
     statements: tuple[Statement, ...] = ()
-    """What was decided beside the cells, in the order of the decisions."""
-    names: tuple[EntityName, ...] = ()
+    """What was decided beside cells and names, in the order of the decisions."""
+    names: tuple[Statement, ...] = ()
     """What entities are called; it decides nothing about their chains."""
     accompanied: frozenset[Span] = frozenset()
     """Mentions that were in a group with others before some decisions were left out."""
@@ -131,6 +272,29 @@ class Decisions:
         boundaries = {token for span in mentions for token in span}
         return cls(tuple(enforced), frozenset(empty) | boundaries, mentions, tuple(statements))
 
+    @classmethod
+    def combining(cls, statements: Iterable[Statement]) -> "Decisions":
+        """Put statements of any kind together."""
+        kinds: dict[StatementKind | None, list[Statement]] = {}
+        for statement in statements:
+            own = statement.kind in IN_CELLS or statement.kind is StatementKind.NAME
+            kinds.setdefault(statement.kind if own else None, []).append(statement)
+        combined = cls.of(
+            (Chain(stated.chain, stated.mentions) for stated in kinds.get(StatementKind.CELLS, ())),
+            (token for stated in kinds.get(StatementKind.EMPTY, ()) for token in stated.tokens),
+            kinds.get(None, ()),
+        )
+        return replace(combined, names=tuple(kinds.get(StatementKind.NAME, ())))
+
+    def each(self) -> tuple[Statement, ...]:
+        """Return the statements one by one: each chain of cells, each empty cell, the others, names."""
+        return (
+            *(Statement(StatementKind.CELLS, chain.mentions, chain.id) for chain in self.chains),
+            *(Statement.of(StatementKind.EMPTY, [(token, token)]) for token in sorted(self.empty_cells)),
+            *self.statements,
+            *self.names,
+        )
+
     def __bool__(self) -> bool:
         """Return whether anything is decided."""
         return bool(self.closed or self.statements or self.names)
@@ -139,14 +303,13 @@ class Decisions:
         """Say what is enforced: a line for each chain of the cells, each empty cell and each statement.
 
         >>> absent = Statement.of(StatementKind.ABSENT, [(7, 7)])
-        >>> Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words()
-        ('(1, 3) and (6, 6) in chain 2 by cells', 'nothing starts or ends at token 5', '(7, 7) absent')
+        >>> for line in Decisions.of([Chain.of("2", [(1, 3), (6, 6)])], [5], [absent]).in_words():
+        ...     print(line)
+        (1, 3) and (6, 6) in chain 2, and nothing else starts or ends there
+        nothing starts or ends at token 5
+        (7, 7) absent
         """
-        return (
-            *(f"{Statement(StatementKind.ENFORCED, one.mentions, one.id)} by cells" for one in self.chains),
-            *(f"nothing starts or ends at token {token}" for token in sorted(self.empty_cells)),
-            *map(str, self.statements),
-        )
+        return tuple(map(str, replace(self, names=()).each()))
 
     @property
     def empty_cells(self) -> frozenset[int]:
@@ -164,27 +327,26 @@ class Decisions:
         ids: dict[Span, set[str]] = {}
         for id, mentions in self.named.items():
             ids.setdefault(groups.first(mentions[0]), set()).add(id)
-        return tuple(Group(tuple(found), tuple(sorted(ids.get(found[0], ())))) for found in groups.lists())
+        return tuple(Group(tuple(group), tuple(sorted(ids.get(group[0], ())))) for group in groups.lists())
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[Span]]:
         """The mentions that each id was given to."""
         named: dict[str, list[Span]] = {}
-        enforced = (one for one in self.statements if one.kind is StatementKind.ENFORCED)
-        for id, mentions in concatenated(
-            ((chain.id, chain.mentions) for chain in self.chains),
-            ((one.chain, one.mentions) for one in enforced),
-        ):
-            named.setdefault(id, []).extend(mentions)
+        for chain in self.chains:
+            named.setdefault(chain.id, []).extend(chain.mentions)
+        for statement in self.statements:
+            if statement.kind is StatementKind.ENFORCED:
+                named.setdefault(statement.chain, []).extend(statement.mentions)
         return {id: mentions for id, mentions in named.items() if mentions}
 
     def _bundles(self) -> Iterator[Sequence[Span]]:
         yield from self.named.values()
-        for one in self.statements:
-            if one.kind is StatementKind.TOGETHER:
-                yield one.mentions
-            elif one.kind is StatementKind.EXISTS:
-                yield from ((mention,) for mention in one.mentions)
+        for statement in self.statements:
+            if statement.kind is StatementKind.TOGETHER:
+                yield statement.mentions
+            elif statement.kind is StatementKind.EXISTS:
+                yield from ((mention,) for mention in statement.mentions)
 
     @cached_property
     def group_of(self) -> Mapping[Span, Group]:
@@ -218,7 +380,12 @@ class Decisions:
         return tuple(sorted(mention for mention in self.standing if self.rules_out(mention)))
 
     def _stated(self, kind: StatementKind) -> frozenset[Span]:
-        return frozenset(mention for one in self.statements if one.kind is kind for mention in one.mentions)
+        return frozenset(
+            mention
+            for statement in self.statements
+            if statement.kind is kind
+            for mention in statement.mentions
+        )
 
     @cached_property
     def apart(self) -> frozenset[Pair]:
@@ -231,7 +398,11 @@ class Decisions:
         return self._pairs(StatementKind.NESTED)
 
     def _pairs(self, kind: StatementKind) -> frozenset[Pair]:
-        return frozenset((one.mentions[0], one.mentions[1]) for one in self.statements if one.kind is kind)
+        return frozenset(
+            (statement.mentions[0], statement.mentions[1])
+            for statement in self.statements
+            if statement.kind is kind
+        )
 
     @cached_property
     def torn(self) -> tuple[Pair, ...]:
@@ -260,8 +431,10 @@ class Decisions:
             return True
         if self.apart and (min(first, second), max(first, second)) in self.apart:
             return True
-        one, other = self.group_of.get(first), self.group_of.get(second)
-        return one is not None and other is not None and bool(one.ids and other.ids) and one.ids != other.ids
+        own, theirs = self.group_of.get(first), self.group_of.get(second)
+        return (
+            own is not None and theirs is not None and bool(own.ids and theirs.ids) and own.ids != theirs.ids
+        )
 
     def on_boundaries(self, boundaries: Mapping[Span, Span]) -> "Decisions":
         """Let pairs that are kept apart name the boundaries that stand for their mentions.
@@ -271,10 +444,10 @@ class Decisions:
         if not boundaries or not (self.apart or self.nested):
             return self
         statements = (
-            Statement.of(one.kind, (boundaries.get(span, span) for span in one.mentions))
-            if one.kind in (StatementKind.APART, StatementKind.NESTED)
-            else one
-            for one in self.statements
+            Statement.of(statement.kind, (boundaries.get(span, span) for span in statement.mentions))
+            if statement.kind in OF_PAIRS
+            else statement
+            for statement in self.statements
         )
         return replace(self, statements=tuple(statements))
 
@@ -294,7 +467,7 @@ class Decisions:
             tuple(chain for chain in chains if chain.mentions),
             self.closed & kept,
             self.permitted,
-            tuple(one for one in self.statements if one in statements),
+            tuple(statement for statement in self.statements if statement in statements),
             accompanied=frozenset(self.group_of) - self.lone,
         )
 
@@ -302,10 +475,69 @@ class Decisions:
 def refuse_outside(document: Document, decisions: Decisions) -> None:
     """Raise `InputError` if a decision concerns tokens that the document does not have."""
     last = len(document.tokens)
-    stated = [one.mentions for one in decisions.statements] + [one.mentions for one in decisions.names]
+    stated = [statement.mentions for statement in decisions.statements] + [
+        name.mentions for name in decisions.names
+    ]
     for span in sorted(decisions.permitted.union(*stated)):
         if not 1 <= span.start <= span.end <= last:
             raise InputError(f"decisions: found mention {tuple(span)}, expected tokens from 1 to {last}")
     for token in sorted(decisions.closed):
         if not 1 <= token <= last:
             raise InputError(f"decisions: found token {token}, expected tokens from 1 to {last}")
+
+
+def match_names(chains: Sequence[Chain], names: Sequence[Statement]) -> Mapping[int, int]:
+    """Return the chain of each name that has one, both by their positions.
+
+    >>> chains = [Chain.of("1", [(1, 1), (9, 9), (12, 12)]), Chain.of("2", [(4, 4), (7, 7)])]
+    >>> match_names(chains, [Statement.of(StatementKind.NAME, [(1, 1), (4, 4), (9, 9)])])
+    {0: 0}
+    """
+    if not names:
+        return {}
+    holder = {mention: number for number, chain in enumerate(chains) for mention in chain.mentions}
+    claims: dict[tuple[int, int], int] = {}
+    for number, name in enumerate(names):
+        for mention in name.mentions:
+            if mention in holder:
+                claim = number, holder[mention]
+                claims[claim] = claims.get(claim, 0) + 1
+    most = (claim for claim in claims if 2 * claims[claim] > len(names[claim[0]].mentions))
+    return match_one_to_one(sorted(most, key=lambda claim: (-claims[claim], claim)))
+
+
+def follow_names(
+    names: Sequence[Statement], before: Sequence[Chain], after: Sequence[Chain]
+) -> tuple[Statement, ...]:
+    """Return names with the mentions that their entities have after a change of the result.
+
+    An entity keeps its id, whatever mentions it gains or loses; one whose id is gone is where most of its
+    mentions are, unless that chain has a name.
+    """
+    had, position = match_names(before, names), {chain.id: number for number, chain in enumerate(after)}
+    placed = {name: position[before[chain].id] for name, chain in had.items() if before[chain].id in position}
+    waiting = [number for number in range(len(names)) if number not in placed]
+    free = [number for number in range(len(after)) if number not in placed.values()]
+    matched = match_names([after[number] for number in free], [names[number] for number in waiting])
+    placed |= {waiting[name]: free[chain] for name, chain in matched.items()}
+    return tuple(
+        replace(name, mentions=after[placed[number]].mentions) if number in placed else name
+        for number, name in enumerate(names)
+    )
+
+
+def with_names(chains: Iterable[Chain], names: Sequence[Statement]) -> tuple[Chain, ...]:
+    """Give chains the names that the adjudicator gave their entities."""
+    unnamed = tuple(chains)
+    own = {chain: names[name] for name, chain in match_names(unnamed, names).items()}
+    return tuple(_named(chain, own.get(number)) for number, chain in enumerate(unnamed))
+
+
+def _named(chain: Chain, name: Statement | None) -> Chain:
+    if name is None:
+        return chain
+    return replace(
+        chain,
+        name=chain.name if name.name is None else name.name,
+        type=chain.type if name.type is None else name.type,
+    )

@@ -3,6 +3,9 @@
 The structural rules (the paper's figure 9) are that no chain has a single mention, and that no chain
 holds a mention together with one inside it. The second can be switched off, or left to the annotators: a
 nested pair may then share a chain if at least half of those who saw both linked it.
+
+`check_task` reports what is odd about a task before it is solved, where settings and decisions matter;
+what is odd about the annotations alone is reported by `text.checks`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,13 +15,11 @@ from functools import cached_property
 
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
-from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.price.pair_price import PairPrice, PairPrices, chosen_sum
+from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
+from caspr.task.pair_price import PairPrice, PairPrices, chosen_sum
 from caspr.task.votes import Evidence, Stretches, Votes, count_votes
-from caspr.task.weights import Coefficients
-from caspr.text.document import Annotation, Chain, Span
-from caspr.text.findings import times
-from caspr.text.links import nested_pairs
+from caspr.text.document import Annotation, Chain, Span, nested_pairs
+from caspr.text.findings import Finding, note, percent, times, warning
 
 
 class Nesting(StrEnum):
@@ -33,7 +34,7 @@ class Nesting(StrEnum):
 
 
 class Singletons(StrEnum):
-    """What becomes of mentions that end in no chain."""
+    """What happens to mentions that end in no chain."""
 
     AUTO = "auto"
     """One of the other two, by how the annotators worked: settings decide which before a task is made."""
@@ -43,26 +44,22 @@ class Singletons(StrEnum):
     """They are kept as chains of one where the coefficients favour it."""
 
 
-def read_nesting(given: str) -> Nesting:
+def read_nesting(word: str) -> Nesting:
     """Read the rule on nested mentions.
 
     >>> read_nesting("vote")
     <Nesting.VOTE: 'vote'>
     """
-    if given not in list(Nesting):
-        raise InputError(f"nested: found {given!r}, expected {', '.join(Nesting)}")
-    return Nesting(given)
+    if word not in list(Nesting):
+        raise InputError(f"nested: found {word!r}, expected {', '.join(Nesting)}")
+    return Nesting(word)
 
 
-def read_singletons(given: str) -> Singletons:
-    """Read what becomes of mentions that end in no chain.
-
-    >>> read_singletons("vote")
-    <Singletons.VOTE: 'vote'>
-    """
-    if given not in list(Singletons):
-        raise InputError(f"singletons: found {given!r}, expected {', '.join(Singletons)}")
-    return Singletons(given)
+def read_singletons(word: str) -> Singletons:
+    """Read what happens to mentions that end in no chain."""
+    if word not in list(Singletons):
+        raise InputError(f"singletons: found {word!r}, expected {', '.join(Singletons)}")
+    return Singletons(word)
 
 
 @dataclass(frozen=True)
@@ -70,17 +67,14 @@ class Instance:
     """One document's task for an engine."""
 
     annotations: tuple[Annotation, ...]
-    """The annotations, in the order given."""
     objective: Objective = OBJECTIVES["v"]
-    """What a solution costs."""
     decisions: Decisions = field(default_factory=Decisions)
-    """What the adjudicator enforced."""
     nested: Nesting = Nesting.NEVER
     """Whether a chain may hold a mention and one inside it."""
     forced_votes: bool = False
     """Whether decisions count as the votes of one more annotator, as in the paper."""
     singletons: Singletons = Singletons.DROP
-    """What becomes of mentions that end in no chain."""
+    """What happens to mentions that end in no chain."""
     weights: Coefficients | None = None
     """What each annotator's vote costs, in the order of the annotations; `None` for the objective's costs."""
     seen: tuple[Stretches | None, ...] = ()
@@ -132,20 +126,18 @@ class Instance:
         """Whether two mentions may share a chain without a used link and without being charged for it."""
         if any(seen is not None for seen in self.seen):
             return True
-        everybody = self.prices.of(Evidence(0, self.votes.everybody))
-        return everybody.invented == 0
+        return self.prices.of(Evidence(0, self.votes.everybody)).invented == 0
 
     @cached_property
     def mentions(self) -> tuple[Span, ...]:
         """The mentions a solution may contain, in text order."""
-        # mutant: equivalent (never), because signatures are in text order and nothing is excluded
         if self.decisions == Decisions():
             return tuple(self.votes.signatures)
         known = self.votes.signatures.keys() | self.decisions.group_of.keys()
         return tuple(sorted(span for span in known if not self.decisions.excludes(span)))
 
     @cached_property
-    def required(self) -> frozenset[Span]:
+    def demands(self) -> frozenset[Span]:
         """The mentions that must be in a chain of two or more.
 
         Where chains of one are kept, an enforced mention may also stay alone.
@@ -229,6 +221,47 @@ class Instance:
         ).union(self.decisions.group_of, self.decisions.standing)
 
     def _favours_alone(self, mention: Span, markers: int) -> bool:
-        others = self.votes.viewers(mention) & ~markers
+        rest = self.votes.viewers(mention) & ~markers
         costs = self.coefficients
-        return chosen_sum(costs.omit, markers) > chosen_sum(costs.use, others)
+        return chosen_sum(costs.omit, markers) > chosen_sum(costs.use, rest)
+
+
+def check_task(instance: Instance) -> tuple[Finding, ...]:
+    """Return everything odd about a task."""
+    return (*_set_aside(instance), *_nested(instance), *_new_mentions(instance))
+
+
+def _set_aside(instance: Instance) -> Iterator[Finding]:
+    """Count the chains of one where they are dropped."""
+    alone = [len(annotation.singletons) for annotation in instance.annotations]
+    if any(alone) and instance.singletons is Singletons.DROP:
+        who = times(sum(map(bool, alone)), "annotator")
+        first = next(annotation for annotation in instance.annotations if annotation.singletons)
+        span = min(span for chain in first.singletons for span in chain.mentions)
+        message = (
+            f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such, first "
+            f"'{first.document.text(span)}' at token {span.start}; see --singletons)"
+        )
+        yield note("singleton-chains", message, count=sum(alone))
+
+
+def _nested(instance: Instance) -> Iterator[Finding]:
+    """Count the links that the rule on nesting takes away from the annotators."""
+    votes = instance.votes
+    lost = sum(votes.evidence(*pair).k for pair in votes.nested_links if instance.forbids_nesting(*pair))
+    if lost:
+        yield note(
+            "nested-links",
+            f"the rule on nesting ruled out {lost:,} of {times(votes.total, 'link')} given "
+            f"({percent(lost, votes.total)}), which join a mention with one inside it (see --nested)",
+            count=lost,
+        )
+
+
+def _new_mentions(instance: Instance) -> Iterator[Finding]:
+    decided = instance.decisions.standing.union(instance.decisions.group_of)
+    new = sorted(decided - instance.votes.marks.keys())
+    if new:
+        where = instance.annotations[0].document.place(new[0].start)
+        message = f"{times(len(new), 'enforced mention')} that no annotator marked (first at {where})"
+        yield warning("new-mentions", message, count=len(new))

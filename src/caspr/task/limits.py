@@ -25,6 +25,8 @@ class Limits:
     """Whether Ctrl-C must end the search within a second, even inside a solver's own code."""
     cancelled: Callable[[], bool] | None = None
     """Polled by engines that run in this process; once it returns true they return the best so far."""
+    certificate: bool = False
+    """Whether a certificate will be wanted: the native engine records its proof while it searches."""
 
     def __post_init__(self) -> None:
         """Refuse limits that limit nothing."""

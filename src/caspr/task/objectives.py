@@ -58,19 +58,19 @@ OBJECTIVES = {
 """The paper's objectives by name."""
 
 
-def read_invent_cost(given: int | str) -> int | None:
+def read_invent_cost(cost: int | str) -> int | None:
     """Read an invent cost: a whole number or `forbid`.
 
     >>> read_invent_cost("3"), read_invent_cost(3), read_invent_cost("forbid")
     (3, 3, None)
     """
-    if given == "forbid":
+    if cost == "forbid":
         return FORBIDDEN
-    if type(given) is int:
-        return given
-    if isinstance(given, str) and given.isascii() and given.isdigit():
-        return int(given)
-    raise InputError(f"invent cost: found '{given}', expected a whole number or 'forbid'")
+    if type(cost) is int:
+        return cost
+    if isinstance(cost, str) and cost.isascii() and cost.isdigit():
+        return int(cost)
+    raise InputError(f"invent cost: found '{cost}', expected a whole number or 'forbid'")
 
 
 def objective(
@@ -99,3 +99,35 @@ def objective(
     if invent_cost is not None:
         chosen = replace(chosen, invent=read_invent_cost(invent_cost))
     return chosen
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What votes cost, annotator by annotator, in the order of the annotations."""
+
+    omit: tuple[int, ...]
+    """(C1) for each annotator: a link that the annotator gave is not used."""
+    use: tuple[int, ...]
+    """(C2) for each annotator: a link that the annotator did not give is used."""
+    invent: int | None
+    """(C3): a pair in one chain without a used link; `None` forbids such pairs."""
+    constant: int | None = None
+    """What every pair in one chain costs; with it, pairs without a link cost this and all `use`."""
+
+    @classmethod
+    def equal(cls, objective: Objective, annotators: int) -> "Coefficients":
+        """Give all annotators the costs of an objective."""
+        return cls((objective.omit,) * annotators, (objective.use,) * annotators, objective.invent)
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether every vote costs the same, as in the paper."""
+        return self.constant is None and len(set(self.omit)) < 2 and len(set(self.use)) < 2
+
+    def with_adjudicator(self) -> "Coefficients":
+        """Add the adjudicator as one more annotator, with the largest weight."""
+        return replace(
+            self,
+            omit=(*self.omit, max(self.omit, default=0)),
+            use=(*self.use, max(self.use, default=0)),
+        )

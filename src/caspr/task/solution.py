@@ -4,7 +4,7 @@ A *partition* is the bare answer: chains as tuples of spans, each in text order,
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
 from caspr.text.document import Span
@@ -32,7 +32,7 @@ class Stop(StrEnum):
     MEMORY = "memory limit"
     INTERRUPT = "interrupt"
     SIZE = "size"
-    """More nodes hang together than the native engine searches."""
+    """A group of connected nodes is larger than the native engine searches."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,6 @@ class Solution:
     value: int
     """What the best chains cost; 0 if infeasible."""
     bound: int
-    """No solution costs less than this."""
     status: Status
     """Optimal exactly when the value equals the bound."""
     complete: bool = False
@@ -98,9 +97,11 @@ class Solution:
     count: int | None = None
     """How many optimal solutions there are, also where not all are listed; `None` if not known."""
     at_least: int = 0
-    """There are at least so many optimal solutions, also where it is not known how many; 0 if unproven."""
+    """A proven least number of optimal solutions, also where their number is not known; 0 if unproven."""
     statistics: Statistics | None = None
     """What an answer set solver reported of its work; `None` from other engines."""
+    recorded: object = field(default=None, compare=False)
+    """What the engine recorded for a certificate, if it was to (`Limits.certificate`), for itself to read."""
 
     def __repr__(self) -> str:
         """Summarise the solution in one line, whatever its size."""

@@ -12,12 +12,11 @@ Sets of annotators are whole numbers, annotator i being bit i: 0b101 is the firs
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from caspr.text.document import Annotation, Chain, Span
-from caspr.text.links import count_links, nested_pairs
+from caspr.text.document import Annotation, Chain, Span, count_links, nested_pairs
 
 Stretches = tuple[Span, ...]
 """What an annotator saw: runs of tokens in text order that neither overlap nor touch."""
@@ -29,7 +28,6 @@ class Signature(NamedTuple):
     chains: frozenset[tuple[int, int]]
     """The (annotator, chain) pairs that the mention is in, both as positions."""
     viewers: int
-    """The annotators who saw it."""
 
 
 class Evidence(NamedTuple):
@@ -62,7 +60,6 @@ class Votes:
     marks: Mapping[Span, int]
     """The annotators who marked each span, chains of one included."""
     links: tuple[int, ...]
-    """How many pairs each annotator linked."""
     seen: tuple[Stretches | None, ...] = field(default=(), repr=False)
     """What each annotator saw, `None` for all of the text; empty if all saw all of it."""
 
@@ -94,8 +91,8 @@ class Votes:
 
     def neighbours(self, mention: Span) -> list[Span]:
         """Return all mentions that some annotator linked with a mention, in text order."""
-        found = {other for chain in self.signature(mention).chains for other in self._members[chain]}
-        return sorted(found - {mention})
+        linked = {span for chain in self.signature(mention).chains for span in self._members[chain]}
+        return sorted(linked - {mention})
 
     @cached_property
     def nested(self) -> frozenset[tuple[Span, Span]]:
@@ -136,8 +133,8 @@ def _within(mention: Span, seen: Stretches | None) -> bool:
     """Return whether a mention lies wholly inside one of the stretches that an annotator saw."""
     if seen is None:
         return True
-    place = bisect_right(seen, mention.start, key=lambda stretch: stretch.start) - 1
-    return place >= 0 and mention.end <= seen[place].end
+    last = bisect_right(seen, mention.start, key=lambda stretch: stretch.start) - 1
+    return last >= 0 and mention.end <= seen[last].end
 
 
 def count_votes(
@@ -155,13 +152,13 @@ def count_votes(
         linked.append(tuple(forced))
         marked.append(frozenset(span for chain in forced for span in chain.mentions))
         seen = (*seen, None) if seen else ()
-    places: dict[Span, list[tuple[int, int]]] = defaultdict(list)
-    for annotator, given in enumerate(linked):
-        for index, chain in enumerate(given):
+    homes: dict[Span, list[tuple[int, int]]] = defaultdict(list)
+    for annotator, chains in enumerate(linked):
+        for index, chain in enumerate(chains):
             if len(chain.mentions) > 1:
-                place = (annotator, index)
+                home = (annotator, index)
                 for mention in chain.mentions:
-                    places[mention].append(place)
+                    homes[mention].append(home)
     marks: dict[Span, int] = defaultdict(int)
     for annotator, spans in enumerate(marked):
         bit = 1 << annotator
@@ -171,10 +168,10 @@ def count_votes(
     # Mentions of one kind share one object, so that comparing their signatures takes no time.
     kinds: dict[object, Signature] = {}
     signatures: dict[Span, Signature] = {}
-    for mention in sorted(places):
+    for mention in sorted(homes):
         viewers = votes.viewers(mention)
-        kind = tuple(places[mention]), viewers
+        kind = tuple(homes[mention]), viewers
         if kind not in kinds:
             kinds[kind] = Signature(frozenset(kind[0]), viewers)
         signatures[mention] = kinds[kind]
-    return Votes(votes.annotators, signatures, votes.marks, votes.links, votes.seen)
+    return replace(votes, signatures=signatures)

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Document, Mark, Span
@@ -55,8 +56,8 @@ def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
     grid = _grid(extents)
     words = _words(first, extents[0], grid)
     return tuple(
-        _move(annotation, places, grid, words)
-        for annotation, places in zip(annotations, extents, strict=True)
+        _move(annotation, extent, grid, words)
+        for annotation, extent in zip(annotations, extents, strict=True)
     )
 
 
@@ -67,21 +68,21 @@ def transfer(annotation: Annotation, template: Annotation) -> Annotation:
     return annotation.with_chains(moved.all_chains, document=own.document, marks=moved.marks)
 
 
-def refuse_different_characters(first: Document, other: Document) -> None:
+def refuse_different_characters(first: Document, second: Document) -> None:
     """Raise `InputError` if two texts differ in more than blanks."""
-    one, two = _solid(first), _solid(other)
-    if one == two:
+    solid, solid_second = _solid(first), _solid(second)
+    if solid == solid_second:
         return
-    shorter = min(len(one), len(two))
-    place = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), shorter)
-    if place == shorter and _starts_at(first, place) and _starts_at(other, place):
-        _refuse_longer(first, other)
-    token, twin = _different_words(first, other, place)
-    found, expected = _whole_word(other, twin), _whole_word(first, token)
-    hint = _hint(expected, found, one[place : place + 1], two[place : place + 1])
+    shorter = min(len(solid), len(solid_second))
+    differ = next((at for at, (a, b) in enumerate(zip(solid, solid_second, strict=False)) if a != b), shorter)
+    if differ == shorter and _starts_at(first, differ) and _starts_at(second, differ):
+        _refuse_longer(first, second)
+    token, twin = _different_words(first, second, differ)
+    found, expected = _whole_word(second, twin), _whole_word(first, token)
+    hint = _hint(expected, found, solid[differ : differ + 1], solid_second[differ : differ + 1])
     raise InputError(
-        f"{other.place(twin)}: found token {found!r}, expected {expected!r} as in {first.place(token)}{hint}"
-        f": all annotators of document '{first.title}' must have the same text{_two_documents(first, other)}"
+        f"{second.place(twin)}: found token {found!r}, expected {expected!r} as in {first.place(token)}{hint}"
+        f": all annotators of document '{first.title}' must have the same text{_two_documents(first, second)}"
     )
 
 
@@ -105,12 +106,12 @@ def _whole_word(document: Document, token: int) -> str:
     return inside + (rest[0] if rest and inside[-1:].isalnum() else "")
 
 
-def _two_documents(first: Document, other: Document) -> str:
+def _two_documents(first: Document, second: Document) -> str:
     """Return a hint if two texts share so little that they are hardly versions of one."""
-    solid = _solid(first), _solid(other)
-    one, two = ({text[at : at + _RUN] for at in range(len(text) - _RUN + 1)} for text in solid)
-    shorter = min(len(one), len(two))
-    if shorter < _FEW or len(one & two) * 2 >= shorter:
+    solid = _solid(first), _solid(second)
+    runs, more = ({text[at : at + _RUN] for at in range(len(text) - _RUN + 1)} for text in solid)
+    shorter = min(len(runs), len(more))
+    if shorter < _FEW or len(runs & more) * 2 >= shorter:
         return ""
     return (
         "; these two look like different documents: make a folder for each annotator, with the same file "
@@ -118,7 +119,7 @@ def _two_documents(first: Document, other: Document) -> str:
     )
 
 
-def _different_words(first: Document, other: Document, place: int) -> tuple[int, int]:
+def _different_words(first: Document, second: Document, differ: int) -> tuple[int, int]:
     """Return the words of two texts that differ, of which a character is the first to differ.
 
     They are the last words up to it that begin at the same character: of *Emile writes* and *Emil writes*,
@@ -126,9 +127,9 @@ def _different_words(first: Document, other: Document, place: int) -> tuple[int,
     """
     begun = {start for start, end, _ in _extents(first) if start < end}
     common = max(
-        start for start, end, _ in _extents(other) if start < end and start in begun and start <= place
+        start for start, end, _ in _extents(second) if start < end and start in begun and start <= differ
     )
-    return _token_at(first, common), _token_at(other, common)
+    return _token_at(first, common), _token_at(second, common)
 
 
 def _starts_at(document: Document, character: int) -> bool:
@@ -137,9 +138,9 @@ def _starts_at(document: Document, character: int) -> bool:
     return character == len(_solid(document)) or any(start == character < end for start, end, _ in extents)
 
 
-def _refuse_longer(first: Document, other: Document) -> None:
+def _refuse_longer(first: Document, second: Document) -> None:
     """Refuse a text that is longer than the other."""
-    longer, shorter = sorted((first, other), key=lambda document: -len(_solid(document)))
+    longer, shorter = sorted((first, second), key=lambda document: -len(_solid(document)))
     token = _token_at(longer, len(_solid(shorter)))
     raise InputError(
         f"{longer.place(token)}: found token {longer.tokens[token - 1]!r}, expected the end of document "
@@ -155,28 +156,27 @@ def _solid(document: Document) -> str:
 
 def _extents(document: Document) -> list[tuple[int, int, int]]:
     """Return start and end of each token without blanks, and its number among empty ones at its place."""
-    found: list[tuple[int, int, int]] = []
+    extents: list[tuple[int, int, int]] = []
     position = number = 0
     for token in document.tokens:
         size = len("".join(token.split()))
         number = 0 if size else number + 1
-        found.append((position, position + size, number))
+        extents.append((position, position + size, number))
         position += size
-    return found
+    return extents
 
 
 def _token_at(document: Document, character: int) -> int:
     """Return the token that holds a character, counted without blanks."""
-    starts = [start for start, end, _ in _extents(document) if end > start]
-    solid = [number for number, (start, end, _) in enumerate(_extents(document), 1) if end > start]
-    return solid[bisect_right(starts, character) - 1]
+    solid = [(start, token) for token, (start, end, _) in enumerate(_extents(document), 1) if end > start]
+    return solid[bisect_right(solid, character, key=itemgetter(0)) - 1][1]
 
 
 def _grid(extents: Sequence[Sequence[tuple[int, int, int]]]) -> _Grid:
-    cuts = sorted({place for places in extents for start, end, _ in places for place in (start, end)})
-    empty = {(start, number) for places in extents for start, end, number in places if start == end}
+    cuts = sorted({border for extent in extents for start, end, _ in extent for border in (start, end)})
+    empty = {(start, number) for extent in extents for start, end, number in extent if start == end}
     solid = [(start, end, 0) for start, end in pairwise(cuts)]
-    pieces = sorted([*solid, *((place, place, number) for place, number in empty)])
+    pieces = sorted([*solid, *((border, border, number) for border, number in empty)])
     numbered = list(enumerate(pieces, 1))
     return _Grid(
         tuple(pieces),
@@ -245,16 +245,16 @@ def _recut(
 def _offsets(document: Document, runs: Sequence[tuple[int, int]], grid: _Grid) -> tuple[tuple[int, int], ...]:
     """Find the pieces in the characters of a document."""
     text = document.characters or ""
-    places = [at for start, end in document.offsets for at in range(start, end) if not text[at].isspace()]
+    solid = [at for start, end in document.offsets for at in range(start, end) if not text[at].isspace()]
     own = {
         first: offset
         for (first, last), offset in zip(runs, document.offsets, strict=True)
         if first == last and grid.pieces[first - 1][0] == grid.pieces[first - 1][1]
     }
-    found: list[tuple[int, int]] = []
+    offsets: list[tuple[int, int]] = []
     for index, (start, end, _) in enumerate(grid.pieces, 1):
-        before = found[-1][1] if found else 0
-        found.append(
-            (places[start], places[end - 1] + 1) if start < end else own.get(index, (before, before))
+        before = offsets[-1][1] if offsets else 0
+        offsets.append(
+            (solid[start], solid[end - 1] + 1) if start < end else own.get(index, (before, before))
         )
-    return tuple(found)
+    return tuple(offsets)

@@ -14,20 +14,18 @@ from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
 
 _MANY = 20
-"""In how many mentions two annotators do not agree by chance."""
+"""Two annotators who agree in this many mentions or more do not do so by chance."""
 
 
 def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for annotation in annotations:
-        found.extend(annotation.findings)
-        found.extend(_odd_chains(annotation))
-    found.extend(_different_rows(annotations))
-    found.extend(_identical(annotations))
+        findings += (*annotation.findings, *_odd_chains(annotation))
+    findings += (*_different_rows(annotations), *_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
-        found.append(_no_links(annotations))
-    return tuple(found)
+        findings.append(_no_links(annotations))
+    return tuple(findings)
 
 
 def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
@@ -39,8 +37,8 @@ def refuse_golds(annotations: Sequence[Annotation], *, others: int = 0) -> None:
     if golds and len(golds) < len(annotations) + others:
         gold = golds[0].document
         raise InputError(
-            f"{gold.source or golds[0].annotator}: found the gold of an adjudication of document "
-            f"'{gold.title}' beside the files of annotators, expected annotators only: leave it out, or use "
+            f"{gold.source or golds[0].annotator}: this is the gold of an adjudication of document "
+            f"'{gold.title}', and would count beside the annotators it was made from: leave it out, or use "
             "--allow-gold if it is to vote like an annotator"
         )
 
@@ -50,8 +48,8 @@ def refuse_only_golds(annotations: Sequence[Annotation]) -> None:
     if annotations and all(annotation.adjudicated for annotation in annotations):
         first = annotations[0]
         raise InputError(
-            f"{first.document.source or first.annotator}: found the gold of an adjudication, expected the "
-            "work of annotators: give the folder or the files that it was made from, or the project"
+            f"{first.document.source or first.annotator}: this is the gold of an adjudication, not the work "
+            "of annotators: give the folder or the files that it was made from, or the project"
         )
 
 
@@ -60,15 +58,15 @@ def refuse_document_twice(annotations: Iterable[Annotation], remedy: str) -> Non
     seen: dict[object, Annotation] = {}
     for annotation in annotations:
         document = annotation.document
-        other = seen.setdefault(document.key, annotation)
-        if other is annotation:
+        first = seen.setdefault(document.key, annotation)
+        if first is annotation:
             continue
-        places = [other.document.source, document.source]
-        if len(set(places)) < 2:
-            places = [f"{one.document.source} (annotator '{one.annotator}')" for one in (other, annotation)]
+        files = [first.document.source, document.source]
+        if len(set(files)) < 2:
+            twins = (first, annotation)
+            files = [f"{twin.document.source} (annotator '{twin.annotator}')" for twin in twins]
         raise InputError(
-            f"document '{document.title}': found it twice, in {places[0]} and {places[1]}, expected it once: "
-            f"{remedy}"
+            f"document '{document.title}' is there twice, in {files[0]} and {files[1]}: {remedy}"
         )
 
 
@@ -85,13 +83,13 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
 
     A single annotator may mark nothing, and so may all in one of several documents.
     """
-    given = [annotation for annotations in documents for annotation in annotations]
-    if not given or any(annotation.chains or annotation.singletons for annotation in given):
+    every = [annotation for annotations in documents for annotation in annotations]
+    if not every or any(annotation.all_chains for annotation in every):
         return
-    shown = ", ".join(dict.fromkeys(one.document.source or one.annotator for one in given[:5]))
+    names = (annotation.document.source or annotation.annotator for annotation in every[:5])
     raise InputError(
-        f"{shown}: found no chain of any annotator{_held(given)}, expected the chains of at least one: "
-        "choose what to read with --layer, --relation or --format"
+        f"{', '.join(dict.fromkeys(names))}: found no chain of any annotator{_held(every)}, expected the "
+        "chains of at least one: choose what to read with --layer, --relation or --format"
     )
 
 
@@ -105,8 +103,9 @@ def _no_links(annotations: Sequence[Annotation]) -> Finding:
     """Warn that there is nothing to merge, and name what the files hold: it may be the links."""
     held = _held(annotations).replace("they hold", "the files hold")
     remedy = " (choose what links mentions with --relation or --layer)" if held else ""
-    message = f"nobody linked any mentions, so the gold standard has no chains{held}{remedy}"
-    return warning("no-links", message)
+    return warning(
+        "no-links", f"nobody linked any mentions, so the gold standard has no chains{held}{remedy}"
+    )
 
 
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
@@ -143,8 +142,8 @@ def _crossing(spans: Iterable[Span]) -> int:
         if start > reach:
             open_spans, reach = [span], end
             continue
-        open_spans = [other for other in open_spans if other.end >= start]
-        count += any(other.start < start and other.end < end for other in open_spans)
+        open_spans = [earlier for earlier in open_spans if earlier.end >= start]
+        count += any(earlier.start < start and earlier.end < end for earlier in open_spans)
         open_spans.append(span)
         reach = max(reach, end)
     return count
@@ -154,26 +153,26 @@ def _different_rows(annotations: Sequence[Annotation]) -> Iterator[Finding]:
     """Warn where files differ in columns other than words and coreference."""
     first = annotations[0].document
     for annotation in annotations[1:]:
-        other = annotation.document
-        if len(first.rows) != len(other.rows) or first.rows == other.rows:
+        document = annotation.document
+        if len(first.rows) != len(document.rows) or first.rows == document.rows:
             continue
         tokens = [
             token
-            for token, (one, two) in enumerate(zip(first.rows, other.rows, strict=True), 1)
-            if one != two and one.split() != two.split()
+            for token, (row, twin) in enumerate(zip(first.rows, document.rows, strict=True), 1)
+            if row != twin and row.split() != twin.split()
         ]
         if tokens:
             yield warning(
                 "different-columns",
                 f"{times(len(tokens), 'token')} with other columns than in {first.source} (first at "
-                f"{other.place(tokens[0])}); those of {first.source} are kept",
+                f"{document.place(tokens[0])}); those of {first.source} are kept",
                 count=len(tokens),
                 where=annotation.annotator,
             )
 
 
 def _is_named_as_a_copy(name: str, longer: str) -> bool:
-    """Return whether a file name is another one with more behind it, or *Copy of* before it.
+    """Return whether a file name is another one with more after it, or *Copy of* before it.
 
     >>> _is_named_as_a_copy("eva", "eva (copy)"), _is_named_as_a_copy("eva", "evan")
     (True, False)
@@ -192,10 +191,10 @@ def _identical(annotations: Sequence[Annotation]) -> Iterator[Finding]:
         for annotation in annotations
         if annotation.mentions
     )
-    for (one, first), (two, second) in pairwise(contents):
-        if one != two:
+    for (chains, first), (twins, second) in pairwise(contents):
+        if chains != twins:
             continue
-        mentions = sum(map(len, one))
+        mentions = sum(map(len, chains))
         if mentions >= _MANY or _is_named_as_a_copy(*sorted((first, second), key=len)):
             message = (
                 f"the annotations of {first} and {second} are identical in all of "

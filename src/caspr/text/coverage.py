@@ -5,8 +5,8 @@
     Ben             ==================          link it says nothing
 
 A span was seen by an annotator if it lies wholly inside what the annotator saw. Intervals add up: those
-that overlap or meet are one. Who is not mentioned saw everything; so nothing changes for those
-who give no coverage.
+that overlap or meet are one. An annotator who is not mentioned saw everything, so nothing changes where no
+coverage is given.
 
 Coverage comes from a table (`CoverageTable`), or from the marks themselves (`coverage_by_marks`): from the
 first to the last token that an annotator marked.
@@ -14,9 +14,9 @@ first to the last token that an annotator marked.
 **Does coverage look partial?** A stretch of text in which an annotator marked nothing, while others marked
 much, was probably not seen. It is reported where others have at least `MISSED_MARKS` marks in it, and at
 least one in `MISSED_SHARE` of all their marks. Among 590 complete annotations of German plays, Hebrew and
-Norwegian news with all mentions, the longest such stretch has 18 marks, but 0.8 % of them; the largest
-share is 2.3 %, but one mark. None of them is reported, with chains of one or without. Both limits were chosen
-by looking at these annotations. One who saw 90 % of a text of 100 marks is found.
+Norwegian news with all mentions, the longest such stretch has 18 marks, only 0.8 % of all; the largest share
+is 2.3 %, but one mark. None of them is reported, with chains of one or without. Both limits were chosen by
+looking at these annotations. An annotator who saw 90 % of a text with 100 marks is reported.
 """
 
 from bisect import bisect_right
@@ -25,7 +25,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain as flatten
 
-from caspr.errors import FormatError
+from caspr.errors import FormatError, reading
 from caspr.text.csv_table import TableRow, read_table
 from caspr.text.document import Annotation, Document, Span
 from caspr.text.findings import Finding, times, warning
@@ -35,7 +35,7 @@ COLUMNS = ("annotator", "document", "from", "to")
 MISSED_MARKS = 10
 """A stretch with fewer marks of others is not reported."""
 MISSED_SHARE = 10
-"""A stretch with less than one in so many marks of others is not reported."""
+"""A stretch with less than one in this many of all marks of others is not reported."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Coverage:
     """What annotators saw of one document."""
 
     seen: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    """The intervals of tokens that an annotator saw, in text order; who is missing saw everything."""
+    """The intervals of tokens that an annotator saw, in text order; one who is missing saw everything."""
 
     @classmethod
     def of(cls, intervals: Mapping[str, Iterable[tuple[int, int]]]) -> "Coverage":
@@ -63,8 +63,8 @@ class Coverage:
         if annotator not in self.seen:
             return True
         intervals = self.seen[annotator]
-        place = bisect_right(intervals, span.start, key=lambda one: one.start) - 1
-        return place >= 0 and span.end <= intervals[place].end
+        last = bisect_right(intervals, span.start, key=lambda interval: interval.start) - 1
+        return last >= 0 and span.end <= intervals[last].end
 
     def viewers(self, annotators: Sequence[str], span: Span) -> frozenset[int]:
         """Return the positions of those annotators who saw a span."""
@@ -73,16 +73,11 @@ class Coverage:
 
 def _joined(intervals: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
     joined: list[Span] = []
-    begin, last = 0, -1
     for start, end in sorted(intervals):
-        if start <= last + 1 and last >= 0:
-            last = max(last, end)
+        if joined and start <= joined[-1].end + 1:
+            joined[-1] = Span(joined[-1].start, max(joined[-1].end, end))
         else:
-            if last >= 0:
-                joined.append(Span(begin, last))
-            begin, last = start, end
-    if last >= 0:
-        joined.append(Span(begin, last))
+            joined.append(Span(start, end))
     return tuple(joined)
 
 
@@ -102,11 +97,9 @@ class CoverageRow:
 
     annotator: str
     document: str
-    """The document's title."""
     span: Span | None
     """The tokens that were seen; `None` for none of them."""
     line: int
-    """Where the row is, for messages."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +107,7 @@ class CoverageTable:
     """What annotators saw of many documents."""
 
     source: str
-    """The file, for messages."""
     rows: tuple[CoverageRow, ...]
-    """In the order of the file."""
 
     def of(self, document: Document) -> Coverage:
         """Return what annotators saw of a document; refuse tokens that it does not have."""
@@ -130,10 +121,10 @@ class CoverageTable:
     def _refuse_outside(self, row: CoverageRow, document: Document) -> None:
         if row.span and row.span.end > len(document.tokens):
             raise FormatError(
-                self.source,
                 row.line,
                 f"token {row.span.end} of document '{document.title}'",
                 f"a token from 1 to {len(document.tokens)}, counted in words, not in characters",
+                self.source,
             )
 
     def unknown(self, documents: Iterable[str], annotators: Iterable[str]) -> tuple[Finding, ...]:
@@ -144,9 +135,9 @@ class CoverageTable:
             return ()
         first = lost[0]
         known = first.document in titles
-        found = f"annotator '{first.annotator}'" if known else f"document '{first.document}'"
+        what = f"annotator '{first.annotator}'" if known else f"document '{first.document}'"
         expected = ", ".join(f"'{name}'" for name in sorted(names if known else titles)[:5])
-        message = f"{times(len(lost), 'row')} without use: the first has {found}, there are {expected}"
+        message = f"{times(len(lost), 'row')} without use: the first has {what}, there are {expected}"
         return (warning("unused-coverage", message, count=len(lost), where=f"{self.source}:{first.line}"),)
 
 
@@ -155,22 +146,21 @@ def read_coverage(text: str, source: str) -> CoverageTable:
 
     Tokens are counted from 1, both ends included. Empty cells for both mean that nothing of it was seen.
     """
-    return CoverageTable(source, tuple(_part(row, source) for row in read_table(text, source, COLUMNS)))
+    with reading(source):
+        return CoverageTable(source, tuple(map(_part, read_table(text, COLUMNS))))
 
 
-def _part(row: TableRow, source: str) -> CoverageRow:
+def _part(row: TableRow) -> CoverageRow:
     annotator, document, start, end = row.cells
     if not annotator or not document:
-        raise FormatError(source, row.line, "no name", "an annotator and a document")
+        raise FormatError(row.line, "no name", "an annotator and a document")
     if not start and not end:
         return CoverageRow(annotator, document, None, row.line)
     numbers = [int(cell) for cell in (start, end) if cell.isascii() and cell.isdigit() and len(cell) < 10]
     if len(numbers) < 2 or not 1 <= numbers[0] <= numbers[1]:
-        found = f"tokens '{start}' to '{end}'"
         raise FormatError(
-            source,
             row.line,
-            found,
+            f"tokens '{start}' to '{end}'",
             "two whole numbers, the first from 1 and not above the second, or two empty cells",
         )
     return CoverageRow(annotator, document, Span(*numbers), row.line)
@@ -179,7 +169,7 @@ def _part(row: TableRow, source: str) -> CoverageRow:
 def outside_coverage(annotations: Iterable[Annotation], coverage: Coverage) -> Iterator[Finding]:
     """Warn about annotators who marked mentions in what they did not see, as far as coverage says.
 
-    Who marked a mention saw it; but who did so often has perhaps seen more than the table says.
+    Whoever marked a mention saw it; an annotator who did so often may have seen more than the table says.
     """
     for annotation in annotations:
         name = annotation.annotator
@@ -201,17 +191,16 @@ def partial_coverage(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     marked = [annotation.mentions for annotation in annotations]
     markers = Counter(flatten.from_iterable(marked))
     ordered = sorted(markers)
-    found = []
+    findings = []
     for annotation, own in zip(annotations, marked, strict=True):
         # Nothing was missed where no run of marks of others is long enough.
-        # mutant: equivalent (never), because a stretch is a run of these, or a part of one
         if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):
             continue
-        others = len(markers) - sum(markers[span] == 1 for span in own)
+        shared = len(markers) - sum(markers[span] == 1 for span in own)
         missed = max(_missed(own, ordered), default=[], key=len)
-        if own and len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= others:
-            found.append(_partial(annotation, missed))
-    return tuple(found)
+        if own and len(missed) >= MISSED_MARKS and MISSED_SHARE * len(missed) >= shared:
+            findings.append(_partial(annotation, missed))
+    return tuple(findings)
 
 
 def _missed(own: Container[Span], ordered: Iterable[Span]) -> Iterator[list[Span]]:
@@ -224,7 +213,7 @@ def _missed(own: Container[Span], ordered: Iterable[Span]) -> Iterator[list[Span
     for span in ordered:
         if span in own:
             if stretch:
-                yield [one for one in stretch if one.end < span.start]
+                yield [missed for missed in stretch if missed.end < span.start]
                 stretch = []
             reach = max(reach, span.end)
         elif span.start > reach:

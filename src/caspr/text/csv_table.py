@@ -7,7 +7,7 @@
 Cells are separated by commas, semicolons or tabs: by the only one of these with which every row has the
 expected number of cells. Where none does, the first row decides, and the first row that differs is refused
 by file and line; where several do, the file is refused. A first row that begins with the name of the first
-column is a header. Blank lines, and empty cells behind the last column, which spreadsheets write, are left
+column is a header. Blank lines, and empty cells after the last column, which spreadsheets write, are left
 out. Cells may be quoted as in any CSV file, and blanks around them do not count.
 """
 
@@ -39,24 +39,25 @@ class _Reading(NamedTuple):
     error: FormatError | None
 
 
-def read_table(text: str, source: str, columns: Sequence[str]) -> list[TableRow]:
+def read_table(text: str, columns: Sequence[str]) -> list[TableRow]:
     """Return the rows of a table without its header.
 
-    >>> read_table("annotator;omit;use\\n anna; 2; 1\\n", "w.csv", ("annotator", "omit", "use"))
+    >>> read_table("annotator;omit;use\\n anna; 2; 1\\n", ("annotator", "omit", "use"))
     [TableRow(line=2, cells=('anna', '2', '1'))]
     """
-    readings = {separator: _read(text, source, separator, len(columns)) for separator in SEPARATORS}
+    readings = {separator: _read(text, separator, len(columns)) for separator in SEPARATORS}
     fitting = [separator for separator, reading in readings.items() if _fits(reading, len(columns))]
     if len(fitting) > 1 and any(readings[separator].rows for separator in fitting):
         names = " and with ".join(SEPARATORS[separator] for separator in fitting)
-        raise FormatError(source, None, f"a table that can be read with {names}", "one kind of separator")
-    separator = fitting[0] if fitting else _likely(text)
-    _refuse_misfits(readings[separator], source, columns, separator)
+        raise FormatError(None, f"a table that can be read with {names}", "one kind of separator")
+    header = text.lstrip().partition("\n")[0]
+    separator = fitting[0] if fitting else max(SEPARATORS, key=header.count)
+    _refuse_misfits(readings[separator], columns, separator)
     rows = readings[separator].rows
     return rows[1:] if rows and rows[0].cells[0].casefold() == columns[0] else rows
 
 
-def _read(text: str, source: str, separator: str, columns: int) -> _Reading:
+def _read(text: str, separator: str, columns: int) -> _Reading:
     stream = io.StringIO(text, newline="")
     reader = csv.reader(stream, delimiter=separator, skipinitialspace=True, strict=True)
     rows = []
@@ -68,7 +69,7 @@ def _read(text: str, source: str, separator: str, columns: int) -> _Reading:
             if any(stripped):
                 rows.append(TableRow(reader.line_num, tuple(stripped)))
     except csv.Error as error:
-        return _Reading(rows, FormatError(source, reader.line_num, str(error), "cells quoted as in CSV"))
+        return _Reading(rows, FormatError(reader.line_num, str(error), "cells quoted as in CSV"))
     return _Reading(rows, None)
 
 
@@ -76,17 +77,10 @@ def _fits(reading: _Reading, columns: int) -> bool:
     return reading.error is None and all(len(row.cells) == columns for row in reading.rows)
 
 
-def _likely(text: str) -> str:
-    """Return the separator that the first line has most of."""
-    first = text.lstrip().partition("\n")[0]
-    return max(SEPARATORS, key=first.count)
-
-
-def _refuse_misfits(reading: _Reading, source: str, columns: Sequence[str], separator: str) -> None:
+def _refuse_misfits(reading: _Reading, columns: Sequence[str], separator: str) -> None:
     for line, cells in reading.rows:
         if len(cells) != len(columns):
             raise FormatError(
-                source,
                 line,
                 f"a row of {times(len(cells), 'cell')} separated by {SEPARATORS[separator]}",
                 f"{len(columns)}: {', '.join(columns)}",

@@ -8,21 +8,42 @@ format reads.
 Some formats have characters instead of tokens. A document then has both: the characters of the file, and the
 offsets of each token in them. What an annotator says of a single mention beyond its tokens, its label and its
 pieces where it has gaps, is a *mark*.
+
+**Entities.** The name and the type that annotators gave to chains are voted for the chains of the gold:
+
+    gold chain        {1, 4, 9}
+    Ann's chain       {1, 4, 7}  called "Sir William"      2 shared mentions
+    Bob's chain       {9}        called "William"          1 shared mention
+
+1. An annotator's chain votes for its name with the mentions that it shares with the gold chain, times the
+   weight of the annotator, and likewise for its type. A chain that is mostly about somebody else thus
+   counts for as much as it is about this entity.
+2. On a tie the value wins whose annotators weigh more together, then the first in alphabetical order: the
+   order of files never matters.
+3. A chain without a name votes for none: names are kept wherever anybody gave one.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain as flatten
-from itertools import pairwise
+from itertools import combinations, pairwise
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from caspr.text.findings import Finding, times
+from caspr.text.findings import Finding, note, times
 from caspr.upward import above
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+_OPENING = re.compile(r"[(\[{]|[^\W\d_]{1,2}['’]")
+"""Tokens that have no blank after them, as one reads them."""
+_CLOSING = re.compile(r"[.,;:!?…)\]}]|\.\.\.|['’][^\W\d_]{1,2}|n['’]t", re.IGNORECASE)
+"""Tokens that have no blank before them."""
+_ID = re.compile(r"(?!=)[^()|\s]+")
 
 
 class Span(NamedTuple):
@@ -187,15 +208,10 @@ class Document:
         first, last = span.start - 1, span.end
         if self.characters is not None and len(self.offsets) == len(self.tokens):
             return " ".join(self.characters[self.offsets[first][0] : self.offsets[last - 1][1]].split())
-        found = self.tokens[first]
+        phrase = self.tokens[first]
         for before, token in pairwise(self.tokens[first:last]):
-            found += token if _OPENING.fullmatch(before) or _CLOSING.fullmatch(token) else f" {token}"
-        return found
-
-
-_OPENING = re.compile(r"[(\[{]|[^\W\d_]{1,2}['’]")
-_CLOSING = re.compile(r"[.,;:!?…)\]}]|\.\.\.|['’][^\W\d_]{1,2}|n['’]t", re.IGNORECASE)
-"""Tokens that have no blank behind them, and before them, where one reads them."""
+            phrase += token if _OPENING.fullmatch(before) or _CLOSING.fullmatch(token) else f" {token}"
+        return phrase
 
 
 @dataclass(frozen=True)
@@ -283,3 +299,150 @@ class Annotation:
     def mentions(self) -> frozenset[Span]:
         """Every span this annotator marked, chains of one included."""
         return frozenset(flatten.from_iterable(chain.mentions for chain in self.all_chains))
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text is a valid id of a chain.
+
+    >>> is_id("person-1-Daniel"), is_id("a b"), is_id("=1"), is_id("")
+    (True, False, False, False)
+    """
+    return _ID.fullmatch(text) is not None
+
+
+def count_links(chains: Iterable[Chain]) -> int:
+    """Count the distinct pairs that the chains of one annotator link.
+
+    A pair that two chains share is counted once, which needs only the mentions of several chains.
+
+    >>> count_links([Chain.of("1", [(1, 1), (2, 2), (3, 3)]), Chain.of("2", [(2, 2), (3, 3)])])
+    3
+    """
+    chains = tuple(chains)
+    marked = list(flatten.from_iterable(chain.mentions for chain in chains))
+    holders: dict[Span, set[int]] = defaultdict(set)
+    if len(set(marked)) < len(marked):
+        counts = Counter(marked)
+        for index, chain in enumerate(chains):
+            for mention in chain.mentions:
+                if counts[mention] > 1:
+                    holders[mention].add(index)
+    shared = (len(first & second) for first, second in combinations(holders.values(), 2))
+    repeated = sum(number - 1 for number in shared if number)
+    return sum(len(chain.mentions) * (len(chain.mentions) - 1) // 2 for chain in chains) - repeated
+
+
+def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
+    """Yield every pair (outer, inner) of distinct spans where one contains the other.
+
+    >>> list(nested_pairs([Span(1, 5), Span(1, 2), Span(2, 2), Span(4, 7)]))[:2]
+    [(Span(start=1, end=5), Span(start=1, end=2)), (Span(start=1, end=5), Span(start=2, end=2))]
+    """
+    active: list[Span] = []
+    reach = 0
+    # By their starts, and longer ones before shorter ones: a stable sort of what is sorted by the ends.
+    by_end = sorted(set(mentions), key=itemgetter(1), reverse=True)
+    for span in sorted(by_end, key=itemgetter(0)):
+        start, end = span
+        if start > reach:
+            active, reach = [span], end
+            continue
+        active = [outer for outer in active if outer.end >= start]
+        yield from ((outer, span) for outer in active if outer.end >= end)
+        active.append(span)
+        reach = max(reach, end)
+
+
+Ballots = Mapping[str, tuple[int, int]]
+"""For each value its votes, and the weight of the annotators who gave it."""
+_Holders = Mapping[Span, Sequence[tuple[int, Chain]]]
+"""The chains that hold a mention, each with the number of its annotator."""
+_NAME: Callable[[Chain], str] = attrgetter("name")
+_TYPE: Callable[[Chain], str] = attrgetter("type")
+
+
+def name_entities(
+    chains: Iterable[Chain], annotations: Sequence[Annotation], weights: Sequence[int] = ()
+) -> tuple[Chain, ...]:
+    """Give each chain the name and the type that annotators voted for; `weights` has one for each.
+
+    >>> document = Document("d", ("a", "b", "c"))
+    >>> one = Annotation.of("Ann", document, [Chain("1", (Span(1, 1), Span(2, 2)), "Sir William", "person")])
+    >>> two = Annotation.of("Bob", document, [Chain("1", (Span(2, 2), Span(3, 3)), "William", "person")])
+    >>> [gold] = name_entities([Chain.of("1", [(1, 1), (2, 2), (3, 3)])], [one, two])
+    >>> gold.name, gold.type
+    ('Sir William', 'person')
+    """
+    chains, holders = tuple(chains), _holders(annotations)
+    if not holders:
+        return chains
+    weights = weights or (1,) * len(annotations)
+    return tuple(
+        replace(
+            chain,
+            name=winner(_ballots(chain, holders, weights, _NAME)),
+            type=winner(_ballots(chain, holders, weights, _TYPE)),
+        )
+        for chain in chains
+    )
+
+
+def winner(ballots: Ballots) -> str:
+    """Return the value with most votes, on a tie that of more weight, then the first by alphabet.
+
+    >>> winner({"b": (2, 1), "a": (2, 1), "c": (1, 9)}), winner({})
+    ('a', '')
+    """
+    return min(ballots, key=lambda value: (-ballots[value][0], -ballots[value][1], value), default="")
+
+
+def entity_findings(chains: Iterable[Chain], annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
+    """Report the chains to which annotators gave different names, or different types."""
+    holders = _holders(annotations)
+    chains, heads = tuple(chains) if holders else (), (1,) * len(annotations)
+    names, types = (
+        [
+            (chain, sorted(values))
+            for chain in chains
+            if len(values := _ballots(chain, holders, heads, value_of)) > 1
+        ]
+        for value_of in (_NAME, _TYPE)
+    )
+    findings = []
+    if names:
+        findings.append(note("different-names", _different("names", names), count=len(names)))
+    if types:
+        findings.append(note("different-types", _different("types", types), count=len(types)))
+    return tuple(findings)
+
+
+def _different(what: str, disputed: Sequence[tuple[Chain, list[str]]]) -> str:
+    chain, values = disputed[0]
+    return (
+        f"{times(len(disputed), 'entity', 'entities')} to which annotators gave different {what}; that with "
+        f"most votes is kept (first: chain {chain.id}, {', '.join(map(repr, values[:3]))})"
+    )
+
+
+def _holders(annotations: Sequence[Annotation]) -> _Holders:
+    holders: dict[Span, list[tuple[int, Chain]]] = defaultdict(list)
+    for number, annotation in enumerate(annotations):
+        for chain in annotation.all_chains:
+            if chain.name or chain.type:
+                for span in chain.mentions:
+                    holders[span].append((number, chain))
+    return holders
+
+
+def _ballots(
+    chain: Chain, holders: _Holders, weights: Sequence[int], value_of: Callable[[Chain], str]
+) -> dict[str, tuple[int, int]]:
+    """Let each annotator vote once for each mention that a chain of the annotator shares."""
+    votes: dict[str, int] = defaultdict(int)
+    voters: dict[str, set[int]] = defaultdict(set)
+    for span in chain.mentions:
+        for annotator, holder in holders.get(span, ()):
+            if value := value_of(holder):
+                votes[value] += weights[annotator]
+                voters[value].add(annotator)
+    return {value: (votes[value], sum(weights[number] for number in voters[value])) for value in votes}

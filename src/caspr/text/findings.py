@@ -1,7 +1,8 @@
 """Findings: what is odd about the input or the result, reported with a count.
 
 A finding is a *note* when it is ordinary (chains of one set aside) and a *warning* when a user should look
-at it (a document that one annotator lacks). Errors are exceptions, not findings: they stop the run.
+at it (a document that one annotator lacks). Errors are exceptions, not findings: they stop the run. Words
+for messages are here as well: numbers with their nouns, shares, and text from files made safe to print.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,18 +34,16 @@ class Finding:
     code: str
     """A stable name for programs, such as `singleton-chains`."""
     severity: Severity
-    """Note or warning."""
     message: str
     """One sentence for people."""
     count: int = 1
-    """How many times it was found."""
     where: str = ""
     """The file, `file:line` or annotator it concerns; empty for the whole document."""
 
     def __str__(self) -> str:
         """Render as `warning: where: message`."""
-        place = f"{self.where}: " if self.where else ""
-        return f"{self.severity}: {place}{self.message}"
+        where = f"{self.where}: " if self.where else ""
+        return f"{self.severity}: {where}{self.message}"
 
 
 def note(code: str, message: str, *, count: int = 1, where: str = "") -> Finding:
@@ -84,8 +83,8 @@ def condensed(findings: Iterable[Finding]) -> list[Finding]:
     groups: dict[str, list[Finding]] = {code: [] for code in _SEVERAL}
     for finding in findings:
         groups.get(finding.code, kept).append(finding)
-    for code, found in groups.items():
-        kept += found if len(found) < 2 else [_merged(code, [one.where for one in found])]
+    for code, alike in groups.items():
+        kept += alike if len(alike) < 2 else [_merged(code, [finding.where for finding in alike])]
     return kept
 
 
@@ -93,3 +92,21 @@ def _merged(code: str, titles: Sequence[str]) -> Finding:
     names = ", ".join(f"'{title}'" for title in titles[:_NAMED])
     more = f" and {len(titles) - _NAMED:,} more" if len(titles) > _NAMED else ""
     return warning(code, f"{len(titles):,} {_SEVERAL[code]}: {names}{more}", count=len(titles))
+
+
+def printable(text: str) -> str:
+    r"""Escape control characters.
+
+    >>> printable("a\x1b[31mb\u202ec")
+    'a\\x1b[31mb\\u202ec'
+    """
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def is_encodable(text: str) -> bool:
+    r"""Return whether text can be saved as UTF-8, which half a character (a lone surrogate) cannot.
+
+    >>> is_encodable("a\U0001f600"), is_encodable("a\ud83d")
+    (True, False)
+    """
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)

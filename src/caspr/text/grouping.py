@@ -44,9 +44,9 @@ class Groups(Generic[Item]):
             item = parent[item]
         return item
 
-    def join(self, one: Item, other: Item) -> None:
+    def join(self, left: Item, right: Item) -> None:
         """Make the groups of two items one."""
-        first, second = self.first(one), self.first(other)
+        first, second = self.first(left), self.first(right)
         if self._order[second] < self._order[first]:
             first, second = second, first
         self._parent[second] = first
@@ -57,10 +57,10 @@ class Groups(Generic[Item]):
 
     def lists(self) -> list[list[Item]]:
         """Return the groups by their first items, the items of each in the order in which they were added."""
-        found: dict[Item, list[Item]] = {}
+        groups: dict[Item, list[Item]] = {}
         for item, first in self.firsts().items():
-            found.setdefault(first, []).append(item)
-        return list(found.values())
+            groups.setdefault(first, []).append(item)
+        return list(groups.values())
 
 
 def match_one_to_one(ranked: Iterable[tuple[Left, Right]]) -> dict[Left, Right]:
@@ -71,8 +71,8 @@ def match_one_to_one(ranked: Iterable[tuple[Left, Right]]) -> dict[Left, Right]:
     """
     matched: dict[Left, Right] = {}
     taken: set[Right] = set()
-    for one, other in ranked:
-        if one not in matched and other not in taken:
-            matched[one] = other
-            taken.add(other)
+    for left, right in ranked:
+        if left not in matched and right not in taken:
+            matched[left] = right
+            taken.add(right)
     return matched

@@ -7,8 +7,8 @@ Two spans are *variants* of each other where they share at least half of the tok
 (their Jaccard index), and no annotator marked both: one who did says that they are two mentions. A group of
 variants is one mention, so every two of its spans must be variants of each other. Of all ways to put spans
 into groups, the one with the largest sum of Jaccard indices over the pairs inside groups is taken, in exact
-arithmetic; of several with that sum the first in text order, as `caspr.text.cliques` defines it. So the
-groups depend on what was marked, and not on the order of files.
+arithmetic; of several with that sum the first in text order. So the groups depend on what was marked, and
+not on the order of files.
 
 **Boundary.** That of most annotators, counted by their weights; of several the longest, and then the first
 in the text.
@@ -27,6 +27,31 @@ in the text.
 
 Annotators' own boundaries are not lost: a group has all its spans with those who marked them, and
 `Variants.own` finds the span that an annotator marked in the place of a boundary.
+
+**Grouping** is to partition the nodes of a weighted graph into cliques, so that the weights inside cliques
+add up to most:
+
+    a --- b --- c        a-b 3, b-c 2, no edge a-c: {a, b} {c} has 3, {a} {b, c} only 2
+
+Nodes are numbered; all weights are positive whole numbers. Of several partitions with the largest sum, the
+one is returned whose list of *first nodes* (for each node, in order, the smallest node of its clique) is
+the smallest. So the answer depends on nothing but the graph.
+
+*Method.* Parts of the graph that no edge connects are solved by themselves. In each, nodes are taken in
+order and put into an open clique or a new one. A clique is open as long as some later node is a neighbour
+of all its nodes; what can still happen depends on nothing but the open cliques. So of all ways to get the
+same open cliques only the best is kept, and the last node leaves one way, which is the best. Where numbers
+follow the text, edges are short, and few cliques are open at a time: the number of ways does not grow with
+the length of a part.
+
+*Bound.* An edge between two cliques is lost. A later node keeps its edges to one open clique at most and
+loses its other edges to earlier nodes. A way that has lost more than a greedy partition loses in all is
+dropped; ways that lose as much are kept for the sake of ties. This keeps dense parts small: in a clique
+nothing is ever lost.
+
+*Limit.* A part that needs more than `WAYS` ways at a time gets the greedy partition instead, which joins
+the ends of edges by weight, then by number, where that makes a clique. `CliquePartition.exact` says so. The
+answer stays the same on every machine, since ways are counted, not seconds.
 """
 
 from collections import defaultdict
@@ -35,9 +60,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
 
-from caspr.text.cliques import partition_into_cliques
 from caspr.text.document import Annotation, Document, Mark, Span
 from caspr.text.findings import Finding, note, times
+from caspr.text.grouping import Groups
+
+WAYS = 3000
+"""How many sets of open cliques are followed at a time."""
+Clique = tuple[int, ...]
+"""Nodes in order."""
+Way = tuple[int, tuple[int, ...]]
+"""The weight kept so far, and the first node of the clique of each node so far."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +116,7 @@ class Variants:
     groups: tuple[VariantGroup, ...] = ()
     """In text order."""
     exact: bool = True
-    """Whether the sum of Jaccard indices is proven largest; see the limit in `caspr.text.cliques`."""
+    """Whether the sum of Jaccard indices is proven largest; see the limit in `caspr.text.variants`."""
 
     @cached_property
     def boundaries(self) -> Mapping[Span, Span]:
@@ -100,7 +132,7 @@ class Variants:
         return self._by_boundary.get(boundary)
 
     def own(self, annotator: str, boundary: Span) -> Span:
-        """Return the span that an annotator marked in the place of a boundary; without one, the boundary."""
+        """Return the span that an annotator marked instead of a boundary; the boundary if there is none."""
         group = self.group(boundary)
         return boundary if group is None else group.marked.get(annotator, boundary)
 
@@ -115,22 +147,20 @@ def find_variants(
 
     The annotations are of one document, over the same tokens. An annotator without a weight has weight 1.
     """
-    decided = decisions or BoundaryDecisions()
+    decided, weights = decisions or BoundaryDecisions(), weights or {}
     marked = _marked(annotations, decided.fixed)
-    kept = [
-        _renewed(group, marked, weights or {}, decided) for group in decided.kept if _holds(group, decided)
-    ]
+    kept = [_renewed(group, marked, weights, decided) for group in decided.kept if _holds(group, decided)]
     for group in kept:
         for span in group.spans:
             marked.pop(span, None)
     spans = sorted(marked)
-    found = partition_into_cliques(len(spans), _weights(spans, marked, decided))
+    partition = partition_into_cliques(len(spans), _weights(spans, marked, decided))
     groups = [
-        _group([(spans[node], marked[spans[node]]) for node in clique], weights or {}, decided)
-        for clique in found.cliques
+        _group([(spans[node], marked[spans[node]]) for node in clique], weights, decided)
+        for clique in partition.cliques
         if len(clique) > 1
     ]
-    return Variants(tuple(sorted((*kept, *groups), key=lambda group: group.spans)), found.exact)
+    return Variants(tuple(sorted((*kept, *groups), key=lambda group: group.spans)), partition.exact)
 
 
 def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[Span, tuple[str, ...]]:
@@ -146,9 +176,8 @@ def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[
 
 def _holds(group: VariantGroup, decided: BoundaryDecisions) -> bool:
     """Return whether decisions let a kept group be one mention."""
-    return len(decided.fixed & set(group.spans)) < 2 and not any(
-        one in group.spans and other in group.spans for one, other in decided.split
-    )
+    spans = set(group.spans)
+    return len(decided.fixed & spans) < 2 and not any(spans.issuperset(pair) for pair in decided.split)
 
 
 def _renewed(
@@ -158,10 +187,10 @@ def _renewed(
     decided: BoundaryDecisions,
 ) -> VariantGroup:
     """Return a kept group with those who marked its spans by now; decisions may have moved its boundary."""
-    found = _group([(span, marked.get(span, ())) for span in group.spans], weights, decided)
-    if found.boundary in decided.fixed or group.boundary in decided.removed:
-        return found
-    return replace(found, boundary=group.boundary)
+    renewed = _group([(span, marked.get(span, ())) for span in group.spans], weights, decided)
+    if renewed.boundary in decided.fixed or group.boundary in decided.removed:
+        return renewed
+    return replace(renewed, boundary=group.boundary)
 
 
 def _weights(
@@ -170,15 +199,15 @@ def _weights(
     """Return the Jaccard indices of all variants, times one whole number that makes them whole."""
     apart = {frozenset(pair) for pair in decided.split}
     moved = {span for span in decided.fixed if not marked.get(span)}
-    found = {
-        (one, other): _shared(spans[one], spans[other])
-        for one, other in _overlapping(spans, moved, decided.removed)
-        if set(marked[spans[one]]).isdisjoint(marked[spans[other]])
-        and not {spans[one], spans[other]} <= decided.fixed
-        and not (apart and frozenset((spans[one], spans[other])) in apart)
+    shared = {
+        (first, second): _shared(spans[first], spans[second])
+        for first, second in _overlapping(spans, moved, decided.removed)
+        if set(marked[spans[first]]).isdisjoint(marked[spans[second]])
+        and not {spans[first], spans[second]} <= decided.fixed
+        and not (apart and frozenset((spans[first], spans[second])) in apart)
     }
-    scale = lcm(*(union for _, union in found.values()))
-    return {pair: common * (scale // union) for pair, (common, union) in found.items()}
+    scale = lcm(*(union for _, union in shared.values()))
+    return {pair: common * (scale // union) for pair, (common, union) in shared.items()}
 
 
 def _overlapping(
@@ -195,35 +224,35 @@ def _overlapping(
             active, reach = [number], span.end
             continue
         reach = max(reach, span.end)
-        active = [other for other in active if spans[other].end >= span.start]
-        for other in active:
-            pair = spans[other], span
-            is_move = bool(moved) and any(one in moved and two in removed for one, two in (pair, pair[::-1]))
+        active = [earlier for earlier in active if spans[earlier].end >= span.start]
+        for earlier in active:
+            pair = spans[earlier], span
+            is_move = bool(moved) and any(new in moved and old in removed for new, old in (pair, pair[::-1]))
             if is_move or overlap_by_half(*pair):
-                yield other, number
+                yield earlier, number
         active.append(number)
 
 
-def overlap_by_half(one: Span, other: Span) -> bool:
+def overlap_by_half(first: Span, second: Span) -> bool:
     """Return whether two spans share at least half of the tokens that they cover together.
 
     >>> overlap_by_half(Span(1, 2), Span(2, 2)), overlap_by_half(Span(1, 3), Span(3, 4))
     (True, False)
     """
-    if one.end < other.start or other.end < one.start:
+    if first.end < second.start or second.end < first.start:
         return False
-    common, union = _shared(one, other)
+    common, union = _shared(first, second)
     return 2 * common >= union
 
 
-def _shared(one: Span, other: Span) -> tuple[int, int]:
+def _shared(first: Span, second: Span) -> tuple[int, int]:
     """Return how many tokens two overlapping spans share, and how many they cover.
 
     >>> _shared(Span(1, 3), Span(2, 5))
     (2, 5)
     """
-    common = min(one.end, other.end) - max(one.start, other.start) + 1
-    return common, max(one.end, other.end) - min(one.start, other.start) + 1
+    common = min(first.end, second.end) - max(first.start, second.start) + 1
+    return common, max(first.end, second.end) - min(first.start, second.start) + 1
 
 
 def _group(
@@ -255,12 +284,11 @@ def _unified(annotation: Annotation, boundaries: Mapping[Span, Span]) -> Annotat
     if not annotation.mentions & boundaries.keys():
         return annotation
     chains = [
-        replace(chain, mentions=tuple(sorted({boundaries.get(span, span) for span in chain.mentions})))
-        for chain in annotation.all_chains
+        chain.over(boundaries.get(span, span) for span in chain.mentions) for chain in annotation.all_chains
     ]
     moved = Annotation.of(annotation.annotator, annotation.document, chains, annotation.findings)
-    given = tuple(tuple(boundaries.get(span, span) for span in chain) for chain in annotation.as_given)
-    return replace(moved, as_given=given, marks=_moved_marks(annotation.marks, boundaries))
+    as_given = tuple(tuple(boundaries.get(span, span) for span in chain) for chain in annotation.as_given)
+    return replace(moved, as_given=as_given, marks=_moved_marks(annotation.marks, boundaries))
 
 
 def _moved_marks(marks: Mapping[Span, Mark], boundaries: Mapping[Span, Span]) -> dict[Span, Mark]:
@@ -279,14 +307,138 @@ def variant_findings(variants: Variants, document: Document, *, used: bool) -> t
     mentions = len(variants.groups)
     first = variants.groups[0].spans
     words = ", ".join(f"'{document.text(span)}'" for span in first)
-    more = "first: " if mentions > 1 else ""
-    where = f"token {min(span.start for span in first)}"
+    more, token = "first: " if mentions > 1 else "", min(span.start for span in first)
     number = times(mentions, "mention")
-    what = f"{number} with variants, boundaries that differ little ({more}{words} at {where})"
+    what = f"{number} with variants, boundaries that differ little ({more}{words} at token {token})"
     done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
-    found = [note("boundary-variants", f"{what}: {done}", count=mentions)]
+    findings = [note("boundary-variants", f"{what}: {done}", count=mentions)]
     if used and not variants.exact:
-        found.append(
-            note("greedy-variants", "too many overlapping variants to find the best groups; grouped greedily")
-        )
-    return tuple(found)
+        message = "too many overlapping variants to find the best groups; grouped greedily"
+        findings.append(note("greedy-variants", message))
+    return tuple(findings)
+
+
+@dataclass(frozen=True)
+class CliquePartition:
+    """Every node in one clique."""
+
+    cliques: tuple[Clique, ...]
+    """By their first nodes; those of one node included."""
+    exact: bool
+    """Whether no partition has a larger sum; false where a part reached the limit."""
+
+
+def partition_into_cliques(
+    nodes: int, weights: Mapping[tuple[int, int], int], *, ways: int = WAYS
+) -> CliquePartition:
+    """Partition nodes 0, 1, ...; `weights` has each edge once, the smaller node first.
+
+    >>> partition_into_cliques(4, {(0, 1): 3, (1, 2): 2})
+    CliquePartition(cliques=((0, 1), (2,), (3,)), exact=True)
+    """
+    graph = _Graph(weights)
+    connected = sorted({node for edge in weights for node in edge})
+    parts = Groups(connected)
+    for edge in weights:
+        parts.join(*edge)
+    cliques: list[Clique] = [(node,) for node in sorted(set(range(nodes)) - set(connected))]
+    exact = True
+    for part in parts.lists():
+        greedy = _greedy(graph, part)
+        lost = graph.weight(part) - sum(map(graph.weight, greedy))
+        # Where nothing is lost, the part is one clique, as all weights are positive.
+        best = _best(graph, part, lost, ways) if lost else greedy
+        exact = exact and best is not None
+        cliques.extend(greedy if best is None else best)
+    return CliquePartition(tuple(sorted(cliques)), exact)
+
+
+class _Graph:
+    """Edges looked up from either end."""
+
+    def __init__(self, weights: Mapping[tuple[int, int], int]) -> None:
+        self.edges: dict[int, dict[int, int]] = defaultdict(dict)
+        for (first, second), weight in weights.items():
+            self.edges[first][second] = weight
+            self.edges[second][first] = weight
+
+    def gain(self, node: int, clique: Iterable[int]) -> int:
+        """Return what a node adds to a clique; 0 if it does not fit."""
+        gains = [self.edges[node].get(member, 0) for member in clique]
+        return sum(gains) if all(gains) else 0
+
+    def weight(self, nodes: Sequence[int]) -> int:
+        """Return the weight of all edges between some nodes."""
+        return sum(self.edges[first].get(second, 0) for first in nodes for second in nodes) // 2
+
+
+def _greedy(graph: _Graph, part: Sequence[int]) -> list[Clique]:
+    """Join the ends of edges, the heaviest first, where the result is a clique."""
+    holder = {node: [node] for node in part}
+    edges = [
+        (-weight, first, second)
+        for first in part
+        for second, weight in graph.edges[first].items()
+        if first < second
+    ]
+    for _, first, second in sorted(edges):
+        left, right = holder[first], holder[second]
+        if left is not right and all(graph.gain(node, right) for node in left):
+            left += right
+            holder.update(dict.fromkeys(right, left))
+    return [tuple(sorted(clique)) for node, clique in holder.items() if node == min(clique)]
+
+
+def _best(graph: _Graph, part: Sequence[int], most_lost: int, ways: int) -> list[Clique] | None:
+    """Return the best partition of a connected part, which loses at most `most_lost`; `None` at the limit."""
+    best: dict[tuple[Clique, ...], Way] = {(): (0, ())}
+    seen = 0
+    for position, node in enumerate(part):
+        seen += sum(weight for earlier, weight in graph.edges[node].items() if earlier < node)
+        waiting = [later for later in part[position + 1 :] if min(graph.edges[later]) <= node]
+        following: dict[tuple[Clique, ...], Way] = {}
+        for cliques, (kept, firsts) in best.items():
+            for joined, gain, first in _choices(graph, cliques, node):
+                opened = tuple(
+                    clique for clique in joined if any(graph.gain(later, clique) for later in waiting)
+                )
+                way = (kept + gain, (*firsts, first))
+                if opened not in following or _rank(way) < _rank(following[opened]):
+                    following[opened] = way
+        best = {
+            cliques: way
+            for cliques, way in following.items()
+            if seen - way[0] + _doomed(graph, cliques, waiting, node) <= most_lost
+        }
+        if len(best) > ways:
+            return None
+    [(_, firsts)] = best.values()
+    by_first: dict[int, list[int]] = defaultdict(list)
+    for node, first in zip(part, firsts, strict=True):
+        by_first[first].append(node)
+    return [tuple(clique) for clique in by_first.values()]
+
+
+def _rank(way: Way) -> Way:
+    """Return a key by which the way that keeps most, then the one with the smallest first nodes, is least."""
+    return -way[0], way[1]
+
+
+def _choices(
+    graph: _Graph, cliques: tuple[Clique, ...], node: int
+) -> Iterator[tuple[tuple[Clique, ...], int, int]]:
+    """Yield the cliques after each choice for a node, what it gains, and the first node of its clique."""
+    yield (*cliques, (node,)), 0, node
+    for number, clique in enumerate(cliques):
+        gain = graph.gain(node, clique)
+        if gain:
+            yield (*cliques[:number], (*clique, node), *cliques[number + 1 :]), gain, clique[0]
+
+
+def _doomed(graph: _Graph, cliques: Iterable[Clique], waiting: Iterable[int], node: int) -> int:
+    """Return the weight that later nodes lose to the nodes up to this one, whatever they join."""
+    doomed = 0
+    for later in waiting:
+        earlier = sum(weight for placed, weight in graph.edges[later].items() if placed <= node)
+        doomed += earlier - max((graph.gain(later, clique) for clique in cliques), default=0)
+    return doomed

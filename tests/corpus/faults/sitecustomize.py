@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-if "caspr.corpus.run.worker_main" in " ".join(sys.orig_argv):
+if "caspr.corpus.worker" in " ".join(sys.orig_argv):
     from caspr import engines
     from caspr.engines import brute
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from caspr.engines import choose
-from caspr.engines.asp.processes import OutOfMemoryError, TimeOutError, run_pipe
+from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions

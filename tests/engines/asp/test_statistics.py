@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from caspr.engines import choose
-from caspr.engines.asp import pipe
-from caspr.engines.asp.processes import TimeOutError, run_pipe
+from caspr.engines.asp import solve
+from caspr.engines.asp.pipes import TimeOutError, run_pipe
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES
@@ -86,8 +86,8 @@ def test_only_a_gringo_of_today_is_preferred(
     program.write_text(f"#!/bin/sh\necho '{said}'\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    pipe.grounder_version.cache_clear()
+    solve.grounder_version.cache_clear()
     try:
-        assert pipe.grounder_version() == version
+        assert solve.grounder_version() == version
     finally:
-        pipe.grounder_version.cache_clear()
+        solve.grounder_version.cache_clear()

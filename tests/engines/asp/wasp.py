@@ -42,7 +42,7 @@ def wasp(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     """Put a `wasp` on PATH."""
     if request.param == "real":
         if shutil.which("wasp") is None:
-            pytest.skip("no wasp on PATH")
+            pytest.skip("no wasp on PATH (it is built from source; a stand-in is tested)")
         yield
         return
     program = tmp_path / "wasp"

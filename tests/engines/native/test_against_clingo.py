@@ -6,11 +6,11 @@ import pytest
 
 from caspr.engines import choose
 from caspr.errors import ContradictionError
+from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_decisions

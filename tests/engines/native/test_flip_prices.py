@@ -11,8 +11,7 @@ import pytest
 from caspr.adjudication import by_document
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.flip_prices import FlipPrice, flip_prices
-from caspr.engines.native.incremental import IncrementalSolver
+from caspr.engines.native.incremental import FlipPrice, IncrementalSolver, flip_prices
 from caspr.formats import read_all
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance

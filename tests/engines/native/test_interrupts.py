@@ -7,7 +7,7 @@ from types import FrameType
 import pytest
 
 from caspr.engines import brute
-from caspr.engines.native import solve, solve_with
+from caspr.engines.native import engine, solve, solve_with
 from caspr.engines.native.partition.watch import Watch
 from caspr.proof.certify import certify
 from caspr.task.instance import Instance
@@ -17,7 +17,7 @@ from caspr.task.solution import Solution, Status, Stop
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
 
-BEGINNING = {solve.__code__, solve_with.__code__, Watch.of.__code__}
+BEGINNING = {one.__code__ for one in (solve, solve_with, engine._within_limits, Watch.of)}
 
 
 class Interrupting:

@@ -6,10 +6,9 @@ from random import Random
 import pytest
 
 from caspr.engines import brute
-from caspr.engines.native import solve, state
+from caspr.engines.native import solve, state, translate
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.translation import translate
 from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.task.decisions import Decisions
@@ -56,7 +55,7 @@ def test_an_interrupt_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: object, **__: object) -> SearchOutcome:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(state, "search_reduced", interrupted)
+    monkeypatch.setattr(state, "search_split", interrupted)
     instance = noisy("u")
     early = solve(instance, Limits())
     certify(instance, early)

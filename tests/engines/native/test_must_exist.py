@@ -13,11 +13,11 @@ from caspr.engines.native.prove import prove_optimal
 from caspr.errors import ContradictionError
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify
+from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Singletons
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES
-from caspr.task.price.contradictions import refuse_contradictions
 from caspr.task.solution import Status
 from tests.engines.native.random_instances import needy_instance
 from tests.engines.native.test_against_clingo import random_document

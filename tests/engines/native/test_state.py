@@ -10,21 +10,17 @@ import pytest
 
 from caspr.engines.native import state as module
 from caspr.engines.native.engine import solve_with
+from caspr.engines.native.partition.cuts import Cuts, sharpen
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.partners import search as partner_search
-from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
-from caspr.engines.native.partition.partners.partner_stars import PartnerCuts, sharpen
-from caspr.engines.native.partition.partners.search import search_demanding
-from caspr.engines.native.partition.partners.start import Start
-from caspr.engines.native.partition.problem import Labels, renumber
-from caspr.engines.native.partition.search import search_reduced
+from caspr.engines.native.partition.problem import UNMET, Labels, renumber
+from caspr.engines.native.partition.search import search_split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.state import Memory, SolveState, solve_exactly, solve_quickly
-from caspr.engines.native.translation.translate import Part
+from caspr.engines.native.translate import Part
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.price.pricing import price, price_chain
+from caspr.task.pricing import price, price_chain
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Span
 from tests.engines.native.test_limits import noisy
@@ -42,7 +38,7 @@ def largest(state: SolveState) -> Part:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Count how often the steps of a search are taken."""
-    counted = {"split": 0, "quick": 0, "search_reduced": 0}
+    counted = {"split": 0, "quick": 0, "search_split": 0}
 
     def counting(name: str) -> Callable[..., Any]:
         step = getattr(module, name)
@@ -62,22 +58,22 @@ def change_searches(monkeypatch: pytest.MonkeyPatch, *, value: int = 0, bound: i
     """Make searches return another value and bound than they found."""
 
     def changed(*given: Any, **more: Any) -> Any:
-        outcome = search_reduced(*given, **more)
+        outcome = search_split(*given, **more)
         return replace(outcome, value=outcome.value + value, bound=outcome.bound + bound)
 
-    monkeypatch.setattr(module, "search_reduced", changed)
+    monkeypatch.setattr(module, "search_split", changed)
 
 
 def test_a_proven_outcome_is_remembered_for_later_solves(calls: dict[str, int]) -> None:
     first = begun()
     part = largest(first)
     outcome = solve_exactly(first, part)
-    assert outcome.proven and calls["search_reduced"] == 1
+    assert outcome.proven and calls["search_split"] == 1
     later = begun(first.instance, memory=first.memory)
     for solver in (solve_exactly, solve_quickly):
         assert solver(later, part).value == outcome.value
         assert not len(solver(later, part).cuts)
-    assert calls == {"split": 1, "quick": 0, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 0, "search_split": 1}
 
 
 def test_an_unproven_outcome_is_searched_again(
@@ -90,7 +86,7 @@ def test_an_unproven_outcome_is_searched_again(
         assert not solve_exactly(state, part).proven
     assert state.memory.outcomes == {}
     assert solve_exactly(state, part).proven
-    assert state.memory.outcomes and calls["search_reduced"] == 1
+    assert state.memory.outcomes and calls["search_split"] == 1
 
 
 def test_a_part_is_looked_at_and_reduced_once(calls: dict[str, int]) -> None:
@@ -99,7 +95,7 @@ def test_a_part_is_looked_at_and_reduced_once(calls: dict[str, int]) -> None:
     look = solve_quickly(state, part)
     assert solve_quickly(state, part) is look
     solve_exactly(state, part)
-    assert calls == {"split": 1, "quick": 1, "search_reduced": 1}
+    assert calls == {"split": 1, "quick": 1, "search_split": 1}
 
 
 @pytest.mark.parametrize(("value", "better"), [(-1, False), (0, True), (1, True)])
@@ -128,11 +124,11 @@ def test_a_part_that_is_solved_again_starts_from_its_cuts(monkeypatch: pytest.Mo
     state, begins = begun(noisy("ua", mentions=40)), []
 
     def watched(*given: Any, **more: Any) -> Any:
-        begins.append(len(more["start"].cuts))
-        outcome = search_reduced(*given, **more)
+        begins.append(len(given[2].cuts))
+        outcome = search_split(*given, **more)
         return replace(outcome, bound=outcome.bound + 1)
 
-    monkeypatch.setattr(module, "search_reduced", watched)
+    monkeypatch.setattr(module, "search_split", watched)
     part = largest(state)
     kept = len(solve_exactly(state, part).cuts)
     solve_exactly(state, part)
@@ -143,7 +139,7 @@ def lonely() -> tuple[SolveState, Part]:
     """Begin to solve a task with a part in which a mention that nobody needs must exist."""
     alone = Span(1, 1)
     state = begun(task([[1, 2, 4]], [[2, 4]], [], [], [], exists=[1]))
-    [part] = state.translator.translate(((alone,),), sorted(state.eager), lone=[alone])
+    [part] = state.translator.translate(((alone,),), sorted(state.eager), demanded=[alone])
     assert part.demands
     return state, part
 
@@ -151,7 +147,6 @@ def lonely() -> tuple[SolveState, Part]:
 def test_a_first_look_at_a_part_with_demands_meets_them() -> None:
     state, part = lonely()
     look = solve_quickly(state, part)
-    assert isinstance(look, PartnerOutcome)
     assert look.value == solve_exactly(state, part).value < 0
     assert look.labels.tolist().count(look.labels[part.nodes.index((Span(1, 1),))]) > 1
 
@@ -168,47 +163,44 @@ def test_a_search_with_demands_starts_from_the_first_look_and_the_stars_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     state, part = lonely()
-    demand, starts = part.demanding.demands[0], []
+    demand, starts = part.demands[0], []
     nodes = range(part.problem.size)
     star = next(pair for pair in itertools.permutations(nodes, 2) if sharpen(demand, pair))
-    stars = PartnerCuts(((demand.name, star),), np.ones(1))
+    stars = Cuts.beyond_stars(partner_stars=[(demand.name, star)])
 
-    def watched(whole: Any, watch: Watch, start: Start) -> Any:
-        starts.append(start)
-        outcome = search_demanding(whole, watch, start)
-        return replace(outcome, partner_cuts=stars, bound=outcome.bound + 1)
+    def watched(*given: Any, **more: Any) -> Any:
+        starts.append(given[2])
+        outcome = search_split(*given, **more)
+        return replace(outcome, cuts=stars, bound=outcome.bound + 1)
 
-    monkeypatch.setattr(partner_search, "search_demanding", watched)
+    monkeypatch.setattr(module, "search_split", watched)
     solve_exactly(state, part)
     unproven = state.provisional.pop(part.key)
     look = solve_quickly(state, part)
     solve_exactly(state, part)
-    assert [start.known for start in starts] == [None, look] and unproven is not look
-    assert [start.partner_cuts.stars for start in starts] == [(), stars.stars]
+    assert starts[0].known is None and starts[1].known is look.labels and unproven is not look
+    assert [start.cuts.partner_stars for start in starts] == [(), stars.partner_stars]
 
 
-def test_stars_are_not_remembered_with_a_proven_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
-    state, part = lonely()
-    stars = PartnerCuts(((part.demanding.demands[0].name, (0, 1)),), np.ones(1))
-
-    def with_stars(*given: Any) -> Any:
-        return replace(search_demanding(*given), partner_cuts=stars)
-
-    monkeypatch.setattr(partner_search, "search_demanding", with_stars)
-    outcome = solve_exactly(state, part)
-    assert isinstance(outcome, PartnerOutcome) and outcome.proven and outcome.partner_cuts is stars
-    remembered = solve_exactly(state, part)
-    assert isinstance(remembered, PartnerOutcome) and not remembered.partner_cuts
+def test_a_proof_is_recorded_only_if_it_is_wanted() -> None:
+    instance = noisy("ua", mentions=40)
+    plain, recorded = begun(instance), begun(instance, memory=Memory(record=True))
+    part = largest(plain)
+    assert solve_exactly(plain, part).proof is None
+    assert solve_exactly(recorded, part).proof
+    wanted = begun(instance, memory=replace(plain.memory, record=True))
+    first = solve_exactly(wanted, part).proof
+    assert first and solve_exactly(wanted, part).proof is first
 
 
 def test_a_search_starts_from_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     known = []
 
     def watched(*given: Any, **more: Any) -> Any:
-        known.append(more["known"])
-        return search_reduced(*given, **more)
+        known.append(given[2].known)
+        return search_split(*given, **more)
 
-    monkeypatch.setattr(module, "search_reduced", watched)
+    monkeypatch.setattr(module, "search_split", watched)
     state = begun()
     part = largest(state)
     look = solve_quickly(state, part)

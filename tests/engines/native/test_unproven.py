@@ -12,7 +12,7 @@ from caspr.engines import brute
 from caspr.engines.native import solve, state
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.search import search_reduced
+from caspr.engines.native.partition.search import search_split
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
@@ -76,7 +76,7 @@ def weakened(random: Random, excess: tuple[int, ...]) -> Callable[..., SearchOut
     """Return a search whose bounds exceed what it could prove, now and then, as if the solver had failed."""
 
     def searched(*given: object, **more: object) -> SearchOutcome:
-        outcome = search_reduced(*given, **more)  # type: ignore[arg-type]
+        outcome = search_split(*given, **more)  # type: ignore[arg-type]
         return replace(outcome, bound=outcome.bound + random.choice(excess))
 
     return searched
@@ -94,7 +94,7 @@ def test_bounds_and_counts_hold_where_parts_stay_unproven(seed: int, monkeypatch
     optima = prod(len(truth.partitions) for truth in truths)
     for excess in ((0, 0, 3, 9), (0, 7), (0, 0, 0, 20)):
         with monkeypatch.context() as patch:
-            patch.setattr(state, "search_reduced", weakened(random, excess))
+            patch.setattr(state, "search_split", weakened(random, excess))
             solution = solve(side_by_side(blocks, objective), Limits(solutions=10**5))
         assert solution.bound <= optimum <= solution.value, excess
         if solution.bound == solution.value:

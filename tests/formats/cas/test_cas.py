@@ -8,7 +8,7 @@ from cassis import load_cas_from_json, load_cas_from_xmi  # type: ignore[import-
 
 from caspr.errors import CasprError
 from caspr.formats.cas import write
-from caspr.formats.options import ReadOptions
+from caspr.formats.format import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain, Document
 from tests.formats.everywhere import again, chain_texts

@@ -13,21 +13,22 @@ from cassis import (  # type: ignore[import-untyped]
     load_cas_from_xmi,
     load_typesystem,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caspr.errors import CasprError
 from caspr.formats import cas as format
 from caspr.formats import write
-from caspr.formats.options import ReadOptions
+from caspr.formats.format import ReadOptions
 from caspr.formats.sources import read_one
-from caspr.formats.text_layer.characters import core, spell
+from caspr.formats.text_layer import core, spell
 from caspr.text.document import Annotation, Chain, Span
 from tests.formats.documents import relaxed
 from tests.formats.everywhere import again, annotations
 from tests.formats.projects import COREFERENCE, ENTITY, EVENTS, make_cas, typesystem
+from tests.sweeps import how_many
 
-few = relaxed.__class__(relaxed, max_examples=40)
+few = settings(relaxed, max_examples=how_many(40, 8))
 Spans = list[tuple[int, int]]
 
 texts = st.lists(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats.sources import read_one
+from tests.formats.everywhere import chain_texts
 from tests.formats.sound import XMI, put, refused
 
 SHELF = [
@@ -46,4 +47,5 @@ def test_malformed_files(name: str, old: str, new: str, message: str, tmp_path: 
 
 
 def test_empty_mentions_are_no_fault(tmp_path: Path) -> None:
-    read_one(put(tmp_path, "x.xmi", XMI.replace('begin="5"', 'begin="7"')))
+    [annotation] = read_one(put(tmp_path, "x.xmi", XMI.replace('begin="5"', 'begin="7"')))
+    assert chain_texts(annotation) == [["Anna", ""]]

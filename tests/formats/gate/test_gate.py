@@ -8,7 +8,7 @@ import pytest
 
 from caspr.errors import CasprError
 from caspr.formats import gate
-from caspr.formats.options import ReadOptions
+from caspr.formats.format import ReadOptions
 from caspr.formats.registry import detect, render
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain

@@ -6,7 +6,7 @@ import pytest
 
 from caspr.errors import CasprError
 from caspr.formats import gate
-from caspr.formats.options import ReadOptions
+from caspr.formats.format import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.text.document import Annotation, Chain
 from tests.cli.caller import Caller
@@ -59,7 +59,7 @@ def test_gold_is_a_set_of_its_own(two_sets: Path, caspr: Caller) -> None:
     assert "<!-- a comment -->" in text
     assert "stale" not in text
     [gold] = read_one(out, options=ReadOptions("gold"))
-    assert chain_texts(gold)
+    assert chain_texts(gold) == [["Anna", "Ben", "her"]]
     assert "<Name>rule</Name>" in text[text.index('Name="gold"') :]
 
 

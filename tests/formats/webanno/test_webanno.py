@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from caspr.errors import CasprError
-from caspr.formats.options import ReadOptions
+from caspr.formats.format import ReadOptions
 from caspr.formats.sources import read_one
-from caspr.formats.webanno.writing import write
+from caspr.formats.webanno import write
 from caspr.text.alignment import transfer
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from tests.formats.everywhere import assert_same, chain_texts

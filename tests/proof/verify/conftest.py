@@ -3,7 +3,7 @@
 import pytest
 
 from caspr.proof import verify as package
-from caspr.proof.verify import cases, needs, parts, reading, tree, verify
+from caspr.proof.verify import facts, parts, tree, verify
 from caspr.task.instance import Instance
 from tests.proof.verify.forging import Forgery, Plain, claimed, optimum, refused
 
@@ -18,9 +18,9 @@ def forgery(monkeypatch: pytest.MonkeyPatch) -> Forgery:
 
         def lenient(condition: bool, reason: str) -> None:
             if message not in reason:
-                reading.require(condition, reason)
+                facts.require(condition, reason)
 
-        for module in (package, parts, needs, cases, tree):
+        for module in (package, parts, tree):
             monkeypatch.setattr(module, "require", lenient)
         return verify(claimed(instance, proves, given), instance) == proves
 

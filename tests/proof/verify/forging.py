@@ -57,10 +57,10 @@ def _span(mention: Mention) -> tuple[int, int]:
     return (mention, mention) if isinstance(mention, int) else mention
 
 
-def part(*nodes: Sequence[Mention], proof: Plain = LEAF, needs: Sequence[int] = ()) -> Plain:
-    """Make a part that is proven by a tree; the nodes of some numbers need partners."""
-    plain = {"nodes": [_plain(node) for node in nodes], "proof": proof}
-    return {**plain, "needs": list(needs)} if needs else plain
+def part(*nodes: Sequence[Mention], proof: Plain = LEAF, demands: Sequence[int] = ()) -> Plain:
+    """Make a part that is proven by one statement; the nodes of some numbers must not stay alone."""
+    plain = {"nodes": [_plain(node) for node in nodes], "proof": [proof]}
+    return {**plain, "demands": list(demands)} if demands else plain
 
 
 def by_cases(mentions: Sequence[Mention], piece: Sequence[Mention], *given: Plain) -> Plain:

@@ -9,16 +9,15 @@ import pytest
 from caspr.adjudication import made_concrete
 from caspr.engines import brute
 from caspr.engines.native import prove as native_prove
-from caspr.engines.native.partition.partners.proving import prove_demanding
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.watch import ExpiredError
 from caspr.errors import EngineError, InputError
+from caspr.proof.certificate import one_line, verify_documents
 from caspr.proof.certify import certify
 from caspr.proof.prove import prove_results
-from caspr.proof.verify.documents import one_line, verify_documents
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.limits import Limits
-from caspr.task.settings.values import PRESETS
+from caspr.task.settings import PRESETS
 from caspr.task.solution import Status, Stop
 from caspr.text.document import Annotation, Document
 from tests.instances import paper_annotations
@@ -67,14 +66,15 @@ def interruptible(name: str, *, may: bool) -> Result:
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Press Ctrl-C in the middle of the second proof; count the proofs that are begun."""
     begun: list[int] = []
+    prove = native_prove._ProofWriter.prove
 
-    def pressed(*given: Any, **more: Any) -> Any:
+    def pressed(*given: Any) -> Any:
         begun.append(1)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return prove_demanding(*given, **more)
+        return prove(*given)
 
-    monkeypatch.setattr(native_prove, "prove_demanding", pressed)
+    monkeypatch.setattr(native_prove._ProofWriter, "prove", pressed)
     return begun
 
 
@@ -94,10 +94,11 @@ def test_an_interrupt_ends_a_program_that_does_not_want_to_go_on(interrupted: li
 
 
 def test_an_interrupt_that_the_search_took_for_a_limit_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(whole: Any, nodes: Any, goal: int, watch: Watch) -> None:
-        watch.stop = Stop.INTERRUPT
+    def stopped(writer: native_prove._ProofWriter, *_: Any) -> None:
+        writer.state.watch.stop = Stop.INTERRUPT
+        raise ExpiredError
 
-    monkeypatch.setattr(native_prove, "prove_demanding", stopped)
+    monkeypatch.setattr(native_prove._ProofWriter, "prove", stopped)
     _, findings = prove_results([interruptible(name, may=True) for name in ("one", "two")])
     assert [str(one).endswith("it was interrupted") for one in findings] == [True, True]
 

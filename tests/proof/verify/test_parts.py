@@ -7,13 +7,12 @@ import pytest
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.proof.verify.facts import Facts
-from caspr.proof.verify.needs import Need
+from caspr.proof.verify.graph import ProofDemand
 from caspr.proof.verify.parts import _bound_part
 from caspr.task.instance import Nesting
 from caspr.task.objectives import Objective
 from caspr.text.document import Span
 from tests.proof.verify.forging import (
-    LEAF,
     Forgery,
     Plain,
     by_cases,
@@ -188,11 +187,11 @@ def test_where_invent_is_forbidden_every_pair_across_nodes_needs_a_vote() -> Non
     assert proves_the_optimum(invented, proof(part([1, 3], [2], [4], [5], proof=star)))
 
 
-def test_a_part_has_no_bound_if_a_need_has_only_a_partner_that_a_conflict_keeps_apart() -> None:
+def test_a_part_has_no_bound_if_a_demand_has_only_a_partner_that_a_conflict_keeps_apart() -> None:
     one, two = Span(1, 1), Span(2, 2)
-    needs = {0: Need(0, (1,), (0,), ((0, 1),))}
-    assert _bound_part(Facts(TRIPLE), [[one], [two]], [], LEAF, needs) == 2
-    assert _bound_part(Facts(TRIPLE), [[one], [two]], [(one, two)], LEAF, needs) is None
+    demands = {0: ProofDemand(0, (1,), (0,), ((0, 1),))}
+    assert _bound_part(Facts(TRIPLE), [[one], [two]], [], [], {**demands}) == 2
+    assert _bound_part(Facts(TRIPLE), [[one], [two]], [(one, two)], [], {**demands}) is None
 
 
 def test_a_part_by_cases_that_splits_a_bundle() -> None:

@@ -174,7 +174,7 @@ def test_twins_that_a_decision_keeps_apart_are_refused() -> None:
     apart = Statement.of(StatementKind.APART, [(1, 1), (3, 3)])
     instance = Instance((one,), OBJECTIVES["u"], Decisions.of(statements=[apart]))
     chains = [[[1, 1], [2, 2]], [[token, token] for token in range(3, 8)]]
-    proof = {"nodes": chains, "proof": {"shift": 0, "stars": []}}
+    proof = {"nodes": chains, "proof": []}
     forged = {"value": 20, "chains": chains, "conflicts": [], "parts": [proof]}
     assert solve(instance, Limits()).value == 12
     with pytest.raises(EngineError):
@@ -269,7 +269,7 @@ def test_no_change_proves_more_than_the_truth(block: int) -> None:
         instance = random_instance(seed, mentions=7)
         if solve(instance, Limits()).status is Status.OPTIMAL and instance.decisions:
             certified = proven(instance)
-            special = any("cases" in part or "needs" in part for part in certified["parts"])
+            special = any("cases" in part or "demands" in part for part in certified["parts"])
             refused = refused_for_all(random, certified, instance, changes=30 if special else 3)
             tried += special * refused
     assert tried > 100

@@ -21,9 +21,9 @@ SOURCES = Path(caspr.__file__).parent
 PAGE = SOURCES.parents[1] / "docs/verify.md"
 EXACT = (
     "proof/verify/",
-    "task/price/",
+    "task/pricing.py",
+    "task/pair_price.py",
     "task/votes.py",
-    "task/weights.py",
     "task/objectives.py",
     "text/grouping.py",
 )
@@ -63,11 +63,11 @@ def test_the_page_names_every_module_that_verify_needs() -> None:
     proof = needed("caspr.proof.verify")
     assert set(re.findall(r"`([\w/]+\.py)`", checking)) == proof
     named = set(re.findall(r"`([\w/]+\.py)`", reading.partition("`formats`")[0]))
-    assert named == needed("caspr.proof.verify.documents") - proof
+    assert named == needed("caspr.proof.certificate") - proof
 
 
 def test_nothing_that_verify_needs_imports_more_than_pythons_library() -> None:
-    for path in needed("caspr.proof.verify.documents"):
+    for path in needed("caspr.proof.certificate"):
         others = {name.split(".")[0] for name in imports(SOURCES / path)}
         assert not others & {"numpy", "scipy", "clingo", "decimal", "fractions"}, path
 
@@ -80,6 +80,10 @@ def test_bounds_and_prices_are_computed_without_floats() -> None:
                 assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)), where
                 assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), where
                 assert not (isinstance(node, ast.Name) and node.id in ("float", "round", "int_")), where
+
+
+KINDS = {"stars", "two_partitions", "pentagons", "partner_stars", "ties", "shared"}
+"""The inequalities of a proof."""
 
 
 class Large(Objective):
@@ -106,16 +110,18 @@ def test_values_beyond_64_bits_neither_wrap_nor_round(objective: str, factor: in
 
 
 def multiplied(given: object, factor: int) -> dict[str, object]:
-    """Return a proof whose multipliers are larger by a factor."""
+    """Return a proof whose multipliers and goals are larger by a factor."""
 
     def walk(data: object) -> object:
         if isinstance(data, list):
             return [walk(one) for one in data]
         if not isinstance(data, dict):
             return data
-        larger = {key: walk(one) for key, one in data.items() if key != "stars"}
-        if "stars" in data:
-            larger["stars"] = [[multiplier * factor, *nodes] for multiplier, *nodes in data["stars"]]
+        larger = {key: walk(one) for key, one in data.items()}
+        for kind in KINDS & data.keys():
+            larger[kind] = [[multiplier * factor, *nodes] for multiplier, *nodes in data[kind]]
+        if "goal" in data:
+            larger["goal"] = data["goal"] * factor
         return larger
 
     changed = walk(given)

@@ -8,9 +8,7 @@ import pytest
 
 from caspr.measures.scores import score
 from caspr.report.comparison_tables import NumberStyle
-from caspr.report.paper.agreement import agreement_tables
-from caspr.report.paper.scores import score_tables
-from caspr.report.paper.tables import PaperTable, latex_text
+from caspr.report.paper.tables import PaperTable, agreement_tables, latex_text, score_tables
 from caspr.text.document import Annotation, Chain, Document
 from tests.report.paper.test_paper import compared
 
@@ -41,7 +39,7 @@ def test_columns_of_a_wide_matrix_have_numbers() -> None:
     assert r" & anna & ben \\" in latex_text([numbers("anna", "ben")])
 
 
-@pytest.mark.skipif(COMPILER is None, reason="found no pdflatex")
+@pytest.mark.skipif(COMPILER is None, reason="no pdflatex (Debian: apt-get install texlive-latex-extra)")
 def test_pdflatex_takes_every_name(tmp_path: Path) -> None:
     comparison, intervals = compared(names=NAMES)
     tables = agreement_tables(comparison, ["conll", "passonneau"], NumberStyle(), intervals)

@@ -16,6 +16,7 @@ from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 from caspr.task.solution import Status
 from caspr.text.coverage import coverage_by_marks
+from caspr.text.document import Annotation
 from tests.report.results import annotated, decided_result, hostile_result, random_results, renamed, result_of
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +40,10 @@ def test_every_number_is_there() -> None:
     assert f"from {two.text(min(one for one in scores if one is not None))} to " in text
     assert "7 documents" in text
     assert "CaspR 9.9.9" in text
-    assert "a mention and one inside it may be in one entity where annotators put them so; " in text
+    assert (
+        "a mention and one inside it may be in one entity where at least half of the annotators agree; "
+        in text
+    )
     assert not any(name in text for name in comparison.annotators if len(name) > 2)
     assert "All results are proven optimal." in text
     assert "by hand" not in text
@@ -71,12 +75,10 @@ def test_decisions_and_gaps_are_said() -> None:
     result = decided_result()
     number = len(result.instance.decisions.in_words())
     assert number > 0
-    assert f"reviewed 1 of 1 result, and confirmed or corrected it by {number} decision" in paragraph(
-        [result]
-    )
-    assert "The result is proven optimal given these decisions." in paragraph([result])
+    assert f"reviewed 1 of 1 result, making {number} decision" in paragraph([result])
+    assert "The result is proven optimal under these decisions." in paragraph([result])
     open_one = replace(result, solution=replace(result.solution, status=Status.FEASIBLE, bound=0))
-    assert "1 of 2 results are proven optimal given these decisions, the others best known" in paragraph(
+    assert "1 of 2 results are proven optimal under these decisions, the others best known" in paragraph(
         [result, renamed(open_one, "2")]
     )
 
@@ -101,8 +103,8 @@ def test_settings_are_said_in_words() -> None:
     [result] = caspr.adjudicate([caspr.read(path) for path in SONG], objective="ua", nested="never")
     text = paragraph([result])
     assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
-    assert "a mention and one inside it are never in one entity; mentions that end in no chain" in text
-    assert not re.search("nested|singletons", text.partition("Their annotations were merged")[2])
+    assert "a mention and one inside it are never in one entity; mentions that end up in no chain" in text
+    assert not re.search("nested|singletons", text.partition("The annotations were merged")[2])
 
 
 def test_what_is_named_is_in_the_references() -> None:
@@ -112,6 +114,22 @@ def test_what_is_named_is_in_the_references() -> None:
     assert named == listed
 
 
+def test_how_many_annotators_shared_the_documents_is_said() -> None:
+    words = ["Ann", "sees", "herself", "here"]
+    team = [annotated(name, [[(1, 1), (3, 3)]], words) for name in "abcd"]
+
+    def documents(*groups: list[Annotation]) -> str:
+        results = [result_of(Instance(tuple(group), OBJECTIVES["va"])) for group in groups]
+        return paragraph([renamed(result, str(n)) for n, result in enumerate(results) if result is not None])
+
+    mixed = documents(team, team[1:])
+    assert mixed.startswith("Four annotators annotated coreference in 2 documents (8 tokens) and marked 4 ")
+    assert "Each document was annotated by three or four of four annotators." in mixed
+    assert "annotated by two to four of four annotators." in documents(team, team[2:])
+    assert "annotated by two of four annotators." in documents(team[:2], team[2:])
+    assert "Each document" not in documents(team, team)
+
+
 def test_who_marked_nothing_is_said() -> None:
     words = ["Ann", "sees", "herself", "here"]
     both = [annotated("a", [[(1, 1), (3, 3)]], words), annotated("b", [[(1, 1), (3, 3)]], words)]
@@ -119,10 +137,13 @@ def test_who_marked_nothing_is_said() -> None:
     other = result_of(Instance((*both, annotated("c", [[(1, 1), (3, 3)]], words)), OBJECTIVES["va"]))
     assert result is not None
     assert other is not None
-    assert "who marked 2 mentions. 1 of them marked nothing. They disagree" in paragraph([result])
+    assert (
+        "and marked 2 mentions. One of the annotators marked nothing. The annotators disagree"
+        in paragraph([result])
+    )
     assert "marked nothing" not in paragraph([other])
     several = [renamed(result, "1"), renamed(result, "2")]
-    assert "1 of them marked nothing in any document." in paragraph(several)
+    assert "One of the annotators marked nothing in any document." in paragraph(several)
     mixed = [renamed(result, "1"), renamed(other, "2")]
-    assert "In 1 document, somebody who marked mentions elsewhere marked none." in paragraph(mixed)
+    assert "In 1 document, an annotator who marked mentions elsewhere marked none." in paragraph(mixed)
     assert "marked no" not in paragraph([_seen_by_marks(one) for one in several])

@@ -13,10 +13,25 @@ from caspr.errors import InputError
 from caspr.measures.comparison import Comparison, compare
 from caspr.measures.intervals import ComparisonIntervals, Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
-from caspr.report.paper.agreement import HEAD, agreement_drawing, agreement_rows, agreement_tables
-from caspr.report.paper.drawing import Box, MeasuredBar, Stroke, bar_chart, svg_text
-from caspr.report.paper.raster import figure_content, refuse_figure
-from caspr.report.paper.tables import PaperTable, csv_text, latex_escape, latex_text
+from caspr.report.paper.figures import (
+    Box,
+    MeasuredBar,
+    Stroke,
+    bar_chart,
+    figure_content,
+    refuse_figure,
+    svg_text,
+)
+from caspr.report.paper.tables import (
+    AGREEMENT_HEAD,
+    PaperTable,
+    agreement_drawing,
+    agreement_rows,
+    agreement_tables,
+    csv_text,
+    latex_escape,
+    latex_text,
+)
 from caspr.text.document import Annotation, Chain, Document
 
 NAMES = ["a_n&n 50%", "<b>bob</b>", 'c\\{x}~^$#,"\n']
@@ -70,8 +85,8 @@ def test_latex_escapes_every_special_character() -> None:
 
 def test_csv_holds_every_number_once() -> None:
     comparison, intervals = compared()
-    rows = list(csv.DictReader(io.StringIO(csv_text(HEAD, agreement_rows(comparison, intervals)))))
-    keys = [tuple(row[name] for name in HEAD[:5]) for row in rows]
+    rows = list(csv.DictReader(io.StringIO(csv_text(AGREEMENT_HEAD, agreement_rows(comparison, intervals)))))
+    keys = [tuple(row[name] for name in AGREEMENT_HEAD[:5]) for row in rows]
     assert len(keys) == len(set(keys))
     found = {key[1:]: row for key, row in zip(keys, rows, strict=True)}
     one, other = NAMES[:2]
@@ -125,9 +140,9 @@ def test_raster_files(name: str, start: bytes) -> None:
 
 def test_figures_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("figure", "figure.gif"):
-        with pytest.raises(InputError, match=r"expected one of \.svg \.png \.pdf"):
+        with pytest.raises(InputError, match=r"must end in one of \.svg \.png \.pdf"):
             refuse_figure(name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     refuse_figure("figure.svg")
-    with pytest.raises(InputError, match=r"found no matplotlib.*pip install matplotlib.*\.svg"):
+    with pytest.raises(InputError, match=r"need matplotlib: pip install 'caspr\[plot\]'; \.svg"):
         refuse_figure("figure.png")

@@ -66,7 +66,7 @@ def test_a_contradiction_has_remedies_in_words_of_the_text(page: Page) -> None:
     mention(page, "6-6").click()
     press(page, "x")
     dialog = page.get_by_role("alertdialog")
-    expect(dialog).to_contain_text("“6” is decided to be a mention and to be none.")
+    expect(dialog).to_contain_text("You decided that “6” is a mention, and also that it is not.")
     assert violations(page) == []
     dialog.get_by_role("button", name=re.compile("^Take back: ")).first.click()
     expect(dialog).to_have_count(0)
@@ -109,7 +109,7 @@ def test_merging_two_named_entities_asks_which_name_they_keep(page: Page) -> Non
     press(page, "Space")
     page.set_viewport_size({"width": 500, "height": 800})
     press(page, "m")
-    dialog = page.get_by_role("dialog", name="Which name do they keep?")
+    dialog = page.get_by_role("dialog", name="Which name should the merged entity keep?")
     expect(dialog.get_by_role("button", name="Sir William")).to_be_focused()
     assert violations(page) == []
     assert dialog.evaluate("one => one.scrollWidth <= one.clientWidth"), "nothing is cut off"
@@ -120,11 +120,11 @@ def test_merging_two_named_entities_asks_which_name_they_keep(page: Page) -> Non
 def test_the_text_is_searched(page: Page) -> None:
     press(page, "/")
     page.keyboard.type("2 3 4")
-    expect(page.locator("#find-count")).to_have_text("1 of 1 place")
+    expect(page.locator("#find-count")).to_have_text("1 of 1")
     expect(page.locator("#text .t.found")).to_have_count(3)
     press(page, "Control+a")
     page.keyboard.type("nowhere")
-    expect(page.locator("#find-count")).to_have_text("not found")
+    expect(page.locator("#find-count")).to_have_text("no match")
     press(page, "Escape", "Q")
     expect(page.locator("#find")).to_have_value("nowhere")
 

@@ -79,7 +79,7 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
         expect(page.locator("html[data-ready]")).to_be_attached()
         assert violations(page) == []
         page.get_by_role("button", name="document 1: assign").click()
-        page.get_by_label("Who is to do it").fill("Bob & Söhne")
+        page.get_by_label("Who should do it?").fill("Bob & Söhne")
         assert violations(page) == []
         press(page, "Enter")
         expect(page.get_by_role("button", name="document 1: assigned to Bob & Söhne")).to_be_visible()
@@ -101,5 +101,5 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
         assert violations(page) == []
         page.get_by_label("Since").fill("2999-01-01")
         page.get_by_role("button", name="Show").click()
-        expect(page.locator(".empty")).to_have_text("Nothing was done since then.")
+        expect(page.locator(".empty")).to_have_text("Nothing has been done since then.")
         assert violations(page) == []

@@ -87,7 +87,7 @@ def test_the_overlay_lists_the_keys(page: Page) -> None:
     expect(overlay).to_contain_text("accept the whole chain")
     expect(overlay).to_contain_text("Shift+→")
     assert overlay.locator("dt").count() > 30
-    overlay.get_by_label("single-letter keys are on").focus()
+    overlay.get_by_label("use single-letter keys").focus()
     press(page, "Space", "Escape")
     expect(overlay).to_be_hidden()
     press(page, "D")

@@ -65,7 +65,7 @@ def test_details_of_a_mention(page: Page) -> None:
         expect(detail.get_by_role("rowheader", name=annotator)).to_be_visible()
     expect(detail.locator(".votes-table tr").first).to_contain_text("did not mark it")
     expect(detail.locator(".alternatives tr").first).to_be_visible()
-    expect(detail.locator(".alternatives")).to_contain_text("what the result says")
+    expect(detail.locator(".alternatives")).to_contain_text("the result; leaving it")
     mention(page, "1-3").locator(".t").nth(2).hover()
     expect(mention(page, "5-5")).to_contain_class("highlighted")
 
@@ -84,7 +84,7 @@ def test_questions_are_answered_and_counted(page: Page) -> None:
 
 def test_matrix_and_chain_list(page: Page) -> None:
     page.get_by_role("tab", name="Matrix").click()
-    matrix = page.get_by_role("table", name="Mentions by annotators")
+    matrix = page.get_by_role("table", name="Mentions by annotator")
     expect(matrix.get_by_role("columnheader")).to_have_count(6)
     expect(page.locator("#matrix .filters")).to_contain_text("6 spans")
     row = matrix.locator('[data-row="1-3"]')
@@ -98,7 +98,7 @@ def test_matrix_and_chain_list(page: Page) -> None:
     chains.get_by_role("searchbox").fill("1 2 3")
     expect(heads).to_have_count(1)
     heads.first.click()
-    chains.get_by_role("button", name="Accept as it stands").click()
+    chains.get_by_role("button", name="Accept as it is").click()
     chains.get_by_label("Which chains").select_option("decided")
     expect(heads).to_have_count(1)
 
@@ -132,7 +132,7 @@ def test_contradictions_are_refused_with_what_they_clash_with(page: Page) -> Non
     dialog.get_by_role("button", name="Take back: ").first.click()
     expect(dialog).to_be_hidden()
     page.get_by_role("tab", name="Decisions").click()
-    expect(page.locator("#decisions .tag")).to_have_text(["no mention"])
+    expect(page.locator("#decisions .tag")).to_have_text(["not a mention"])
 
 
 def test_notes(page: Page) -> None:
@@ -173,7 +173,7 @@ def test_a_new_mention_by_dragging(page: Page) -> None:
 
 def test_all_documents_with_their_progress(page: Page) -> None:
     mention(page, "5-5").click()
-    page.locator("#detail").get_by_role("button", name="No mention").click()
+    page.locator("#detail").get_by_role("button", name="Not a mention").click()
     expect_in_text(page, "5-5", there=False)
     number = page.url.rstrip("/").rpartition("/")[2]
     page.get_by_role("link", name=" of 60").click()

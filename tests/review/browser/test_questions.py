@@ -62,6 +62,47 @@ def test_one_key_for_each_choice(page: Page) -> None:
     expect(page.locator("#decisions")).to_contain_text("same")
 
 
+def last_label(page: Page) -> Locator:
+    """Find what the last step did, in words: entities that were offered and not chosen are no part of it."""
+    return page.locator("#last-change .last-change-label")
+
+
+def test_the_last_step_names_the_entity_that_was_chosen(page: Page) -> None:
+    ask(page, "q6-6")
+    press(page, "6")
+    option = page.get_by_role("dialog").get_by_role("option").first
+    chain = option.locator(".chip").inner_text()
+    option.click()
+    expect(last_label(page)).to_have_text(f"In chain {chain}: “6”")
+
+
+def test_the_last_step_names_no_other_entity_with_a_new_one(page: Page) -> None:
+    ask(page, "q6-6")
+    press(page, "7")
+    expect(last_label(page)).to_have_text("A new entity: “6”")
+
+
+def test_an_entity_can_be_chosen_while_prices_arrive(page: Page) -> None:
+    """Prices are filled into the card while the dialog is open; its answer still counts."""
+
+    def without_prices(route: Route) -> None:
+        response = route.fetch()
+        read = response.json()
+        for priced in (read["leave"], *read["choices"]):
+            priced["computed"] = False
+        route.fulfill(response=response, json=read)
+
+    page.route(re.compile(r"/question/[^?]+$"), without_prices)
+    with late(page, r"/question/.*\?prices"):
+        ask(page, "q6-6")
+        expect(card(page)).to_contain_text("being computed")
+        press(page, "6")
+        expect(card(page)).not_to_contain_text("being computed")
+        page.get_by_role("dialog").get_by_role("option").first.click()
+        expect(last_label(page)).to_contain_text("In chain")
+    page.unroute_all(behavior="wait")
+
+
 def test_several_choices_are_one_entity(page: Page) -> None:
     ask(page, "q4-4")
     press(page, "Shift+Digit1", "Shift+Digit2")
@@ -133,7 +174,7 @@ def test_a_changed_question_is_shown_on_demand(page: Page) -> None:
     expect(card(page).locator(".offer")).to_be_visible()
     expect(card(page).locator(".choice").nth(0)).to_contain_text("was the result")
     press(page, "y")
-    expect(page.locator("#toast")).to_contain_text("has changed, so y was not taken")
+    expect(page.locator("#toast")).to_contain_text("has changed, so y was ignored")
     expect(page.locator('#queue [data-question="q6-6"]')).to_be_visible()
     press(page, ".")
     expect(card(page).locator(".offer")).to_have_count(0)
@@ -173,7 +214,7 @@ def test_order_filter_skips_and_place_survive_a_reload(page: Page) -> None:
 
 def test_accept_the_rest(page: Page) -> None:
     stakes = page.locator("#queue .stakes")
-    expect(stakes).to_contain_text(re.compile(r"^\d+ mentions are still disputed"))
+    expect(stakes).to_contain_text(re.compile(r"^Your answers can still change \d+ mentions"))
     stakes.get_by_role("button", name="Accept the rest").click()
     expect(stakes).to_contain_text("This document is done")
     press(page, "u")

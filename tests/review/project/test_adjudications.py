@@ -7,7 +7,7 @@ import pytest
 
 from caspr.errors import InputError
 from caspr.review.project.adjudications import are_adjudications, merge_projects, results_of
-from caspr.review.session.opening import open_annotations
+from caspr.review.session import open_annotations
 from caspr.task.settings import Settings
 from tests.review.project.projects import made, opened
 from tests.review.sessions import OPEN, paper, reopened
@@ -52,5 +52,5 @@ def test_two_projects(tmp_path: Path) -> None:
     assert merged.at(0)[0].state(0)["progress"]["asked"] == 0, "both say the same"
     assert merged.at(1)[0].state(0)["annotators"] == ["project", "bob"]
     merged.close()
-    with pytest.raises(InputError, match="expected a new one"):
+    with pytest.raises(InputError, match="has files in it"):
         merge_projects(given, tmp_path / "merged", lambda settings: settings)

@@ -6,9 +6,8 @@ import pytest
 
 from caspr.errors import InputError
 from caspr.formats import read_all, review_file
-from caspr.review.project.adding import add_to_review
-from caspr.review.project.annotators import add_annotations, by_key, moved_mentions
-from caspr.review.session.session import ReviewSession
+from caspr.review.project.annotators import add_annotations, add_to_review, by_key, moved_mentions
+from caspr.review.session import ReviewSession
 from caspr.task.decisions import StatementKind
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.cli.caller import Caller
@@ -56,7 +55,7 @@ def test_a_late_annotator_changes_the_result_and_no_decision(path: Path) -> None
     state = session.state(0)
     assert state["done"] is None, "there is something new to look at"
     assert [note["text"] for note in state["notes"]] == ["x"]
-    assert state["undo"] == "annotations: carla"
+    assert state["undo"] == "annotations were added or corrected"
     steps = session.record.steps(session.documents[0].title)
     assert [(step["do"], step["by"]) for step in steps][-1] == ("annotators", "Ann")
     for _ in range(3):
@@ -111,7 +110,7 @@ def test_what_no_longer_fits_is_listed_and_kept_as_a_note(path: Path) -> None:
     session = reopened(path)
     assert labels(session) == [("“5” absent", "Bob")]
     [note] = session.state(0)["notes"]
-    assert note["text"].startswith("No longer fits since ann was corrected, bea was corrected: “1 2” in some")
+    assert note["text"].startswith("No longer fits since annotations were added or corrected: “1 2” in some")
     assert "decided by Bob" in note["text"]
 
 
@@ -151,7 +150,7 @@ def test_decisions_follow_their_words_when_tokens_are_cut_anew(path: Path) -> No
     } == {("apart", (Span(7, 7), Span(8, 8)))}
     again = reopened(path)
     assert sorted(labels(again)) == [
-        ("no mention starts or ends at “is”", "Bob"),
+        ("nothing starts or ends at “is”", "Bob"),
         ("“It” and “grows” apart", "Bob"),
         ("“New - York” and “It” together", "Bob"),
     ]
@@ -207,7 +206,7 @@ def test_a_project_gets_a_late_annotator(
         add_to_review(folder, read_all([late]), "Ann")
     again.close()
     call = Caller(monkeypatch, capsys)
-    assert "expected a project or a review file" in call.fails("review", late, "--add", late)
+    assert "needs one project or review file" in call.fails("review", late, "--add", late)
 
 
 def test_several_annotators_need_an_add_each(

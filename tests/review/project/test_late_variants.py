@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import review_file
-from caspr.task.settings.stored import read_settings
+from caspr.task.stored_settings import read_settings
 from caspr.text.variants import VariantGroup
 from tests.cli.caller import Caller
 from tests.review.sessions import reopened

@@ -12,8 +12,8 @@ from threading import Thread
 
 import httpx
 
-from caspr.files import stage
 from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.storage import stage
 from tests.review.processes import Page, running
 from tests.review.project.projects import made, opened
 from tests.review.sessions import Values, lasting, random_operation

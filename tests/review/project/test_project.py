@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from caspr.corpus.outputs.project import is_decided
+from caspr.corpus.outputs import is_decided
 from caspr.errors import FormatError, InputError
 from caspr.formats.review_file.project import NAME, read_project
+from caspr.review.documents import ReviewDocument
 from caspr.review.project import project as module
-from caspr.review.project.listing import Index, first_row
-from caspr.review.project.project import Project
-from caspr.review.session.documents import ReviewDocument
-from caspr.review.session.session import ReviewSession
+from caspr.review.project.project import Index, Project, first_row
+from caspr.review.session import ReviewSession
 from tests.cli.caller import Caller
-from tests.corpus.corpora import document_text
 from tests.corpus.processes import until
 from tests.review.project.projects import NAMES, made, opened
 
@@ -166,7 +164,7 @@ def test_two_cannot_open_one_project_nor_one_of_its_documents(project: Project, 
     with pytest.raises(InputError, match="open in another"):
         opened(folder)
     session, _ = project.at(0)
-    from caspr.review.session.opening import open_review
+    from caspr.review.session import open_review
 
     with pytest.raises(InputError, match="open in another"):
         open_review(session.store.path, lambda settings: settings)
@@ -265,10 +263,9 @@ def test_the_command_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = Caller(monkeypatch, capsys)
-    assert "expected none: it is resumed in place" in call.fails("review", folder, "-o", "x")
-    assert "--host: found no --team" in call.fails("review", folder, "--host", "0.0.0.0")
+    assert "-o cannot be used with a project" in call.fails("review", folder, "-o", "x")
+    assert "--host needs --team" in call.fails("review", folder, "--host", "0.0.0.0")
     data = json.loads((folder / NAME).read_text())
     data["version"] = 7
     (folder / NAME).write_text(json.dumps(data))
     assert "version 7" in call.fails("review", folder)
-    assert document_text("one", "ann")

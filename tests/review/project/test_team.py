@@ -11,12 +11,10 @@ import httpx
 import pytest
 
 from caspr.errors import FormatError, InputError
-from caspr.review.project.leases import SECONDS, LeaseError, Leases
 from caspr.review.project.project import Project
-from caspr.review.project.team import LINKS, Person, read_team, with_links
+from caspr.review.project.team import LINKS, SECONDS, LeaseError, Leases, Person, read_team, with_links
 from caspr.review.server.guard import Address, Keys
-from caspr.review.server.overview import Team, most_worthwhile
-from caspr.review.server.routes import make_app
+from caspr.review.server.routes import Team, make_app, most_worthwhile
 from caspr.review.server.serve import Interface
 from tests.review.project.projects import made, opened
 
@@ -53,7 +51,7 @@ def test_malformed_tables_are_refused(tmp_path: Path, text: str, found: str) -> 
 def test_nobody_shares_a_name_or_a_link(tmp_path: Path, text: str) -> None:
     path = tmp_path / "adjudicators.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match="twice"):
+    with pytest.raises(InputError, match="the same"):
         read_team(path)
 
 
@@ -164,7 +162,7 @@ def test_others_are_refused_and_change_nothing(
         assert bob.post(path, body, **changed).status_code == 403
     assert project.steps() == []
     assert project.file.assigned == {}
-    for path in ("/", "/history", "/history/export", "/d/0/", "/static/main.js"):
+    for path in ("/", "/history", "/history/export", "/d/0/", "/static/app.js"):
         assert Browser(app, None).ask("GET", path).status_code == 403
 
 
@@ -197,9 +195,9 @@ def test_the_list_says_who_does_what_and_what_is_worth_doing_next(app: Any, proj
     assert ann.post("/d/9/assign", {"who": "Bob"}).status_code == 404
     Browser(app, BOB).post("/d/2/do", NOTE)
     page = ann.ask("GET", "/").text
-    assert "<bdi>Bob</bdi> is at work" in page
-    assert 'Most worth doing next: <a href="/d/0/">' in page
-    assert 'Most worth doing next: <a href="/d/1/">' in Browser(app, BOB).ask("GET", "/").text
+    assert "<bdi>Bob</bdi> is working on it" in page
+    assert 'Worth doing next: <a href="/d/0/">' in page
+    assert 'Worth doing next: <a href="/d/1/">' in Browser(app, BOB).ask("GET", "/").text
     assert page.count("<tr data-document") == 3
     assert Browser(app, BOB).ask("GET", "/?show=mine").text.count("<tr data-document") == 2
     assert project.file.assigned == {project.rows[1].file: "Bob"}

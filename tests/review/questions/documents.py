@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from caspr.review.history import History
 from caspr.review.questions.queue import Queue
-from caspr.review.session.history import History
-from caspr.review.session.opening import fresh_review
-from caspr.review.session.solver import Solver
-from caspr.task.authorship import Authorship
+from caspr.review.session import fresh_review
+from caspr.review.solver import Solver
+from caspr.task.decisions import Authorship
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 from caspr.text.document import Annotation, Chain, Document

@@ -2,22 +2,23 @@
 
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
 
 from caspr.errors import EngineError
 from caspr.formats import read_all
-from caspr.review.questions.finding import QuestionKind
-from caspr.review.questions.orders import ORDERS, Filter
-from caspr.review.questions.pricing import ChoicePrice, PriceList
-from caspr.review.session.history import History
-from caspr.review.session.opening import fresh_review
-from caspr.review.session.operations import OperationError
-from caspr.review.session.solver import Solver
+from caspr.review.history import History
+from caspr.review.operations import OperationError
+from caspr.review.questions.choices import ChoicePrice, PriceList
+from caspr.review.questions.question import QuestionKind
+from caspr.review.questions.queue import ORDERS, Filter
+from caspr.review.session import fresh_review
+from caspr.review.solver import Solver
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
@@ -243,21 +244,25 @@ def test_estimates_of_two_snapshots_at_the_same_time() -> None:
     moves, ended = history.queue.moves, Event()
     chains = [Chain.of(str(number), [ANNA, ANNA_AGAIN]) for number in range(3000)]
 
-    def estimate() -> None:
+    def estimate() -> int:
+        rounds = 0
         while not ended.is_set():
             for chain in chains:
                 moves.gain(chain.mentions[0], chain)
+            rounds += 1
+        return rounds
 
-    interval, thread = sys.getswitchinterval(), Thread(target=estimate)
+    interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    thread.start()
-    try:
-        for _ in range(100):
-            moves.forget_others(chains[::2])
-    finally:
-        ended.set()
-        thread.join()
-        sys.setswitchinterval(interval)
+    with ThreadPoolExecutor(1) as threads:
+        try:
+            estimated = threads.submit(estimate)
+            for _ in range(100):
+                moves.forget_others(chains[::2])
+        finally:
+            ended.set()
+            sys.setswitchinterval(interval)
+    assert estimated.result() > 0, "a fault in the other thread is raised here"
 
 
 def test_a_nested_mention_has_a_price_where_the_answer_is_accepted() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from caspr.review.history import ADDED
 from caspr.review.project.annotators import add_annotations, by_key
-from caspr.review.project.workplace import SingleFile
-from caspr.review.server.blind import ADDED
+from caspr.review.project.project import SingleFile
 from caspr.review.server.guard import Address
 from caspr.review.server.routes import make_app
 from caspr.text.document import Annotation, Chain, Document

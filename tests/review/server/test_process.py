@@ -94,7 +94,7 @@ def test_a_second_process_on_the_same_file_is_refused(tmp_path: Path) -> None:
         refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert refused.returncode == 2
         assert refused.stderr.startswith(
-            "caspr: error: review.conll: found it open in another `caspr` (process "
+            "caspr: error: review.conll: this file is open in another `caspr` (process "
         )
         assert f"(process {one.process.pid})" in refused.stderr
         one.end(signal.SIGKILL)

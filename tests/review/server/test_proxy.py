@@ -35,7 +35,7 @@ def caddyfile(outside: int, inside: int) -> str:
     return OPTIONS + text.replace("127.0.0.1:8765", f"127.0.0.1:{inside}") + "\n"
 
 
-@pytest.mark.skipif(shutil.which("caddy") is None, reason="no caddy: install Debian's to test behind a proxy")
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="no Caddy (Debian: apt-get install caddy)")
 def test_a_team_behind_caddy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "caddy"))
     outside, inside = free_port(), free_port()

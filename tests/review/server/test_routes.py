@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from caspr.formats.registry import EXPORTED, FORMATS, WRITTEN
-from caspr.review.project.workplace import SingleFile
+from caspr.review.project.project import SingleFile
 from caspr.review.server.guard import LARGEST_BODY, Address, Keys
 from caspr.review.server.routes import make_app
-from caspr.review.session.session import ReviewSession
+from caspr.review.session import ReviewSession
 from caspr.text.document import Annotation, Chain, Document
 from tests.review.sessions import Values, opened, paper
 
@@ -317,7 +317,7 @@ def test_several_documents_are_listed(tmp_path: Path) -> None:
         [Annotation.of(who, Document(name, ("a", "b")), [Chain.of("1", [(1, 1), (2, 2)])]) for name in names]
         for who in ("x", "y")
     ]
-    from caspr.review.session.opening import open_annotations
+    from caspr.review.session import open_annotations
 
     session, _ = open_annotations([], given, tmp_path / "review.conll", lambda settings: settings)
     browser = client(session)

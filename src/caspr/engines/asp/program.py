@@ -133,7 +133,8 @@ def _decision_facts(instance: Instance) -> Iterator[str]:
     decisions = instance.decisions
     groups = sorted(decisions.groups, key=lambda group: group.mentions)
     yield from _annotation_facts("forced", tuple(group.mentions for group in groups))
-    ids = {id: number for number, id in enumerate(dict.fromkeys(id for one in groups for id in one.ids), 1)}
+    named = dict.fromkeys(id for group in groups for id in group.ids)
+    ids = {id: number for number, id in enumerate(named, 1)}
     for number, group in enumerate(groups, start=1):
         yield from (f"named({number},{ids[id]})." for id in group.ids)
     for token in sorted(decisions.closed):

@@ -4,18 +4,18 @@ from contextlib import suppress
 from dataclasses import replace
 
 from caspr.engines.baseline import baseline
+from caspr.engines.native.cases import settle
+from caspr.engines.native.connectivity import Pair, contradicts
+from caspr.engines.native.estimate import estimate
+from caspr.engines.native.links import gain_inside
 from caspr.engines.native.partition.outcome import ignore_bound, ignore_found
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.required.settling import settle
 from caspr.engines.native.state import Memory, SolveState
-from caspr.engines.native.translation.connectivity import Pair, contradicts
-from caspr.engines.native.translation.gains import gain_inside
-from caspr.engines.native.translation.rough import estimate
-from caspr.engines.native.translation.translate import Bundles, enforced_bundles
+from caspr.engines.native.translate import Bundles, enforced_bundles
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.price.pricing import price
+from caspr.task.pricing import price
 from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
 from caspr.text.findings import warning
 from caspr.text.grouping import Groups
@@ -26,7 +26,7 @@ SHORTLY = 0.2
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
-    return solve_with(instance, limits, progress, memory=Memory())
+    return solve_with(instance, limits, progress, memory=Memory(record=limits.certificate))
 
 
 def solve_with(
@@ -40,8 +40,14 @@ def solve_with(
 ) -> Solution:
     """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
     state = SolveState(instance, Watch.of(limits), memory, progress, apart)
+    solution = _within_limits(state, joined, limits.solutions)
+    return replace(solution, recorded=state) if limits.certificate else solution
+
+
+def _within_limits(state: SolveState, joined: Bundles, solutions: int) -> Solution:
+    """Solve, or return the best so far."""
     try:
-        return _solved(state, joined, limits.solutions)
+        return _solved(state, joined, solutions)
     except ExpiredError:
         return _best_known(state, joined)
     except KeyboardInterrupt:
@@ -49,7 +55,7 @@ def solve_with(
         state.on_bound, state.on_found = ignore_bound, ignore_found
     try:
         # The watch has expired now, so this only combines the best that is known of every part.
-        return _solved(state, joined, limits.solutions)
+        return _solved(state, joined, solutions)
     except ExpiredError:
         return _best_known(state, joined)
     except KeyboardInterrupt:
@@ -98,7 +104,7 @@ def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
     """Offer the first solution there is, where nothing is demanded: all alone but what must be together."""
     instance = state.instance
     state.raise_bound(0)
-    if not instance.required and all(len(bundle) == 1 or bundle in state.held for bundle in bundles):
+    if not instance.demands and all(len(bundle) == 1 or bundle in state.held for bundle in bundles):
         chains = [bundle for bundle in bundles if len(bundle) > 1]
         gained = sum(gain_inside(instance, chain) for chain in chains)
         state.offer(canonical(chains), instance.all_omitted - gained, tentative=True)
@@ -107,7 +113,7 @@ def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
 def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
     """List all optima up to a limit, or the one known if they cannot be listed."""
     from caspr.engines.native.all_optima import list_optima
-    from caspr.engines.native.partition.enumerate import UNKNOWN, OptimaSet
+    from caspr.engines.native.partition.optima import UNKNOWN, OptimaSet
 
     assert state.value is not None and state.best is not None
     optima: OptimaSet[Partition] = UNKNOWN

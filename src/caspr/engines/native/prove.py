@@ -1,33 +1,36 @@
 """Proofs of optimality, as data that `caspr.proof.verify` checks without any solver.
 
-The search proves optimality through reductions and fixing, whose steps would make long proofs. Knowing
-the optimum, a shorter proof is made afresh, on the parts as translated: star inequalities with
-multipliers whose bound meets the optimum, and a pair to branch on where no such list is found. A region
-in which used links do not hold a bundle together without cost (`required.regions`, `required.settling`) is
-one part that is proven by cases: its ways out. Demands of mentions that must not stay alone are in the
-proof of their part.
+The search records the proof of a part while it runs (`partition.statements`), if it knows that one will
+be wanted; otherwise the parts are searched again. Here these proofs are put together. A region in which
+used links do not hold a bundle together without cost (`cases`) is one part that is proven by cases: its ways
+out. Demands of mentions that must not stay alone are in the proof of their part.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from caspr.engines.native.cases import (
+    Branch,
+    Region,
+    demanded_mentions,
+    offending,
+    region,
+    settle_region,
+    ways,
+)
 from caspr.engines.native.engine import merged
-from caspr.engines.native.partition.partners.outcome import UNMET
-from caspr.engines.native.partition.partners.proving import Proof, prove_demanding
-from caspr.engines.native.partition.sparse.splitting import LARGEST, fits
+from caspr.engines.native.nesting import Relaxed, relax_exactly
+from caspr.engines.native.partition.problem import UNMET
+from caspr.engines.native.partition.splitting import LARGEST
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.required.demands import Branch, lone_mentions, ways
-from caspr.engines.native.required.regions import Region, region
-from caspr.engines.native.required.settling import offending, settle_region
 from caspr.engines.native.state import Memory, SolveState, solve_exactly
-from caspr.engines.native.translation.nesting import Relaxed, relax_exactly
-from caspr.engines.native.translation.translate import Part, enforced_bundles
+from caspr.engines.native.translate import Part, enforced_bundles
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.solution import Solution, Status, Stop
 from caspr.text.document import Span
+
+Proof = dict[str, Any]
 
 
 class UnprovenError(Exception):
@@ -41,18 +44,20 @@ class InterruptedProofError(UnprovenError):
 NO_TIME = "no time was left for a proof"
 
 
-def prove_optimal(
-    instance: Instance, solution: Solution, limits: Limits, memory: Memory | None = None
-) -> dict[str, Any]:
+def prove_optimal(instance: Instance, solution: Solution, limits: Limits) -> Proof:
     """Write a proof that a solution is optimal; `UnprovenError` says why there is none.
 
-    The proof is the `certificate` of a document in a certificate file (`caspr.proof.certificate`).
-    Ctrl-C ends an interruptible proof as a limit does, so that the solution is not lost.
+    What was recorded when the solution was found (`Limits.certificate`) is not searched again. The proof is
+    the `certificate` of a document in a certificate file (`caspr.proof.certificate`). Ctrl-C ends an
+    interruptible proof as a limit does, so that the solution is not lost.
     """
     if solution.status is not Status.OPTIMAL:
         raise UnprovenError("it is not proven optimal")
     watch = Watch.of(limits)
-    proving = _ProofWriter(SolveState(instance, watch, memory or Memory()))
+    recorded = solution.recorded
+    if not isinstance(recorded, SolveState) or recorded.instance is not instance:
+        recorded = SolveState(instance, watch, Memory(record=True))
+    proving = _ProofWriter(recorded.proving(watch))
     try:
         proof = proving.prove(Branch(merged(enforced_bundles(instance))), None, solution.value)
     except ExpiredError:
@@ -83,8 +88,6 @@ class _ProofWriter:
 
     state: SolveState
     """What was solved, or is solved on the way."""
-    proofs: dict[tuple[bytes, int], Proof] = field(default_factory=dict)
-    """The proofs of parts, by content and by what they are shown to gain at most."""
 
     def prove(self, branch: Branch, reach: Region | None, goal: int) -> Proof:
         """Prove that solutions below a branch cost no less than a goal, by what happens in a region."""
@@ -92,16 +95,23 @@ class _ProofWriter:
         there, cost = branch, self._cost(branch)
         while cost < goal:
             there, cost = self._one_region(there, reach, regions)
-        return self._proof(branch, reach, regions, cost - goal)
+        return self._proof(branch, reach, regions)
 
     def _cost(self, branch: Branch) -> int:
         relaxed = self._relaxed(branch)
         if not relaxed.proven:
-            raise UnprovenError(NO_TIME)
+            raise self._unproven()
         return relaxed.bound + branch.penalty
 
     def _relaxed(self, branch: Branch) -> Relaxed:
-        return relax_exactly(self.state, branch.bundles, lone_mentions(self.state, branch.bundles))
+        return relax_exactly(self.state, branch.bundles, demanded_mentions(self.state, branch.bundles))
+
+    def _unproven(self) -> UnprovenError:
+        if self.state.watch.cause is Stop.SIZE:
+            return UnprovenError(
+                f"it has a part of more than {LARGEST:,} kinds of mentions that cannot be divided"
+            )
+        return UnprovenError(NO_TIME)
 
     def _one_region(
         self, branch: Branch, reach: Region | None, regions: dict[Region, Proof]
@@ -123,52 +133,33 @@ class _ProofWriter:
             regions[here] = {"mentions": _plain(here), "piece": _plain(offence.piece), "cases": cases}
         return settled.branch or branch, settled.bound
 
-    def _proof(self, branch: Branch, reach: Region | None, regions: dict[Region, Proof], slack: int) -> Proof:
-        """Write down the regions that are proven by cases, and prove all other parts.
+    def _proof(self, branch: Branch, reach: Region | None, regions: dict[Region, Proof]) -> Proof:
+        """Write down the regions that are proven by cases, and the proofs of all other parts.
 
-        The largest of these may gain more by some slack: that is easier to prove. If a part has demands that
-        cannot be met, nothing else needs a proof.
+        If a part has demands that cannot be met, nothing else needs a proof.
         """
         forbidden = sorted(self.state.eager | self.state.nested)
-        lone = lone_mentions(self.state, branch.bundles)
+        demanded = demanded_mentions(self.state, branch.bundles)
         parts = [
             part
-            for part in self.state.translator.translate(branch.bundles, forbidden, lone=lone)
+            for part in self.state.translator.translate(branch.bundles, forbidden, demanded=demanded)
             if (reach is None or part.nodes[0][0] in reach)
             and not any(part.nodes[0][0] in here for here in regions)
         ]
-        values = [solve_exactly(self.state, part).value for part in parts]
-        if UNMET in values:
-            ceilings = (part.problem.ceiling for part in parts)
-            goals = [UNMET if value == UNMET else top for value, top in zip(values, ceilings, strict=True)]
-        else:
-            goals = [*values[:-1], *(value + slack for value in values[-1:])]
-        proofs = [self._part(part, goal) for part, goal in zip(parts, goals, strict=True)]
+        hopeless = any(solve_exactly(self.state, part).value == UNMET for part in parts)
+        proofs = [self._part(part, hopeless=hopeless) for part in parts]
         home = {mention: n for n, part in enumerate(parts) for node in part.nodes for mention in node}
-        forbidden = [(one, two) for one, two in forbidden if one in home and home[one] == home.get(two)]
+        forbidden = [(a, b) for a, b in forbidden if a in home and home[a] == home.get(b)]
         return {"conflicts": [_plain(pair) for pair in forbidden], "parts": [*regions.values(), *proofs]}
 
-    def _proof_of(self, part: Part, goal: int) -> Proof:
-        size = part.problem.size
-        if not part.demands and part.problem.ceiling <= goal:
-            return {"shift": 0, "stars": []}
-        if size > LARGEST:
-            raise UnprovenError(
-                f"found a part of {size:,} kinds of mentions that cannot be divided, expected at most "
-                f"{LARGEST:,} for a proof"
-            )
-        if not fits(size, self.state.watch):
-            raise UnprovenError(NO_TIME)
-        proof = prove_demanding(part.demanding, np.arange(size), goal, self.state.watch)
-        if proof is None:
-            raise UnprovenError(NO_TIME)
-        return proof
-
-    def _part(self, part: Part, goal: int) -> Proof:
-        """Prove that a part gains no more than a goal."""
-        if (part.key, goal) not in self.proofs:
-            self.proofs[part.key, goal] = self._proof_of(part, goal)
+    def _part(self, part: Part, *, hopeless: bool) -> Proof:
+        """Write down what a part gains at most; where another cannot be, it does not matter."""
+        outcome = solve_exactly(self.state, part)
         written: Proof = {"nodes": [_plain(node) for node in part.nodes]}
         if part.demands:
-            written["needs"] = [demand.home for demand in part.demands]
-        return {**written, "proof": self.proofs[part.key, goal]}
+            written["demands"] = [demand.home for demand in part.demands]
+        if part.problem.ceiling <= outcome.value or (hopeless and outcome.value != UNMET):
+            return {**written, "proof": []}
+        if outcome.proof is None or not outcome.proven:
+            raise self._unproven()
+        return {**written, "proof": list(outcome.proof)}

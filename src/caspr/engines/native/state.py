@@ -11,29 +11,27 @@ from functools import cached_property
 
 import numpy as np
 
+from caspr.engines.native.connectivity import Pair
+from caspr.engines.native.links import Links
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
+from caspr.engines.native.partition.heuristics import grow
 from caspr.engines.native.partition.outcome import (
     OnBound,
     OnFound,
     SearchOutcome,
-    WarmStart,
+    Start,
     ignore_bound,
     ignore_found,
 )
-from caspr.engines.native.partition.partners.outcome import UNMET, PartnerOutcome
-from caspr.engines.native.partition.partners.partner_stars import NO_PARTNER_CUTS, PartnerCuts
-from caspr.engines.native.partition.problem import Labels, renumber
-from caspr.engines.native.partition.search import quick, search_reduced
-from caspr.engines.native.partition.sparse.growing import grow
-from caspr.engines.native.partition.sparse.listing import SparseProblem
-from caspr.engines.native.partition.sparse.splitting import Split, fits, split
+from caspr.engines.native.partition.problem import UNMET, Labels, renumber
+from caspr.engines.native.partition.search import quick, search_split
+from caspr.engines.native.partition.sparse import SparseProblem
+from caspr.engines.native.partition.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.translation.connectivity import Pair
-from caspr.engines.native.translation.links import Links
-from caspr.engines.native.translation.translate import Part, Translator, forbidden_pairs
+from caspr.engines.native.translate import Part, Translator, forbidden_pairs
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
-from caspr.task.price.pricing import price, price_chain
+from caspr.task.pricing import price, price_chain
 from caspr.task.solution import Costs, Partition
 from caspr.task.votes import Signature
 from caspr.text.document import Span
@@ -46,7 +44,6 @@ class CutsBefore:
     part: Part
     """The part, whose nodes the cuts are about."""
     cuts: Cuts
-    partner_cuts: PartnerCuts
 
 
 @dataclass
@@ -58,11 +55,12 @@ class Memory:
     pieces: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The same for the pieces that reductions leave of the problems."""
     parts: dict[object, Part] = field(default_factory=dict)
-    """Parts translated before."""
     links: dict[tuple[Signature, ...], Links] = field(default_factory=dict)
     """Links between kinds, by the kinds."""
     prices: dict[object, tuple[int, Costs]] = field(default_factory=dict)
     """What chains cost, by their mentions and the groups that these are in."""
+    record: bool = False
+    """Whether outcomes are wanted with their proofs."""
 
 
 @dataclass
@@ -86,11 +84,9 @@ class SolveState:
     done: int = 0
     """How many parts of the work are solved."""
     parts: int = 0
-    """How many there are."""
     best: Partition | None = None
     """The cheapest partition that respects everything."""
     value: int | None = None
-    """What it costs."""
     tentative: bool = False
     """Whether it was found while a part was being searched: one that is found later may take its place."""
     bound: int | None = None
@@ -126,6 +122,12 @@ class SolveState:
         if self.instance.forced_votes:
             return frozenset()
         return frozenset(group.mentions for group in self.instance.decisions.groups)
+
+    def proving(self, watch: Watch) -> "SolveState":
+        """Go on with another watch, to prove what was found."""
+        self.watch = self.translator.watch = watch
+        self.progress = silent
+        return self
 
     def cost(self, partition: Partition) -> int:
         """Return what a partition costs; no chain is priced twice while the votes stay the same."""
@@ -176,16 +178,20 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
     if key not in state.provisional:
-        if part.demands:
-            state.provisional[key] = _quickly_demanding(state, part)
-            return state.provisional[key]
-        if part.problem.size > LARGE:
+        if part.demands and not fits(part.problem.size, state.watch):
+            return _unmet(part)
+        if part.problem.size > LARGE and not part.demands:
             state.provisional[key] = _at_once(state, part)
-        state.reduced[key] = split(part.problem, state.watch)
+        state.reduced[key] = split(part.whole, state.watch, record=state.memory.record)
         outcome = quick(state.reduced[key], state.watch)
         if key not in state.provisional or state.provisional[key].value < outcome.value:
             state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _unmet(part: Part) -> SearchOutcome:
+    """Return what is known of a part whose demands cannot be looked at."""
+    return SearchOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
 
 
 def _at_once(state: SolveState, part: Part) -> SearchOutcome:
@@ -204,11 +210,11 @@ def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
     alone = np.arange(part.problem.size)
     best = SearchOutcome(alone, 0, part.problem.ceiling)
     chains = [dict(state.instance.votes.signature(node[0]).chains) for node in part.nodes]
-    for annotator in state.watch.during(sorted({annotator for one in chains for annotator in one})):
+    for annotator in state.watch.during(sorted({annotator for held in chains for annotator in held})):
         numbers: dict[int, int] = {}
         labels = [
-            numbers.setdefault(one[annotator], node) if annotator in one else node
-            for node, one in enumerate(chains)
+            numbers.setdefault(held[annotator], node) if annotator in held else node
+            for node, held in enumerate(chains)
         ]
         value = part.problem.value(np.array(labels, dtype=np.intp))
         if value is not None and value > best.value:
@@ -218,76 +224,41 @@ def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or search; remember what is proven."""
-    key = part.key
-    if key in state.memory.outcomes:
+    key, record = part.key, state.memory.record
+    if key in state.memory.outcomes and not (record and state.memory.outcomes[key].proof is None):
         return state.memory.outcomes[key]
-    before, places = _from_before(state, part)
-    cuts = before.cuts.through(places)
-    if part.demands:
-        outcome: SearchOutcome = _exactly_demanding(state, part, cuts, before, places)
-    else:
-        reduced, known = state.reduced.pop(key, None), state.provisional.get(key)
-        outcome = search_reduced(
-            reduced or split(part.problem, state.watch),
-            state.watch,
-            start=WarmStart(cuts),
+    if part.demands and not fits(part.problem.size, state.watch):
+        return _remembered(state, key, _unmet(part))
+    before, nodes = _from_before(state, part)
+    reduced, known = state.reduced.pop(key, None), state.provisional.get(key)
+    outcome = search_split(
+        reduced or split(part.whole, state.watch, record=record),
+        state.watch,
+        Start(
+            cuts=before.cuts.through(nodes),
             on_bound=state.on_bound,
             on_found=state.on_found,
             known=None if known is None else known.labels,
-            remembered=state.memory.pieces,
-        )
-    stars = outcome.partner_cuts if isinstance(outcome, PartnerOutcome) else NO_PARTNER_CUTS
-    state.cuts[part.first] = CutsBefore(part, outcome.cuts, stars)
-    return _remembered(state, key, outcome)
-
-
-def _quickly_demanding(state: SolveState, part: Part) -> SearchOutcome:
-    """Return a first clustering of a part with demands; without one that meets them where it is too large."""
-    if not fits(part.problem.size, state.watch):
-        return PartnerOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
-    from caspr.engines.native.partition.partners.search import quick_demanding
-
-    return quick_demanding(part.demanding, state.watch)
-
-
-def _exactly_demanding(
-    state: SolveState, part: Part, cuts: Cuts, before: "CutsBefore", places: Labels
-) -> SearchOutcome:
-    """Search a part with demands, unless it is too large."""
-    if not fits(part.problem.size, state.watch):
-        return _quickly_demanding(state, part)
-    from caspr.engines.native.partition.partners.search import search_demanding
-    from caspr.engines.native.partition.partners.start import Start
-
-    whole = part.demanding
-    stars = before.partner_cuts.within(places, whole)
-    known = state.provisional.get(part.key)
-    start = Start(
-        cuts=cuts,
-        partner_cuts=stars,
-        on_bound=state.on_bound,
-        on_found=state.on_found,
-        # mutant: equivalent (always), because what is known of a part with demands is a `PartnerOutcome`
-        known=known if isinstance(known, PartnerOutcome) else None,
+            record=record,
+        ),
+        remembered=state.memory.pieces,
     )
-    return search_demanding(whole, state.watch, start)
+    state.cuts[part.first] = CutsBefore(part, outcome.cuts)
+    return _remembered(state, key, outcome)
 
 
 def _from_before(state: SolveState, part: Part) -> "tuple[CutsBefore, Labels]":
     """Return the cuts in use when nearly the same mentions were solved before, and their nodes here."""
     before = state.cuts.get(part.first)
     if before is None:
-        return CutsBefore(part, NO_CUTS, NO_PARTNER_CUTS), np.arange(part.problem.size)
+        return CutsBefore(part, NO_CUTS), np.arange(part.problem.size)
     return before, part.places(before.part)
 
 
 def _remembered(state: SolveState, key: bytes, outcome: SearchOutcome) -> SearchOutcome:
     """Remember an outcome for later solves if it is proven, else for this one."""
     if outcome.proven:
-        kept = replace(outcome, cuts=NO_CUTS)
-        if isinstance(kept, PartnerOutcome):
-            kept = replace(kept, partner_cuts=NO_PARTNER_CUTS)
-        state.memory.outcomes[key] = kept
+        state.memory.outcomes[key] = replace(outcome, cuts=NO_CUTS)
     elif key not in state.provisional or state.provisional[key].value <= outcome.value:
         state.provisional[key] = outcome
     return outcome

@@ -3,17 +3,22 @@
 `cas.chains` describes how chains are stored, `cas.xmi` and `cas.json_cas` how objects are. All other layers
 are kept as they are; no type system is needed. A zip holds one .xmi and its type system, as INCEpTION exports
 a document; it is written back as .xmi, which is what INCEpTION imports, unless a .zip is asked for.
-`cas.conversion` changes one form into another.
+
+dkpro-cassis converts JSON to XMI and back, since it knows the types of features that both need. XMI says
+nothing about types: they come from the `TypeSystem.xml` that is exported with it, or else from those that
+dkpro-cassis has of DKPro, and two that it lacks, although every file of DKPro or INCEpTION has them. A file
+with objects of any other type is then refused.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from caspr.errors import FormatError
-from caspr.files import read_bytes
+from caspr.errors import FormatError, InputError, reading
 from caspr.formats.cas.chains import (
     BUILT_IN,
+    META,
     SENTENCE,
     TOKEN,
     Cas,
@@ -24,19 +29,104 @@ from caspr.formats.cas.chains import (
     mentions,
     other_layers,
 )
-from caspr.formats.cas.conversion import bundled_types, json_of_xmi, types_of_json, xmi_of_json
 from caspr.formats.cas.json_cas import fresh_json, read_json, write_json
 from caspr.formats.cas.xmi import fresh_xmi, read_xmi, write_xmi
 from caspr.formats.containers.gzip import is_gzip, unpack
 from caspr.formats.containers.zip import Archive, is_archive, make_archive, open_archive
-from caspr.formats.format import Format, Forms
-from caspr.formats.losses import lost_edges, lost_entities, lost_marks
+from caspr.formats.format import Format, Forms, ReadOptions, lost
 from caspr.formats.naming import bare_name, collect, stem
-from caspr.formats.options import ReadOptions
-from caspr.formats.text_layer.characters import spell
-from caspr.formats.text_layer.standoff import Text, annotate
+from caspr.formats.text_layer import Text, annotate, spell
+from caspr.storage import read_bytes
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note
+
+_TEXT, _NUMBER, _CHOICE = "uima.cas.String", "uima.cas.Long", "uima.cas.Boolean"
+_LACKING = {
+    (META, "uima.tcas.DocumentAnnotation"): {
+        **dict.fromkeys(
+            ("documentTitle", "documentId", "documentUri", "collectionId", "documentBaseUri"), _TEXT
+        ),
+        "isLastSegment": _CHOICE,
+    },
+    ("de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata", "uima.tcas.Annotation"): {
+        **dict.fromkeys(("username", "sourceDocumentName", "projectName"), _TEXT),
+        **dict.fromkeys(("sourceDocumentId", "projectId", "lastChangedOnDisk"), _NUMBER),
+    },
+}
+"""Types that dkpro-cassis lacks, each with what it is a kind of, and their features."""
+
+
+def xmi_of_json(data: bytes) -> bytes:
+    """Return a JSON CAS as XMI, with all its layers."""
+    return str(_loaded(data).to_xmi()).encode("utf-8")
+
+
+def types_of_json(data: bytes) -> bytes:
+    """Return the type system of a JSON CAS as XML."""
+    return str(_loaded(data).typesystem.to_xml()).encode("utf-8")
+
+
+def json_of_xmi(data: bytes, types: bytes | None, layer: str) -> bytes:
+    """Return XMI as JSON CAS, with all layers whose types are known."""
+    cassis = _library("XMI, which must become JSON")
+
+    def convert() -> bytes:
+        system = _types(cassis, types, layer)
+        cas = cassis.load_cas_from_xmi(data.decode("utf-8"), typesystem=system)
+        return str(cas.to_json()).encode("utf-8")
+
+    return bytes(_converted(convert, "JSON"))
+
+
+def bundled_types(layer: str) -> bytes:
+    """Return the type system for new files."""
+    cassis = _library("a CAS whose type system must be written")
+    return str(_types(cassis, None, layer).to_xml()).encode("utf-8")
+
+
+def _types(cassis: Any, types: bytes | None, layer: str) -> Any:
+    if types is not None:
+        return cassis.load_typesystem(types.decode("utf-8"))
+    system = cassis.load_dkpro_core_typesystem()
+    for (name, above), features in _LACKING.items():
+        if not system.contains_type(name):
+            made = system.create_type(name, above)
+            for feature, kind in features.items():
+                system.create_feature(made, feature, kind)
+    if not system.contains_type(f"{layer}Link"):
+        link = system.create_type(f"{layer}Link", "uima.tcas.Annotation")
+        system.create_feature(link, "next", link)
+        for feature in ("referenceType", "referenceRelation"):
+            system.create_feature(link, feature, _TEXT)
+        chain = system.create_type(f"{layer}Chain", "uima.cas.AnnotationBase")
+        system.create_feature(chain, "first", link)
+    return system
+
+
+def _loaded(data: bytes) -> Any:
+    cassis = _library("a CAS in JSON, which must become XMI")
+    return _converted(lambda: cassis.load_cas_from_json(data.decode("utf-8-sig")), "XMI")
+
+
+def _library(found: str) -> Any:
+    try:
+        import cassis  # type: ignore[import-untyped]
+    except ImportError:
+        raise InputError(
+            f"{found}, needs dkpro-cassis: install it with `pip install dkpro-cassis`, or export it with the "
+            "format UIMA CAS XMI (XML 1.0)"
+        ) from None
+    return cassis
+
+
+def _converted(convert: Callable[[], Any], target: str) -> Any:
+    try:
+        return convert()
+    except Exception as error:
+        # The library has no root class for what it cannot read.
+        found = f"a CAS that cannot become {target} ({error})"
+        expected = "a CAS of INCEpTION, with its TypeSystem.xml in the same zip or beside it"
+        raise FormatError(None, found, expected) from error
 
 
 @dataclass(frozen=True)
@@ -44,11 +134,8 @@ class CasLayout:
     """A CAS and the layer of it that was read."""
 
     cas: Cas
-    """The file."""
     layer: str
-    """The chain layer."""
     types: bytes | None = None
-    """The type system that came with it."""
 
 
 def detect(path: Path, head: str) -> bool:
@@ -61,13 +148,13 @@ def detect(path: Path, head: str) -> bool:
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
     """Read one annotator's file of one document."""
     data = read_bytes(path)
-    cas = read_cas(data, str(path))
+    cas = read_cas(data)
     wanted = options.layer if options else None
     layer = choose_layer(cas, wanted)
     name = bare_name(path)
-    annotation = annotation_of(cas, layer, name, name if annotator is None else annotator)
     layout = CasLayout(cas, layer, _type_system(path, data))
-    annotation = replace(annotation, document=replace(annotation.document, layout=layout))
+    document = Document(name, (), source=str(path), layout=layout)
+    annotation = annotation_of(cas, layer, document, name if annotator is None else annotator)
     if wanted is not None or layers(cas):
         return [annotation]
     message = "no chains in any layer; results go into the built-in one (see --layer)"
@@ -78,46 +165,48 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
 def _type_system(path: Path, data: bytes) -> bytes | None:
     """Return the type system in the same zip, or beside the file."""
     if data.startswith(b"PK\x03\x04"):
-        archive = open_archive(data, str(path))
+        archive = open_archive(data)
         inside = [name for name in archive.names if name.rpartition("/")[2].lower() == "typesystem.xml"]
         return archive.read(inside[0]) if len(inside) == 1 else None
     beside = path.with_name("TypeSystem.xml")
     return read_bytes(beside) if path.is_file() and beside.is_file() else None
 
 
-def read_cas(data: bytes, source: str, *, around: Archive | None = None) -> Cas:
+def read_cas(data: bytes, *, around: Archive | None = None) -> Cas:
     """Read a CAS in any of its forms, perhaps out of an archive."""
     if is_gzip(data):
-        data = unpack(data, source)
+        data = unpack(data)
     if data.startswith(b"PK\x03\x04"):
-        archive = open_archive(data, source, around=around)
+        archive = open_archive(data, around=around)
         inside = [name for name in archive.names if name.endswith(".xmi")]
         if len(inside) != 1:
-            raise FormatError(source, None, f"{len(inside)} .xmi files in a zip", "one")
-        return read_xmi(archive.read(inside[0]), f"{source}/{inside[0]}")
+            raise FormatError(None, f"{len(inside)} .xmi files in a zip", "one")
+        data = archive.read(inside[0])
+        with reading(inside[0], member=True):
+            return replace(read_xmi(data), member=inside[0])
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return read_json(data, source)
-    return read_xmi(data, source)
+        return read_json(data)
+    return read_xmi(data)
 
 
-def annotation_of(cas: Cas, layer: str, name: str, annotator: str, part: str | None = None) -> Annotation:
-    """Make an annotation of one chain layer."""
-    marked, findings = mentions(cas, layer)
-    ends = [end for _, end in extents(cas, SENTENCE)]
-    text = Text(cas.text, extents(cas, TOKEN) or None, ends)
-    document = Document(name, (), part, cas.source, layout=CasLayout(cas, layer), layers=other_layers(cas))
-    return replace(annotate(document, annotator, text, marked, findings), adjudicated=cas.gold)
+def annotation_of(cas: Cas, layer: str, document: Document, annotator: str) -> Annotation:
+    """Make an annotation of one chain layer; the document needs only its name, source and layout."""
+    with reading(cas.member, member=True):
+        marked, findings = mentions(cas, layer)
+        ends = [end for _, end in extents(cas, SENTENCE)]
+        text = Text(cas.text, extents(cas, TOKEN) or None, ends)
+    layered = replace(document, layers=other_layers(cas))
+    return replace(annotate(layered, annotator, text, marked, findings), adjudicated=cas.gold)
 
 
 def write(annotations: Iterable[Annotation], form: str = "") -> dict[str, str | bytes]:
     """Write a file for each document, in the form it was read or, if possible, the one asked for."""
-    return collect(_file(annotation, form) for annotation in annotations)
+    return collect(_named_file(annotation, form) for annotation in annotations)
 
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
-    lost = (*lost_marks(annotation, labels=True, gaps=False), *lost_edges(annotation))
-    return (*lost, *lost_entities(annotation))
+    return tuple(lost(annotation, labels=True))
 
 
 def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
@@ -126,29 +215,33 @@ def with_chains(cas: Cas, layer: str, annotation: Annotation) -> bytes:
     return write_json(cas, changes) if isinstance(cas.file, dict) else write_xmi(cas, changes)
 
 
+def _named_file(annotation: Annotation, form: str) -> tuple[str, bytes]:
+    with reading(annotation.document.source or "a new file"):
+        return _file(annotation, form)
+
+
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     layout, name = annotation.document.layout, stem(annotation.document)
     made = layout if isinstance(layout, CasLayout) else CasLayout(_fresh(annotation, form), BUILT_IN)
     data = with_chains(made.cas, made.layer, annotation)
-    source = made.cas.source
     is_json = isinstance(made.cas.file, dict)
     if form == ".zip":
-        xmi = xmi_of_json(data, source) if is_json else data
-        types = types_of_json(data, source) if is_json else made.types
-        types = types or bundled_types(made.layer, source)
+        xmi = xmi_of_json(data) if is_json else data
+        types = types_of_json(data) if is_json else made.types
+        types = types or bundled_types(made.layer)
         return f"{name}.zip", make_archive([(f"{Path(name).name}.xmi", xmi), ("TypeSystem.xml", types)])
     if is_json:
-        return (f"{name}.xmi", xmi_of_json(data, source)) if form == ".xmi" else (f"{name}.json", data)
+        return (f"{name}.xmi", xmi_of_json(data)) if form == ".xmi" else (f"{name}.json", data)
     if form == ".json":
-        return f"{name}.json", json_of_xmi(data, made.types, made.layer, source)
+        return f"{name}.json", json_of_xmi(data, made.types, made.layer)
     return f"{name}.xmi", data
 
 
 def _fresh(annotation: Annotation, form: str) -> Cas:
     text, offsets = spell(annotation.document)
     if form == ".json":
-        return read_json(fresh_json(annotation.document, text, offsets), "a new file")
-    return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN), "a new file")
+        return read_json(fresh_json(annotation.document, text, offsets))
+    return read_xmi(fresh_xmi(annotation.document, text, offsets, BUILT_IN))
 
 
 FORMAT = Format(

@@ -19,18 +19,15 @@ from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 
 from caspr.errors import FormatError
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent, Units
-from caspr.formats.text_layer.standoff import Marked, plan, wide_pieces
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Marked, Units, plan, wide_pieces
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
 
 BUILT_IN = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.Coreference"
 """The chain layer that every INCEpTION project has."""
 TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
-"""The type of tokens."""
 SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
-"""The type of sentences."""
 
 META = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 """The type of what is said of the whole document."""
@@ -42,9 +39,7 @@ class Structure:
     """A feature structure: an object of a CAS."""
 
     id: str
-    """Its number."""
     type: str
-    """The full name of its type."""
     values: dict[str, str]
     """Its features that are no lists."""
     line: int | None = None
@@ -55,16 +50,12 @@ class Structure:
 class Cas:
     """What a file holds."""
 
-    source: str
-    """Its name, for messages."""
     text: str
-    """The text of the view."""
     sofa: str
     """The number of the view."""
     structures: dict[str, Structure]
     """All objects of the view by number."""
     types: frozenset[str]
-    """The types that the file declares or uses."""
     largest: int
     """The largest number of any object in the file."""
     file: object = field(compare=False, repr=False)
@@ -72,7 +63,8 @@ class Cas:
     members: frozenset[str] | None = None
     """The numbers of the objects that are indexed; `None` if the file has no index."""
     gold: bool = False
-    """Whether it says that it holds the result of an adjudication."""
+    member: str = ""
+    """The file of the zip that holds it, if any."""
 
 
 Arc = tuple[str, str, str, str]
@@ -86,31 +78,27 @@ class Changes:
     removed: frozenset[str] = frozenset()
     """Numbers of objects to take out."""
     replaced: tuple[Structure, ...] = ()
-    """Objects with new values."""
     added: tuple[Structure, ...] = ()
-    """New objects."""
     layer: str = BUILT_IN
-    """The chain layer they belong to."""
     indexed: frozenset[str] = frozenset()
     """Numbers of all objects that must be in the index."""
     gold: bool = False
-    """Whether the file holds the result of an adjudication then."""
 
 
-def refuse(cas: Cas, structure: Structure, found: str, expected: str) -> FormatError:
+def refuse(structure: Structure, found: str, expected: str) -> FormatError:
     """Make the error for something wrong with an object."""
     name = structure.type.rpartition(".")[2]
-    return FormatError(cas.source, structure.line, f"{name} {structure.id} {found}", expected)
+    return FormatError(structure.line, f"{name} {structure.id} {found}", expected)
 
 
 def layers(cas: Cas) -> list[str]:
     """Return the chain layers that have chains in them."""
-    found = {
-        one.type.removesuffix("Chain")
-        for one in cas.structures.values()
-        if one.type.endswith("Chain") and "first" in one.values
+    names = {
+        structure.type.removesuffix("Chain")
+        for structure in cas.structures.values()
+        if structure.type.endswith("Chain") and "first" in structure.values
     }
-    return sorted(found)
+    return sorted(names)
 
 
 def choose_layer(cas: Cas, wanted: str | None) -> str:
@@ -127,71 +115,79 @@ def choose_layer(cas: Cas, wanted: str | None) -> str:
         if not known and _FULL.fullmatch(wanted):
             return wanted
         if not known:
-            raise FormatError(cas.source, None, f"no layer {quoted(wanted)}", f"one of {', '.join(every)}")
+            raise FormatError(None, f"no layer {quoted(wanted)}", f"one of {', '.join(every)}")
     if len(known) > 1:
-        raise FormatError(cas.source, None, f"{len(known)} chain layers", f"--layer: {', '.join(known)}")
+        raise FormatError(None, f"{len(known)} chain layers", f"--layer: {', '.join(known)}")
     return known[0] if known else BUILT_IN
 
 
-def extent(cas: Cas, units: Units, one: Structure) -> Extent:
+def extent(units: Units, structure: Structure) -> Extent:
     """Return the characters of an object, in code points."""
     ends = []
     for name in ("begin", "end"):
-        value = one.values.get(name, "")
-        place = units.point(int(value)) if value.isascii() and value.isdecimal() and len(value) < 13 else None
-        if place is None:
-            raise refuse(cas, one, f"with {name}={quoted(value)}", "offsets of whole characters in the text")
-        ends.append(place)
+        value = structure.values.get(name, "")
+        point = units.point(int(value)) if value.isascii() and value.isdecimal() and len(value) < 13 else None
+        if point is None:
+            raise refuse(structure, f"with {name}={quoted(value)}", "offsets of whole characters in the text")
+        ends.append(point)
     if ends[0] > ends[1]:
-        raise refuse(cas, one, "that ends before it begins", "begin and end in order")
+        raise refuse(structure, "that ends before it begins", "begin and end in order")
     return ends[0], ends[1]
 
 
 def extents(cas: Cas, type: str) -> list[Extent]:
     """Return the characters of all objects of a type."""
     units = Units(cas.text)
-    return [extent(cas, units, one) for one in cas.structures.values() if one.type == type]
+    return [extent(units, structure) for structure in cas.structures.values() if structure.type == type]
 
 
 def mentions(cas: Cas, layer: str) -> tuple[list[Marked], list[Finding]]:
     """List the mentions of a layer, with the head of the chain each is in."""
     units = Units(cas.text)
-    found: list[Marked] = []
+    marked: list[Marked] = []
     for head in cas.structures.values():
         if head.type == f"{layer}Chain":
             for link in _walk(cas, head, layer):
                 label = link.values.get("referenceType", "")
-                found.append(Marked(head.id, (extent(cas, units, link),), label, link.id))
-    reached = {one.key for one in found}
-    lost = [one for one in cas.structures.values() if one.type == f"{layer}Link" and one.id not in reached]
+                marked.append(Marked(head.id, (extent(units, link),), label, link.id))
+    reached = {mention.key for mention in marked}
+    lost = [
+        structure
+        for structure in cas.structures.values()
+        if structure.type == f"{layer}Link" and structure.id not in reached
+    ]
     odd = []
     if lost:
         message = f"{times(len(lost), 'link')} that no chain reaches, not read (first: {lost[0].id})"
-        odd.append(warning("unreachable-link", message, count=len(lost), where=cas.source))
+        odd.append(warning("unreachable-link", message, count=len(lost)))
     hidden = sorted(reached - cas.members) if cas.members is not None else []
     if hidden:
         message = f"{times(len(hidden), 'link')} missing from the index, read all the same"
-        odd.append(warning("unindexed-link", message, count=len(hidden), where=cas.source))
-    return found, odd
+        odd.append(warning("unindexed-link", message, count=len(hidden)))
+    return marked, odd
 
 
 def other_layers(cas: Cas) -> tuple[str, ...]:
     """Name the types of a file that say something of its text, for messages."""
     plain = ("uima.", TOKEN, SENTENCE, META)
-    return tuple(sorted({one.type for one in cas.structures.values() if not one.type.startswith(plain)}))
+    return tuple(
+        sorted(
+            {structure.type for structure in cas.structures.values() if not structure.type.startswith(plain)}
+        )
+    )
 
 
 def arc_labels(cas: Cas, layer: str) -> Iterator[tuple[Arc, str]]:
     """List the labels of arcs between links."""
     for head in cas.structures.values():
         if head.type == f"{layer}Chain":
-            for one, two in pairwise(_walk(cas, head, layer)):
-                if label := one.values.get("referenceRelation"):
-                    yield _arc(one.values, two.values), label
+            for first, second in pairwise(_walk(cas, head, layer)):
+                if label := first.values.get("referenceRelation"):
+                    yield _arc(first.values, second.values), label
 
 
-def _arc(one: dict[str, str], two: dict[str, str]) -> Arc:
-    return one.get("begin", ""), one.get("end", ""), two.get("begin", ""), two.get("end", "")
+def _arc(first: dict[str, str], second: dict[str, str]) -> Arc:
+    return first.get("begin", ""), first.get("end", ""), second.get("begin", ""), second.get("end", "")
 
 
 def _walk(cas: Cas, head: Structure, layer: str) -> Iterator[Structure]:
@@ -202,9 +198,9 @@ def _walk(cas: Cas, head: Structure, layer: str) -> Iterator[Structure]:
         id = owner.values[name]
         link = cas.structures.get(id)
         if link is None or link.type != f"{layer}Link":
-            raise refuse(cas, owner, f"with {name}={quoted(id)}", f"the number of a {layer}Link")
+            raise refuse(owner, f"with {name}={quoted(id)}", f"the number of a {layer}Link")
         if id in seen:
-            raise refuse(cas, owner, f"with {name}={quoted(id)}, which is a cycle", "a chain that ends")
+            raise refuse(owner, f"with {name}={quoted(id)}, which is a cycle", "a chain that ends")
         seen.add(id)
         yield link
         owner, name = link, "next"
@@ -215,28 +211,32 @@ def change(
 ) -> Changes:
     """Return what must change for a layer to hold the chains of an annotation.
 
-    Unless links of the file are reused, all are made anew, with the labels of the annotation and of `arcs`.
+    Unless links of the file are reused, all are new, with the labels of the annotation and of `arcs`.
     """
     known = mentions(cas, layer)[0] if reuse else []
     units = Units(cas.text)
-    order = {one.key: place for place, one in enumerate(known)}
+    order = {mention.key: number for number, mention in enumerate(known)}
     members: dict[str, set[str]] = {}
-    for one in known:
-        members.setdefault(one.chain, set()).add(one.key)
+    for mention in known:
+        members.setdefault(mention.chain, set()).add(mention.key)
     fresh = (str(number) for number in count(cas.largest + 1))
     heads = _heads(plan(annotation, known), members, fresh)
     made: list[Structure] = []
     for head, planned in heads:
         links = _sorted(planned, order, members.get(head, set()))
-        ids = [one.key or next(fresh) for one in links]
+        ids = [link.key or next(fresh) for link in links]
         made.append(Structure(head, f"{layer}Chain", {"sofa": cas.sofa, "first": ids[0]}))
         nexts = [*ids[1:], None]
-        row = [_link(cas, layer, *given, units) for given in zip(ids, links, nexts, strict=True)]
+        row = [_link(cas, layer, *parts, units) for parts in zip(ids, links, nexts, strict=True)]
         made += _labelled(row, arcs or {})
-    old = {one.id for one in cas.structures.values() if one.type in (f"{layer}Chain", f"{layer}Link")}
-    new = {one.id for one in made}
-    replaced = [one for one in made if one.id in old and one.values != cas.structures[one.id].values]
-    added = tuple(one for one in made if one.id not in old)
+    old = {
+        structure.id
+        for structure in cas.structures.values()
+        if structure.type in (f"{layer}Chain", f"{layer}Link")
+    }
+    new = {item.id for item in made}
+    replaced = [item for item in made if item.id in old and item.values != cas.structures[item.id].values]
+    added = tuple(item for item in made if item.id not in old)
     return Changes(
         frozenset(old - new), tuple(replaced), added, layer, frozenset(new), annotation.adjudicated
     )
@@ -246,47 +246,47 @@ def _heads(
     planned: Iterable[tuple[object, list[Marked]]], members: dict[str, set[str]], fresh: Iterator[str]
 ) -> list[tuple[str, list[Marked]]]:
     """Give each chain the head of the chain in the file with which it shares most links."""
-    given = [[*wide_pieces(links)] for _, links in planned if links]
+    chains = [[*wide_pieces(links)] for _, links in planned if links]
     owner = {key: head for head, keys in members.items() for key in keys}
     shared = sorted(
-        (-count_shared, place, head)
-        for place, links in enumerate(given)
-        for head, count_shared in Counter(owner[one.key] for one in links if one.key in owner).items()
+        (-count_shared, number, head)
+        for number, links in enumerate(chains)
+        for head, count_shared in Counter(owner[link.key] for link in links if link.key in owner).items()
     )
     names: dict[int, str] = {}
     taken: set[str] = set()
-    for _, place, head in shared:
-        if place not in names and head not in taken:
-            names[place] = head
+    for _, number, head in shared:
+        if number not in names and head not in taken:
+            names[number] = head
             taken.add(head)
-    return [(names[place] if place in names else next(fresh), links) for place, links in enumerate(given)]
+    return [(names[number] if number in names else next(fresh), links) for number, links in enumerate(chains)]
 
 
 def _sorted(links: Sequence[Marked], order: dict[str, int], members: set[str]) -> list[Marked]:
     """Keep the order of a chain that did not change; others follow the text."""
-    if {one.key for one in links} == members:
-        return sorted(links, key=lambda one: order[one.key])
-    return sorted(links, key=lambda one: (one.pieces[0][0], -one.pieces[0][1]))
+    if {link.key for link in links} == members:
+        return sorted(links, key=lambda link: order[link.key])
+    return sorted(links, key=lambda link: (link.pieces[0][0], -link.pieces[0][1]))
 
 
 def _labelled(links: Sequence[Structure], arcs: Mapping[Arc, str]) -> Iterator[Structure]:
     """Give the arcs of a chain the labels that are known for them."""
-    for one, two in pairwise(links):
-        label = arcs.get(_arc(one.values, two.values))
-        yield replace(one, values={**one.values, "referenceRelation": label}) if label else one
+    for link, following in pairwise(links):
+        label = arcs.get(_arc(link.values, following.values))
+        yield replace(link, values={**link.values, "referenceRelation": label}) if label else link
     yield links[-1]
 
 
-def _link(cas: Cas, layer: str, id: str, one: Marked, after: str | None, units: Units) -> Structure:
+def _link(cas: Cas, layer: str, id: str, mention: Marked, after: str | None, units: Units) -> Structure:
     """Make a link, with all that the file has about it."""
     old = cas.structures[id].values if id in cas.structures else {}
     values = {"sofa": cas.sofa, **old}
-    start, end = one.pieces[0]
+    start, end = mention.pieces[0]
     values |= {"begin": str(units.of(start)), "end": str(units.of(end))}
     if old.get("next") != after:
         values.pop("referenceRelation", None)
         values.pop("next", None)
         values |= {"next": after} if after else {}
-    if one.label and not old:
-        values["referenceType"] = one.label
+    if mention.label and not old:
+        values["referenceType"] = mention.label
     return Structure(id, f"{layer}Link", values)

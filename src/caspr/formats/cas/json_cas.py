@@ -14,55 +14,56 @@ from typing import Any
 from caspr.errors import FormatError
 from caspr.formats.cas.chains import META, SENTENCE, TOKEN, Cas, Changes, Structure
 from caspr.formats.containers.json import load_object
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent, Units, sentences
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Units, sentences
 from caspr.text.document import Document
 
 _STRUCTURES = "%FEATURE_STRUCTURES"
 _GOLD = "caspr gold"
-"""Stands in place of the annotator in what is said of the document."""
+"""What the metadata of a gold name as its annotator."""
 
 
-def read_json(data: bytes, source: str) -> Cas:
+def read_json(data: bytes) -> Cas:
     """Read a file, or raise `FormatError`."""
-    whole = load_object(data, source, "a JSON CAS")
-    given, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
+    whole = load_object(data, "a JSON CAS")
+    items, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
     if not isinstance(declared, dict):
-        raise FormatError(source, None, "%TYPES that is no object", "a JSON CAS")
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise FormatError(source, None, f"no list {_STRUCTURES}", "a JSON CAS")
-    sofa = _sofa(given, source)
+        raise FormatError(None, "%TYPES that is no object", "a JSON CAS")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise FormatError(None, f"no list {_STRUCTURES}", "a JSON CAS")
+    sofa = _sofa(items)
     structures: dict[str, Structure] = {}
-    for one in given:
-        id, type = one.get("%ID"), one.get("%TYPE")
-        if one.get("@sofa", sofa["%ID"]) != sofa["%ID"] or one is sofa:
+    for item in items:
+        id, type = item.get("%ID"), item.get("%TYPE")
+        if item.get("@sofa", sofa["%ID"]) != sofa["%ID"] or item is sofa:
             continue
         if not isinstance(id, int) or not isinstance(type, str) or isinstance(id, bool) or id < 0:
-            raise FormatError(
-                source, None, f"an object with %ID {id!r} and %TYPE {type!r}", "a number and a name"
-            )
+            raise FormatError(None, f"an object with %ID {id!r} and %TYPE {type!r}", "a number and a name")
         if str(id) in structures:
-            raise FormatError(source, None, f"%ID {id} for the second time", "each number once")
-        structures[str(id)] = Structure(str(id), type, _values(one))
-    types = {*declared, *(one.type for one in structures.values())}
+            raise FormatError(None, f"%ID {id} for the second time", "each number once")
+        structures[str(id)] = Structure(str(id), type, _values(item))
+    types = {*declared, *(structure.type for structure in structures.values())}
     text = sofa.get("sofaString", "")
     if not isinstance(text, str):
-        raise FormatError(source, None, "a sofaString that is no text", "the text")
-    largest = max(one["%ID"] for one in given if isinstance(one.get("%ID"), int))
-    gold = any(one.type == META and one.values.get("documentId") == _GOLD for one in structures.values())
+        raise FormatError(None, "a sofaString that is no text", "the text")
+    largest = max(item["%ID"] for item in items if isinstance(item.get("%ID"), int))
+    gold = any(
+        structure.type == META and structure.values.get("documentId") == _GOLD
+        for structure in structures.values()
+    )
     members = _members(whole, str(sofa["%ID"]))
-    return Cas(source, text, str(sofa["%ID"]), structures, frozenset(types), largest, whole, members, gold)
+    return Cas(text, str(sofa["%ID"]), structures, frozenset(types), largest, whole, members, gold)
 
 
 def _members(whole: dict[str, Any], sofa: str) -> frozenset[str] | None:
     """Return the numbers of the objects in the index of the text."""
     views = whole.get("%VIEWS")
-    found = [
+    listed = [
         view.get("%MEMBERS")
         for view in (views.values() if isinstance(views, dict) else ())
         if isinstance(view, dict) and str(view.get("%SOFA")) == sofa
     ]
-    lists = [members for members in found if isinstance(members, list)]
+    lists = [members for members in listed if isinstance(members, list)]
     return frozenset(str(id) for members in lists for id in members) if lists else None
 
 
@@ -70,15 +71,15 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     """Return the file with some objects changed."""
     whole = cas.file
     assert isinstance(whole, dict)
-    replaced = {one.id: one for one in changes.replaced}
+    replaced = {structure.id: structure for structure in changes.replaced}
     kept = []
-    for one in whole[_STRUCTURES]:
-        id = str(one.get("%ID"))
+    for item in whole[_STRUCTURES]:
+        id = str(item.get("%ID"))
         if id in changes.removed:
             continue
-        one = _object(replaced[id], one) if id in replaced else one
-        kept.append(_with_gold(one, changes.gold) if one.get("%TYPE") == META else one)
-    kept += [_object(one, {}) for one in changes.added]
+        item = _object(replaced[id], item) if id in replaced else item
+        kept.append(_with_gold(item, changes.gold) if item.get("%TYPE") == META else item)
+    kept += [_object(structure, {}) for structure in changes.added]
     result = {**whole, _STRUCTURES: kept}
     if changes.added:
         result["%TYPES"] = {**_layer_types(changes.layer, whole.get("%TYPES", {}))}
@@ -91,18 +92,18 @@ def write_json(cas: Cas, changes: Changes) -> bytes:
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 
-def _with_gold(one: dict[str, Any], wanted: bool) -> dict[str, Any]:
-    """Say in what is said of the document, in the place of its annotator, that it is a gold."""
+def _with_gold(meta: dict[str, Any], wanted: bool) -> dict[str, Any]:
+    """Say in the metadata of the document, where its annotator would be, that it is a gold."""
     if wanted:
-        return {**one, "documentId": _GOLD}
-    return {name: value for name, value in one.items() if (name, value) != ("documentId", _GOLD)}
+        return {**meta, "documentId": _GOLD}
+    return {name: value for name, value in meta.items() if (name, value) != ("documentId", _GOLD)}
 
 
 def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
     """Make the file of a document that has none, with tokens and sentences and no chains."""
     units = Units(text)
-    marked = [(SENTENCE, one) for one in sentences(document.sentence_ends, offsets)]
-    marked += [(TOKEN, one) for one in offsets]
+    marked = [(SENTENCE, sentence) for sentence in sentences(document.sentence_ends, offsets)]
+    marked += [(TOKEN, extent) for extent in offsets]
     sofa = {"sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text", "sofaString": text}
     objects: list[dict[str, Any]] = [{"%ID": 1, "%TYPE": "uima.cas.Sofa", **sofa}]
     for id, (type, (start, end)) in enumerate([(META, (0, len(text))), *marked], 2):
@@ -117,32 +118,34 @@ def fresh_json(document: Document, text: str, offsets: Sequence[Extent]) -> byte
     }
     types[META] = {"%NAME": META, "%SUPER_TYPE": "uima.tcas.DocumentAnnotation"}
     types[META] |= {"documentTitle": title, "documentId": who, "isLastSegment": last}
-    view = {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in objects[1:]]}
+    view = {"%SOFA": 1, "%MEMBERS": [item["%ID"] for item in objects[1:]]}
     whole = {"%TYPES": types, _STRUCTURES: objects, "%VIEWS": {"_InitialView": view}}
     return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
-def _sofa(given: list[dict[str, Any]], source: str) -> dict[str, Any]:
-    sofas = [one for one in given if one.get("%TYPE") == "uima.cas.Sofa" and isinstance(one.get("%ID"), int)]
-    named = [one for one in sofas if one.get("sofaID") == "_InitialView"] or sofas
+def _sofa(items: list[dict[str, Any]]) -> dict[str, Any]:
+    sofas = [
+        item for item in items if item.get("%TYPE") == "uima.cas.Sofa" and isinstance(item.get("%ID"), int)
+    ]
+    named = [sofa for sofa in sofas if sofa.get("sofaID") == "_InitialView"] or sofas
     if not named:
-        raise FormatError(source, None, "no object of type uima.cas.Sofa", "a text")
+        raise FormatError(None, "no object of type uima.cas.Sofa", "a text")
     return named[0]
 
 
-def _values(one: dict[str, Any]) -> dict[str, str]:
+def _values(item: dict[str, Any]) -> dict[str, str]:
     """Return the plain features, references without their sign."""
     return {
         name.removeprefix("@"): str(value)
-        for name, value in one.items()
+        for name, value in item.items()
         if not name.startswith(("%", "^")) and isinstance(value, (str, int)) and not isinstance(value, bool)
     }
 
 
-def _object(one: Structure, old: dict[str, Any]) -> dict[str, Any]:
+def _object(structure: Structure, old: dict[str, Any]) -> dict[str, Any]:
     references, numbers = ("sofa", "first", "next"), ("begin", "end")
-    made: dict[str, Any] = {"%ID": int(one.id), "%TYPE": one.type}
-    for name, value in one.values.items():
+    made: dict[str, Any] = {"%ID": int(structure.id), "%TYPE": structure.type}
+    for name, value in structure.values.items():
         if name in references:
             made[f"@{name}"] = int(value)
         else:
@@ -164,11 +167,11 @@ def _view(view: Any, cas: Cas, changes: Changes) -> Any:
         return view
     members = view.get("%MEMBERS", [])
     if not isinstance(members, list):
-        raise FormatError(cas.source, None, f"%MEMBERS {quoted(str(members))}", "a list of numbers")
+        raise FormatError(None, f"%MEMBERS {quoted(str(members))}", "a list of numbers")
     kept = [id for id in members if str(id) not in changes.removed]
     known = set(map(str, kept))
-    new = [int(one.id) for one in changes.added if one.id not in known]
-    known |= {one.id for one in changes.added}
+    new = [int(structure.id) for structure in changes.added if structure.id not in known]
+    known |= {structure.id for structure in changes.added}
     return {**view, "%MEMBERS": kept + new + sorted(map(int, changes.indexed - known))}
 
 

@@ -22,47 +22,47 @@ from caspr.formats.containers.xml import (
     removal,
     with_attribute,
 )
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent, Units, sentences
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Units, sentences
 from caspr.text.document import Document
 
 _PACKAGE = re.compile(r"http:///(.*)\.ecore")
 
 
-def read_xmi(data: bytes, source: str) -> Cas:
+def read_xmi(data: bytes) -> Cas:
     """Read a file, or raise `FormatError`."""
-    markup = parse(data, source)
+    markup = parse(data)
     if not markup.root.name.endswith(":XMI"):
         raise markup.refuse(markup.root, f"<{markup.root.name}>", "<xmi:XMI>")
     packages = _packages(markup.root)
-    names = {one.name for one in markup.root.children}
+    names = {element.name for element in markup.root.children}
     types = {name: _type(name, packages) for name in names}
-    sofas = [one for one in markup.root.children if types[one.name] == "uima.cas.Sofa"]
-    named = [one for one in sofas if one.attributes.get("sofaID") == "_InitialView"] or sofas
+    sofas = [element for element in markup.root.children if types[element.name] == "uima.cas.Sofa"]
+    named = [element for element in sofas if element.attributes.get("sofaID") == "_InitialView"] or sofas
     if not named:
         raise markup.refuse(markup.root, "no cas:Sofa", "a text")
     sofa = named[0]
     number = markup.attribute(sofa, "xmi:id")
     structures: dict[str, Structure] = {}
-    for one in markup.root.children:
-        id = one.attributes.get("xmi:id")
-        if id is None or one is sofa or one.attributes.get("sofa", number) != number:
+    for element in markup.root.children:
+        id = element.attributes.get("xmi:id")
+        if id is None or element is sofa or element.attributes.get("sofa", number) != number:
             continue
         if not id.isascii() or not id.isdecimal() or len(id) > 12:
-            raise markup.refuse(one, f"xmi:id={quoted(id)}", "a whole number")
+            raise markup.refuse(element, f"xmi:id={quoted(id)}", "a whole number")
         if id in structures:
-            raise markup.refuse(one, f"xmi:id {id} for the second time", "each number once")
-        values = dict(one.attributes)
+            raise markup.refuse(element, f"xmi:id {id} for the second time", "each number once")
+        values = dict(element.attributes)
         del values["xmi:id"]
-        structures[id] = Structure(id, types[one.name], values, one.line)
-    numbers = (one.attributes.get("xmi:id", "") for one in markup.root.children)
+        structures[id] = Structure(id, types[element.name], values, element.line)
+    numbers = (element.attributes.get("xmi:id", "") for element in markup.root.children)
     largest = max((int(id) for id in numbers if id.isascii() and id.isdecimal()), default=0)
     text = sofa.attributes.get("sofaString", "")
-    views = [one for one in markup.root.children if one.name.endswith(":View")]
-    members = [set(one.attributes.get("members", "").split()) for one in views if _is_of(one, number)]
+    views = [element for element in markup.root.children if element.name.endswith(":View")]
+    members = [set(view.attributes.get("members", "").split()) for view in views if _is_of(view, number)]
     indexed = frozenset(set().union(*members)) if members else None
     gold = is_gold(markup)
-    return Cas(source, text, number, structures, frozenset(types.values()), largest, markup, indexed, gold)
+    return Cas(text, number, structures, frozenset(types.values()), largest, markup, indexed, gold)
 
 
 def _is_of(view: Element, sofa: str) -> bool:
@@ -79,22 +79,23 @@ def write_xmi(cas: Cas, changes: Changes) -> bytes:
         edits.append(
             with_attribute(markup, markup.root, f"xmlns:{prefix}", _uri(changes.layer.rpartition(".")[0]))
         )
-    replaced = {one.id: one for one in changes.replaced}
+    replaced = {structure.id: structure for structure in changes.replaced}
     last: Element | None = None
-    for one in markup.root.children:
-        id = one.attributes.get("xmi:id", "")
+    for element in markup.root.children:
+        id = element.attributes.get("xmi:id", "")
         if id in cas.structures and id in changes.removed:
-            edits.append(removal(markup, one))
+            edits.append(removal(markup, element))
         elif id in replaced and id in cas.structures:
-            edits.append((one.start, one.end, _element(replaced[id], one.name)))
-            last = one
-        elif one.name.partition(":")[2] not in ("Sofa", "View"):
-            last = one
+            edits.append((element.start, element.end, _element(replaced[id], element.name)))
+            last = element
+        elif element.name.partition(":")[2] not in ("Sofa", "View"):
+            last = element
     new = "".join(
-        f"\n    {_element(one, f'{prefix}:{one.type.rpartition(chr(46))[2]}')}" for one in changes.added
+        f"\n    {_element(structure, f'{prefix}:{structure.type.rpartition(chr(46))[2]}')}"
+        for structure in changes.added
     )
-    place = last.end if last else markup.root.inner
-    edits.append((place, place, new))
+    end = last.end if last else markup.root.inner
+    edits.append((end, end, new))
     edits += [*_view_edits(markup, cas, changes), *gold_edits(markup, changes.gold)]
     return edited(markup, [edit for edit in edits if edit[0] != edit[1] or edit[2]])
 
@@ -113,12 +114,12 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
         '<cas:NULL xmi:id="0"/>',
         _numbered("tcas:DocumentAnnotation", 2, units, (0, len(text))),
     ]
-    for number, (name, one) in enumerate(
-        [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
-        + [("Token", one) for one in offsets],
+    for number, (name, extent) in enumerate(
+        [("Sentence", sentence) for sentence in sentences(document.sentence_ends, offsets)]
+        + [("Token", extent) for extent in offsets],
         3,
     ):
-        lines.append(_numbered(f"segmentation:{name}", number, units, one))
+        lines.append(_numbered(f"segmentation:{name}", number, units, extent))
     sofa = [
         ("xmi:id", "1"),
         ("sofaNum", "1"),
@@ -135,25 +136,25 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
 
 
 def _numbered(name: str, number: int, units: Units, extent: Extent) -> str:
-    given = [
+    values = [
         ("xmi:id", str(number)),
         ("sofa", "1"),
         ("begin", str(units.of(extent[0]))),
         ("end", str(units.of(extent[1]))),
     ]
     if name == "tcas:DocumentAnnotation":
-        given.append(("language", "x-unspecified"))
-    return f"<{name}{attributes(given)}/>"
+        values.append(("language", "x-unspecified"))
+    return f"<{name}{attributes(values)}/>"
 
 
 def _packages(root: Element) -> dict[str, str]:
     """Return the package of each prefix."""
-    found = {}
+    packages = {}
     for name, uri in root.attributes.items():
         package = _PACKAGE.fullmatch(uri)
         if name.startswith("xmlns:") and package:
-            found[name.removeprefix("xmlns:")] = package[1].replace("/", ".")
-    return found
+            packages[name.removeprefix("xmlns:")] = package[1].replace("/", ".")
+    return packages
 
 
 def _type(name: str, packages: dict[str, str]) -> str:
@@ -174,23 +175,27 @@ def _prefix(root: Element, package: str) -> tuple[str, bool]:
     return next(name for name in names if f"xmlns:{name}" not in root.attributes), False
 
 
-def _element(one: Structure, name: str) -> str:
-    return f"<{name}{attributes([('xmi:id', one.id), *one.values.items()])}/>"
+def _element(structure: Structure, name: str) -> str:
+    return f"<{name}{attributes([('xmi:id', structure.id), *structure.values.items()])}/>"
 
 
 def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
     """Add new objects to the index, and remove those that are gone."""
-    views = [one for one in markup.root.children if one.name.endswith(":View") and _is_of(one, cas.sofa)]
-    for one in views:
-        old = one.attributes.get("members", "").split()
+    views = [
+        element
+        for element in markup.root.children
+        if element.name.endswith(":View") and _is_of(element, cas.sofa)
+    ]
+    for view in views:
+        old = view.attributes.get("members", "").split()
         members = [id for id in old if id not in changes.removed]
         members += [new.id for new in changes.added]
         known = {*old, *(new.id for new in changes.added)}
         members += sorted(changes.indexed - known, key=int)
         if members != old:
-            yield with_attribute(markup, one, "members", " ".join(members))
+            yield with_attribute(markup, view, "members", " ".join(members))
     made = [*changes.replaced, *changes.added]
     if made and not views:
-        given = [("sofa", cas.sofa), ("members", " ".join(one.id for one in made))]
+        values = [("sofa", cas.sofa), ("members", " ".join(structure.id for structure in made))]
         prefix = _prefix(markup.root, "uima.cas")[0]
-        yield markup.root.outer, markup.root.outer, f"<{prefix}:View{attributes(given)}/>\n"
+        yield markup.root.outer, markup.root.outer, f"<{prefix}:View{attributes(values)}/>\n"

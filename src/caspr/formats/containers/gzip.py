@@ -19,7 +19,7 @@ def is_gzip(data: bytes) -> bool:
     return data.startswith(_MAGIC)
 
 
-def unpack(data: bytes, source: str) -> bytes:
+def unpack(data: bytes) -> bytes:
     """Return what is packed in a file, or refuse one that is broken or too large."""
     limit = min(LARGEST, DENSEST * len(data) + 100_000)
     parts: list[bytes] = []
@@ -32,17 +32,17 @@ def unpack(data: bytes, source: str) -> bytes:
             size += len(parts[-1])
             if size > limit:
                 found = f"a gzip file that unpacks to more than {limit:,} bytes"
-                raise FormatError(source, None, found, "documents of a sensible size")
+                raise FormatError(None, found, "documents of a sensible size")
             if not machine.eof:
-                raise FormatError(source, None, "a gzip file that is cut off", "a whole one")
+                raise FormatError(None, "a gzip file that is cut off", "a whole one")
             rest = machine.unused_data.lstrip(b"\0")
     except zlib.error as error:
-        raise FormatError(source, None, f"a broken gzip file ({error})", "a whole one") from None
+        raise FormatError(None, f"a broken gzip file ({error})", "a whole one") from None
     return b"".join(parts)
 
 
 def beginning(data: bytes, limit: int) -> bytes:
-    """Return at most so many bytes of what is packed in the beginning of a file; nothing if it is broken."""
+    """Return at most `limit` bytes of what is packed in the beginning of a file; nothing if it is broken."""
     try:
         return zlib.decompressobj(wbits=31).decompress(data, limit)
     except zlib.error:

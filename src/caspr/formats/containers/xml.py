@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from caspr.errors import FormatError, OutputError
-from caspr.formats.messages import CUT_OFF, JOINED, quoted
+from caspr.formats.format import CUT_OFF, JOINED, quoted
 
 Edit = tuple[int, int, str]
 """A stretch of a file, start and end, and what comes in its place."""
@@ -40,21 +40,16 @@ class Element:
     attributes: dict[str, str]
     """In the order of the file."""
     line: int
-    """Where it begins."""
     start: int
-    """Its first byte."""
     inner: int
     """The first byte of its content; for `<a/>` this is its end."""
     end: int = 0
-    """The byte after it."""
     outer: int = 0
     """The byte after its content."""
     text: str = ""
-    """The characters directly in it."""
     offset: int = 0
     """How many characters of the element around it come before it."""
     children: list["Element"] = field(default_factory=list)
-    """The elements directly in it."""
 
     def all(self) -> Iterator["Element"]:
         """List this element and all inside it, in order."""
@@ -77,18 +72,15 @@ class Element:
 class Markup:
     """A file and its elements."""
 
-    source: str
-    """Its name, for messages."""
     body: bytes
     """Its text in UTF-8, to which the places of elements refer."""
     encoding: str
     """The encoding it declares and is written in."""
     root: Element = field(compare=False)
-    """The outermost element."""
 
     def refuse(self, element: Element, found: str, expected: str) -> FormatError:
         """Make the error for something wrong with an element."""
-        return FormatError(self.source, element.line, found, expected)
+        return FormatError(element.line, found, expected)
 
     def attribute(self, element: Element, name: str) -> str:
         """Return an attribute that must be there."""
@@ -113,33 +105,33 @@ _HINTS = {
 """What probably happened to a file, by the error of the parser."""
 
 
-def parse(data: bytes, source: str) -> Markup:
+def parse(data: bytes) -> Markup:
     """Read a file, or raise `FormatError` at what is not well-formed or not allowed."""
-    text, encoding = _decode(data, source)
+    text, encoding = _decode(data)
     body = text.encode("utf-8")
     # What XML 1.1 has besides, control characters, is refused where it occurs.
-    builder = _Builder(_VERSION.sub(rb"\g<1>1.0", body, count=1), source)
+    builder = _Builder(_VERSION.sub(rb"\g<1>1.0", body, count=1))
     try:
         root = builder.build()
     except expat.ExpatError as error:
         if not text.strip():
-            raise FormatError(source, None, "an empty file", "XML: get or export the file again") from None
+            raise FormatError(None, "an empty file", "XML: get or export the file again") from None
         problem = expat.ErrorString(error.code)
         expected = f"well-formed XML{_HINTS.get(problem, '')}"
-        raise FormatError(source, error.lineno, f"broken XML ({problem})", expected) from None
+        raise FormatError(error.lineno, f"broken XML ({problem})", expected) from None
     if builder.foreign:
-        _refuse_hidden_entities(body, source)
-    return Markup(source, body, encoding, root)
+        _refuse_hidden_entities(body)
+    return Markup(body, encoding, root)
 
 
 def edited(markup: Markup, edits: Iterable[Edit]) -> bytes:
     """Return the file with some stretches replaced."""
     pieces: list[bytes] = []
-    place = 0
+    position = 0
     for start, end, text in sorted(edits, key=lambda edit: (edit[0], edit[1])):
-        pieces += (markup.body[place:start], text.encode("utf-8"))
-        place = end
-    whole = b"".join([*pieces, markup.body[place:]]).decode("utf-8")
+        pieces += (markup.body[position:start], text.encode("utf-8"))
+        position = end
+    whole = b"".join([*pieces, markup.body[position:]]).decode("utf-8")
     return whole.encode(markup.encoding, "xmlcharrefreplace")
 
 
@@ -150,11 +142,11 @@ def is_gold(markup: Markup) -> bool:
 
 def gold_edits(markup: Markup, wanted: bool) -> Iterator[Edit]:
     """Put that comment into a file, or take it out; other programs pass over it."""
-    place = markup.body.find(_GOLD.encode())
-    if wanted and place < 0 and markup.root.end > markup.root.outer:
+    start = markup.body.find(_GOLD.encode())
+    if wanted and start < 0 and markup.root.end > markup.root.outer:
         yield markup.root.inner, markup.root.inner, f"\n{_GOLD}"
-    elif not wanted and place >= 0:
-        yield place - markup.body.startswith(b"\n", place - 1), place + len(_GOLD), ""
+    elif not wanted and start >= 0:
+        yield start - markup.body.startswith(b"\n", start - 1), start + len(_GOLD), ""
 
 
 def escaped(text: str) -> str:
@@ -179,13 +171,13 @@ def attributes(values: Iterable[tuple[str, str]]) -> str:
 
 
 def with_attribute(markup: Markup, element: Element, name: str, value: str) -> Edit:
-    """Set an attribute of an element, in its place or behind the others."""
+    """Set an attribute of an element, in its place or after the others."""
     tag = markup.body[element.start : element.inner]
     pattern = rb"""(?<=\s)%s\s*=\s*(?:"[^"]*"|'[^']*')""" % re.escape(name.encode("utf-8"))
-    found = re.search(pattern, tag) if name in element.attributes else None
+    match = re.search(pattern, tag) if name in element.attributes else None
     text = attributes([(name, value)])
-    if found:
-        return element.start + found.start(), element.start + found.end(), text[1:]
+    if match:
+        return element.start + match.start(), element.start + match.end(), text[1:]
     end = element.inner - (2 if tag.endswith(b"/>") else 1)
     return end, end, text
 
@@ -216,16 +208,16 @@ def _refuse_illegal(text: str) -> None:
         )
 
 
-def _refuse_hidden_entities(body: bytes, source: str) -> None:
+def _refuse_hidden_entities(body: bytes) -> None:
     """Refuse entities of a foreign definition in attributes, where the parser drops them without a word."""
     plain = _ASIDE.sub(lambda aside: b" " * len(aside[0]), body)
-    if found := _ENTITY.search(plain):
-        line = body.count(b"\n", 0, found.start()) + 1
-        name = found[0].decode("utf-8", "replace")
-        raise FormatError(source, line, f"entity {name}", "characters, or references such as &#233;")
+    if entity := _ENTITY.search(plain):
+        line = body.count(b"\n", 0, entity.start()) + 1
+        name = entity[0].decode("utf-8", "replace")
+        raise FormatError(line, f"entity {name}", "characters, or references such as &#233;")
 
 
-def _decode(data: bytes, source: str) -> tuple[str, str]:
+def _decode(data: bytes) -> tuple[str, str]:
     """Decode a file as it declares, or as UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -236,26 +228,21 @@ def _decode(data: bytes, source: str) -> tuple[str, str]:
         text = data.decode(encoding)
         text.encode("utf-8")
     except LookupError:
-        raise FormatError(
-            source, 1, f"unknown encoding {quoted(encoding)}", "a known one, best UTF-8"
-        ) from None
+        raise FormatError(1, f"unknown encoding {quoted(encoding)}", "a known one, best UTF-8") from None
     except UnicodeError as error:
-        place = getattr(error, "start", 0)
-        line = data.count(b"\n", 0, place) + 1
-        raise FormatError(
-            source, line, f"a byte that is not {encoding}", f"{encoding}, as declared"
-        ) from None
+        position = getattr(error, "start", 0)
+        line = data.count(b"\n", 0, position) + 1
+        raise FormatError(line, f"a byte that is not {encoding}", f"{encoding}, as declared") from None
     if not isinstance(text, str):
-        raise FormatError(source, 1, f"encoding {quoted(encoding)}", "an encoding of text")
+        raise FormatError(1, f"encoding {quoted(encoding)}", "an encoding of text")
     return text.removeprefix("\ufeff"), encoding
 
 
 class _Builder:
     """Make elements of what expat reports."""
 
-    def __init__(self, body: bytes, source: str) -> None:
+    def __init__(self, body: bytes) -> None:
         self.body = body
-        self.source = source
         self.stack: list[Element] = []
         self.texts: list[list[str]] = []
         self.lengths: list[int] = []
@@ -284,7 +271,7 @@ class _Builder:
         element = Element(name, values, self.parser.CurrentLineNumber, start, inner)
         element.offset = self.lengths[-1] if self.lengths else 0
         if len(self.stack) >= _DEEPEST:
-            raise FormatError(self.source, element.line, f"{_DEEPEST} elements inside each other", "fewer")
+            raise FormatError(element.line, f"{_DEEPEST} elements inside each other", "fewer")
         if self.stack:
             self.stack[-1].children.append(element)
         else:
@@ -310,15 +297,15 @@ class _Builder:
         self.lengths[-1] += len(text)
 
     def note_doctype(self, name: str, system: str | None, *_: object) -> None:  # noqa: ARG002
-        """Remember whether a definition lies in another file, which is never read."""
+        """Remember whether a definition is in another file, which is never read."""
         self.foreign = system is not None
 
     def refuse_declaration(self, name: str, *_: object) -> None:
         """Refuse what entity attacks are made of."""
         line = self.parser.CurrentLineNumber
-        raise FormatError(self.source, line, f"a declaration of entity {quoted(name)}", "no entities")
+        raise FormatError(line, f"a declaration of entity {quoted(name)}", "no entities")
 
     def refuse_entity(self, name: str, is_parameter: bool) -> None:  # noqa: ARG002
         """Refuse an entity that only a foreign file could explain."""
         line = self.parser.CurrentLineNumber
-        raise FormatError(self.source, line, f"entity &{name};", "characters, or references such as &#233;")
+        raise FormatError(line, f"entity &{name};", "characters, or references such as &#233;")

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caspr.errors import FormatError
-from caspr.files import read_bytes
-from caspr.formats.messages import quoted
+from caspr.formats.format import quoted
+from caspr.storage import read_bytes
 
 LARGEST = 1 << 28
 """The largest entry that is read, in bytes."""
@@ -33,14 +33,9 @@ MOST = 100_000
 class Archive:
     """An open archive."""
 
-    source: str
-    """Its name, for messages."""
     file: zipfile.ZipFile = field(repr=False)
-    """The zip file."""
     entries: Mapping[str, zipfile.ZipInfo]
-    """Its files by name."""
     around: "Archive | None" = field(default=None, repr=False)
-    """The archive it lies in."""
     total: int = 0
     """How many bytes were read so far, from archives inside it too."""
 
@@ -57,16 +52,12 @@ class Archive:
             with self.file.open(entry) as stream:
                 data = stream.read(limit + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-            raise FormatError(
-                self.source, None, f"broken entry {quoted(name)} ({error})", "a whole zip file"
-            ) from None
+            raise FormatError(None, f"broken entry {quoted(name)} ({error})", "a whole zip file") from None
         except (NotImplementedError, RuntimeError) as error:
-            raise FormatError(
-                self.source, None, f"entry {quoted(name)}: {error}", "a plain zip file"
-            ) from None
+            raise FormatError(None, f"entry {quoted(name)}: {error}", "a plain zip file") from None
         if len(data) > limit:
             found = f"entry {quoted(name)} that unpacks to more than {limit:,} bytes"
-            raise FormatError(self.source, None, found, "documents of a sensible size")
+            raise FormatError(None, found, "documents of a sensible size")
         self._count(len(data))
         return data
 
@@ -85,27 +76,26 @@ def is_archive(path: Path) -> bool:
     return zipfile.is_zipfile(path)
 
 
-def open_archive(given: Path | bytes, source: str = "", *, around: Archive | None = None) -> Archive:
+def open_archive(source: Path | bytes, *, around: Archive | None = None) -> Archive:
     """Open an archive, which may lie in another, or refuse one that is broken or hostile."""
-    name = source or str(given)
-    data = given if isinstance(given, bytes) else read_bytes(given)
+    data = source if isinstance(source, bytes) else read_bytes(source)
     try:
         file = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise FormatError(name, None, f"a broken zip file ({error})", "a whole one") from None
+        raise FormatError(None, f"a broken zip file ({error})", "a whole one") from None
     entries: dict[str, zipfile.ZipInfo] = {}
     for entry in file.infolist():
         if entry.is_dir():
             continue
         key = entry.filename.removeprefix("/")
         if key.startswith("/") or "\\" in key or ".." in key.split("/") or "\0" in key:
-            raise FormatError(name, None, f"entry {quoted(entry.filename)}", "names that stay inside")
+            raise FormatError(None, f"entry {quoted(entry.filename)}", "names that stay inside")
         if key in entries:
-            raise FormatError(name, None, f"entry {quoted(key)} for the second time", "each name once")
+            raise FormatError(None, f"entry {quoted(key)} for the second time", "each name once")
         entries[key] = entry
         if len(entries) > MOST:
-            raise FormatError(name, None, f"more than {MOST:,} entries", "fewer")
-    return Archive(name, file, entries, around)
+            raise FormatError(None, f"more than {MOST:,} entries", "fewer")
+    return Archive(file, entries, around)
 
 
 def make_archive(files: Iterable[tuple[str, bytes]]) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 
 from caspr.errors import FormatError
 from caspr.formats.containers.json import load_object
+from caspr.formats.format import quoted
 from caspr.formats.gate.chains import (
     COPY,
     FEATURE,
@@ -25,30 +26,29 @@ from caspr.formats.gate.chains import (
     new_copy,
     same_chains,
 )
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent, Units, sentences
+from caspr.formats.text_layer import Extent, Units, sentences
 from caspr.text.document import Document
 
 _SETS = "annotation_sets"
 
 
-def read_bdoc(data: bytes, source: str) -> Gate:
+def read_bdoc(data: bytes) -> Gate:
     """Read a file, or raise `FormatError`."""
-    whole = load_object(data, source, "a GATE document in JSON")
+    whole = load_object(data, "a GATE document in JSON")
     text, sets = whole.get("text"), whole.get(_SETS)
     if not isinstance(text, str) or not isinstance(sets, dict):
-        raise FormatError(source, None, f"no text or no {_SETS}", "a GATE document in JSON")
+        raise FormatError(None, f"no text or no {_SETS}", "a GATE document in JSON")
     units = Units(text) if whole.get("offset_type") == "j" else None
-    found: dict[str, list[GateAnnotation]] = {}
+    items: dict[str, list[GateAnnotation]] = {}
     for name, value in sets.items():
         rows = value.get("annotations") if isinstance(value, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise FormatError(source, None, f"annotation set {quoted(name)} without a list", "annotations")
-        found[name] = [_item(row, len(text), units, source) for row in rows]
+            raise FormatError(None, f"annotation set {quoted(name)} without a list", "annotations")
+        items[name] = [_item(row, len(text), units) for row in rows]
     features = whole.get("features")
     gold = features.get(GOLD_FEATURE) if isinstance(features, dict) else None
     named = gold if isinstance(gold, str) else None
-    return Gate(source, text, found, _copy(whole, source), (), whole, named)
+    return Gate(text, items, _copy(whole), (), whole, named)
 
 
 def bdoc_with_gold(data: bytes, gold: str | None) -> bytes:
@@ -70,16 +70,16 @@ def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> byt
     target = place.layer if place.alone else GOLD
     old = whole[_SETS].get(place.layer, {"name": target, "annotations": []})
     owners = {str(row.get("id")): row for row in old["annotations"]}
-    values = {id: [int(other) for other, _ in chain] for chain in chains for id, _ in chain}
+    values = {id: [int(member) for member, _ in chain] for chain in chains for id, _ in chain}
     kept = (
         [_matched(row, values.get(str(row.get("id")))) for row in old["annotations"]] if place.alone else []
     )
-    for id, one in (pair for chain in chains for pair in chain):
+    for id, mention in (pair for chain in chains for pair in chain):
         if place.alone and id in owners:
             continue
-        start, end = (units.of(point) if units else point for point in one.pieces[0])
-        row = {"type": one.label or "Mention", "start": start, "end": end, "id": int(id), "features": {}}
-        row["features"] = owners.get(one.key, row).get("features") or {}
+        start, end = (units.of(point) if units else point for point in mention.pieces[0])
+        row = {"type": mention.label or "Mention", "start": start, "end": end, "id": int(id), "features": {}}
+        row["features"] = owners.get(mention.key, row).get("features") or {}
         kept.append(_matched(row, values[id]))
     after = max([gate.largest, *map(int, values)], default=0) + 1
     known = old.get("next_annid")
@@ -94,8 +94,8 @@ def bdoc_with_chains(gate: Gate, place: Place, chains: Sequence[Planned]) -> byt
 
 def fresh_bdoc(document: Document, text: str, offsets: Sequence[Extent]) -> bytes:
     """Make the file of a document that has none, with tokens and sentences and no chains."""
-    marked = [("Token", one) for one in offsets]
-    marked += [("Sentence", one) for one in sentences(document.sentence_ends, offsets)]
+    marked = [("Token", extent) for extent in offsets]
+    marked += [("Sentence", sentence) for sentence in sentences(document.sentence_ends, offsets)]
     rows = [
         {"type": type, "start": start, "end": end, "id": id, "features": {}}
         for id, (type, (start, end)) in enumerate(marked)
@@ -105,30 +105,28 @@ def fresh_bdoc(document: Document, text: str, offsets: Sequence[Extent]) -> byte
     return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
 
-def _item(row: dict[str, Any], length: int, units: Units | None, source: str) -> GateAnnotation:
+def _item(row: dict[str, Any], length: int, units: Units | None) -> GateAnnotation:
     id, features = row.get("id"), row.get("features") or {}
     if type(id) is not int or id < 0 or not isinstance(features, dict):
-        raise FormatError(source, None, f"an annotation with id {id!r}", "whole numbers as ids, and features")
+        raise FormatError(None, f"an annotation with id {id!r}", "whole numbers as ids, and features")
     ends = []
     for name in ("start", "end"):
         value = row.get(name)
         point = (units.point(value) if units else value) if type(value) is int else None
         if point is None or not 0 <= point <= length:
             expected = "offsets of whole characters in the text"
-            raise FormatError(source, None, f"annotation {id} with {name}={value!r}", expected)
+            raise FormatError(None, f"annotation {id} with {name}={value!r}", expected)
         ends.append(point)
     if ends[0] > ends[1]:
-        raise FormatError(
-            source, None, f"annotation {id} that ends before it starts", "start and end in order"
-        )
+        raise FormatError(None, f"annotation {id} that ends before it starts", "start and end in order")
     matches = features.get(FEATURE)
-    if matches is not None and not (isinstance(matches, list) and all(type(one) is int for one in matches)):
-        raise FormatError(source, None, f"annotation {id} with matches {matches!r}", "a list of ids")
+    if matches is not None and not (isinstance(matches, list) and all(type(id) is int for id in matches)):
+        raise FormatError(None, f"annotation {id} with matches {matches!r}", "a list of ids")
     ids = None if matches is None else tuple(map(str, matches))
     return GateAnnotation(str(id), str(row.get("type", "")), (ends[0], ends[1]), ids)
 
 
-def _copy(whole: Mapping[str, Any], source: str) -> Chains | None:
+def _copy(whole: Mapping[str, Any]) -> Chains | None:
     features = whole.get("features")
     copy = features.get(COPY) if isinstance(features, dict) else None
     if copy is None:
@@ -139,7 +137,7 @@ def _copy(whole: Mapping[str, Any], source: str) -> Chains | None:
             for name, chains in copy.items()
         }
     except (AttributeError, TypeError, ValueError):
-        raise FormatError(source, None, f"{COPY} in an unknown form", "lists of ids for each set") from None
+        raise FormatError(None, f"{COPY} in an unknown form", "lists of ids for each set") from None
 
 
 def _numbers(copy: Chains, old: Mapping[str, Any]) -> dict[str, list[list[int]]]:

@@ -1,4 +1,4 @@
-"""Chains of GATE's annotation sets, whether a document was saved as XML or as JSON.
+"""Chains of GATE's annotation sets, whether a document was saved as XML or as JSON, or is new.
 
 1. A mention is an annotation with a feature `matches`, or one that such annotations list; mentions that list
    each other are a chain, and one that lists itself alone is a chain of one. A set that was copied lists
@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from caspr.errors import FormatError
-from caspr.formats.containers.xml import escaped, parse
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent
-from caspr.formats.text_layer.standoff import Marked
+from caspr.formats.containers.xml import attributes, escaped, parse
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Marked, Units, plan, sentences, wide_pieces
+from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
 
@@ -42,31 +42,23 @@ class GateAnnotation:
     """One annotation of a set."""
 
     id: str
-    """Its number."""
     type: str
-    """Such as `Person`."""
     extent: Extent
-    """Its characters."""
     matches: tuple[str, ...] | None
     """The annotations it lists, itself included; `None` without the feature."""
     line: int | None = None
-    """Where it stands, where the file has lines."""
 
 
 @dataclass(frozen=True)
 class Gate:
     """What a file holds."""
 
-    source: str
-    """Its name, for messages."""
     text: str
-    """The text."""
     sets: Mapping[str, Sequence[GateAnnotation]]
     """Its annotation sets by name; the unnamed one is ``."""
     copy: Chains | None
     """The copy of the chains among the features of the document, where there is one that can be read."""
     odd: tuple[Finding, ...]
-    """What was odd about it."""
     file: object = field(compare=False, repr=False)
     """The parsed file, for the module that reads and writes it."""
     gold: str | None = None
@@ -75,12 +67,12 @@ class Gate:
     @property
     def largest(self) -> int:
         """The largest number of any annotation."""
-        ids = (one.id for items in self.sets.values() for one in items)
+        ids = (item.id for items in self.sets.values() for item in items)
         return max((int(id) for id in ids if id.isascii() and id.isdecimal()), default=0)
 
     def has_mentions(self, name: str) -> bool:
         """Return whether any annotation of a set lists others."""
-        return any(one.matches is not None for one in self.sets[name])
+        return any(annotation.matches is not None for annotation in self.sets[name])
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,6 @@ class Place:
     """Where chains were read, and where they go."""
 
     layer: str
-    """The annotation set."""
     alone: bool
     """Whether this is the only annotator of the file; of several, the result becomes a set of its own."""
 
@@ -101,58 +92,58 @@ def mentions(gate: Gate, name: str) -> tuple[list[Marked], list[Finding]]:
     """List the mentions of an annotation set, with the chain each is in."""
     items, copy = gate.sets.get(name, ()), (gate.copy or {}).get(name, ())
     if name not in gate.sets or not gate.has_mentions(name):
-        return _copied(gate, items, copy), []
-    given: dict[str, GateAnnotation] = {}
-    for one in items:
-        if one.matches is not None and given.setdefault(one.id, one) is not one:
-            found = f"annotation {quoted(one.id)} for the second time"
-            raise FormatError(gate.source, one.line, found, "each Id once")
-    listed = {other for one in given.values() for other in one.matches or ()} - given.keys()
-    silent = {one.id: one for one in items if one.id in listed}
-    every = given | silent
+        return _copied(items, copy), []
+    listing: dict[str, GateAnnotation] = {}
+    for item in items:
+        if item.matches is not None and listing.setdefault(item.id, item) is not item:
+            found = f"annotation {quoted(item.id)} for the second time"
+            raise FormatError(item.line, found, "each Id once")
+    listed = {id for annotation in listing.values() for id in annotation.matches or ()} - listing.keys()
+    silent = {item.id: item for item in items if item.id in listed}
+    every = listing | silent
     missing = sorted(listed - silent.keys())
     lists = _links(every.values())
     groups = _components([*every, *missing], lists)
     heads = {id: groups[id] for id in every}
-    marked = [_marked(one, heads) for one in every.values()]
-    odd = _one_sided(silent, missing, gate.source)
-    return marked, [*odd, *_contradiction(heads, copy, gate.source)]
+    marked = [_marked(item, heads) for item in every.values()]
+    odd = _one_sided(silent, missing)
+    return marked, [*odd, *_contradiction(heads, copy)]
 
 
 def _links(annotations: Iterable[GateAnnotation]) -> Iterator[Sequence[str]]:
     """List what is in one chain; lists that all mentions of a chain share come once."""
     known: set[tuple[str, ...]] = set()
-    for one in annotations:
-        others = tuple(one.matches or ())
-        yield one.id, *others[:1]
-        if others not in known:
-            known.add(others)
-            yield others
+    for annotation in annotations:
+        matches = tuple(annotation.matches or ())
+        yield annotation.id, *matches[:1]
+        if matches not in known:
+            known.add(matches)
+            yield matches
 
 
-def _one_sided(silent: Collection[str], missing: Sequence[str], source: str) -> Iterator[Finding]:
+def _one_sided(silent: Collection[str], missing: Sequence[str]) -> Iterator[Finding]:
     """Warn of annotations that others list, but that list nothing or are not there."""
     if silent:
         message = f"{times(len(silent), 'annotation')} that others list in `{FEATURE}`, without that feature"
-        yield warning("one-sided-matches", f"{message}: read as mentions", count=len(silent), where=source)
+        yield warning("one-sided-matches", f"{message}: read as mentions", count=len(silent))
     if missing:
         message = (
             f"`{FEATURE}` lists {times(len(missing), 'annotation')} that the set does not have, such as "
         )
         message += f"{missing[0]}; annotations that list the same one are in one chain"
-        yield warning("missing-matches", message, count=len(missing), where=source)
+        yield warning("missing-matches", message, count=len(missing))
 
 
-def _copied(gate: Gate, items: Sequence[GateAnnotation], copy: Sequence[Sequence[str]]) -> list[Marked]:
+def _copied(items: Sequence[GateAnnotation], copy: Sequence[Sequence[str]]) -> list[Marked]:
     """List the mentions that only the copy knows."""
-    every = {one.id: one for one in items}
+    every = {item.id: item for item in items}
     for id in (id for chain in copy for id in chain):
         if id not in every:
             found, expected = f"annotation {quoted(id)} in {COPY}", "an Id of the annotation set"
-            raise FormatError(gate.source, None, found, expected)
+            raise FormatError(None, found, expected)
     listed = dict.fromkeys(id for chain in copy for id in chain)
     heads = _components(listed, copy)
-    return [_marked(one, heads) for one in every.values() if one.id in listed]
+    return [_marked(item, heads) for item in every.values() if item.id in listed]
 
 
 def new_copy(gate: Gate, place: Place, chains: Sequence[Planned]) -> Chains | None:
@@ -163,16 +154,16 @@ def new_copy(gate: Gate, place: Place, chains: Sequence[Planned]) -> Chains | No
     return {**gate.copy, name: [[id for id, _ in chain] for chain in chains]}
 
 
-def read_copy(text: str, source: str) -> Chains | None:
+def read_copy(text: str) -> Chains | None:
     """Read `MatchesAnnots`: XML inside the XML, or as Java prints a map or a list; `None` if neither.
 
-    >>> read_copy("{null=[[1, 2], [3, 4]], Key=[[5, 6]]}", "x")
+    >>> read_copy("{null=[[1, 2], [3, 4]], Key=[[5, 6]]}")
     {'': [['1', '2'], ['3', '4']], 'Key': [['5', '6']]}
-    >>> read_copy("[[1, 2]]", "x"), read_copy("nonsense", "x")
+    >>> read_copy("[[1, 2]]"), read_copy("nonsense")
     ({'': [['1', '2']]}, None)
     """
     if "ObjectWrapper" in text:
-        return _wrapped(text, source)
+        return _wrapped(text)
     plain = text.strip()
     if not re.fullmatch(r"\{.*\}|\[.*\]", plain, re.DOTALL):
         return None
@@ -192,16 +183,16 @@ def write_copy(chains: Chains) -> str:
     for name, lists in chains.items():
         key = f"<string>{escaped(name)}</string>" if name else "<null/>"
         ids = ("".join(f"<int>{escaped(id)}</int>" for id in chain) for chain in lists)
-        entries.append(f"<entry>{key}<list>{''.join(f'<list>{one}</list>' for one in ids)}</list></entry>")
+        entries.append(f"<entry>{key}<list>{''.join(f'<list>{row}</list>' for row in ids)}</list></entry>")
     return (
         '<?xml version="1.0" ?><gate.corpora.ObjectWrapper><value class="map">'
         f"{''.join(entries)}</value></gate.corpora.ObjectWrapper>"
     )
 
 
-def same_chains(one: Chains, two: Chains) -> bool:
+def same_chains(left: Chains, right: Chains) -> bool:
     """Return whether two copies hold the same, in any order."""
-    first, second = ({name: _sets(chains) for name, chains in copy.items()} for copy in (one, two))
+    first, second = ({name: _sets(chains) for name, chains in copy.items()} for copy in (left, right))
     return first == second
 
 
@@ -218,38 +209,97 @@ def _sets(chains: Iterable[Sequence[str]]) -> set[frozenset[str]]:
     return {frozenset(chain) for chain in chains if len(set(chain)) > 1}
 
 
-def _marked(one: GateAnnotation, heads: Mapping[str, str]) -> Marked:
-    return Marked(heads[one.id], (one.extent,), one.type, one.id)
+def _marked(annotation: GateAnnotation, heads: Mapping[str, str]) -> Marked:
+    return Marked(heads[annotation.id], (annotation.extent,), annotation.type, annotation.id)
 
 
 def _components(known: Iterable[str], links: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return for each annotation the first one of its chain."""
     groups = Groups(known)
-    for first, *others in filter(None, links):
-        for other in others:
-            groups.join(first, other)
+    for first, *rest in filter(None, links):
+        for id in rest:
+            groups.join(first, id)
     return groups.firsts()
 
 
-def _contradiction(heads: Mapping[str, str], copy: Sequence[Sequence[str]], source: str) -> Iterator[Finding]:
+def _contradiction(heads: Mapping[str, str], copy: Sequence[Sequence[str]]) -> Iterator[Finding]:
     chains: dict[str, list[str]] = {}
     for id, head in heads.items():
         chains.setdefault(head, []).append(id)
-    other = _sets(copy) - _sets(chains.values())
-    if other:
+    unread = _sets(copy) - _sets(chains.values())
+    if unread:
         message = (
-            f"{times(len(other), 'chain')} in {COPY} that the features `{FEATURE}` do not have, not read"
+            f"{times(len(unread), 'chain')} in {COPY} that the features `{FEATURE}` do not have, not read"
         )
-        yield warning("contradicting-copy", message, count=len(other), where=source)
+        yield warning("contradicting-copy", message, count=len(unread))
 
 
-def _wrapped(text: str, source: str) -> Chains | None:
-    root = parse(text.strip().encode("utf-8"), f"{source}, {COPY}").root
-    found: dict[str, list[list[str]]] = {}
-    for entry in (one for one in root.all() if one.name == "entry"):
+def _wrapped(text: str) -> Chains | None:
+    root = parse(text.strip().encode("utf-8")).root
+    by_set: dict[str, list[list[str]]] = {}
+    for entry in (element for element in root.all() if element.name == "entry"):
         if len(entry.children) != 2 or not re.fullmatch("null|string", entry.children[0].name):
             return None
         key, lists = entry.children
-        chains = [[one.text.strip() for one in chain.all() if not one.children] for chain in lists.children]
-        found[key.text.strip()] = [[id for id in chain if id] for chain in chains]
-    return found
+        chains = [
+            [leaf.text.strip() for leaf in chain.all() if not leaf.children] for chain in lists.children
+        ]
+        by_set[key.text.strip()] = [[id for id in chain if id] for chain in chains]
+    return by_set
+
+
+def feature(name: str, value: str) -> str:
+    """Write a feature; `matches` is a list of numbers, and the copy of all chains an object."""
+    kinds = {FEATURE: "java.util.ArrayList", COPY: "gate.corpora.ObjectWrapper"}
+    kind = kinds.get(name, "java.lang.String")
+    items = ' itemClassName="java.lang.Integer"' if name == FEATURE else ""
+    return (
+        f'<Feature>\n  <Name className="java.lang.String">{escaped(name)}</Name>\n'
+        f'  <Value className="{kind}"{items}>{escaped(value)}</Value>\n</Feature>\n'
+    )
+
+
+def mention(id: str, marked: Marked, nodes: Mapping[int, str], features: str) -> str:
+    """Write an annotation."""
+    start, end = marked.pieces[0]
+    values = [
+        ("Id", id),
+        ("Type", marked.label or "Mention"),
+        ("StartNode", nodes[start]),
+        ("EndNode", nodes[end]),
+    ]
+    return f"<Annotation{attributes(values)}>\n{features}</Annotation>\n"
+
+
+def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent]) -> str:
+    """Write a document with tokens, sentences and mentions in the unnamed annotation set."""
+    units = Units(text)
+    whole = sentences(annotation.document.sentence_ends, offsets)
+    planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, (), types=True)]
+    extents = [*offsets, *whole, *(marked.pieces[0] for chain in planned for marked in chain)]
+    nodes = {point: str(units.of(point)) for extent in extents for point in extent}
+    number = 0
+    body: list[str] = []
+    for kind, stretches in (("Token", offsets), ("Sentence", whole)):
+        for extent in stretches:
+            body.append(mention(str(number), Marked("", (extent,), kind), nodes, ""))
+            number += 1
+    for chain in planned:
+        ids = [str(number + index) for index in range(len(chain))]
+        number += len(chain)
+        matches = feature(FEATURE, ";".join(ids))
+        body += [mention(id, marked, nodes, matches) for id, marked in zip(ids, chain, strict=True)]
+    return (
+        "<?xml version='1.0' encoding='UTF-8'?>\n<GateDocument>\n<GateDocumentFeatures>\n"
+        f"{feature('docNewLineType', '')}</GateDocumentFeatures>\n<TextWithNodes>{_nodes(text, nodes)}"
+        f"</TextWithNodes>\n<AnnotationSet>\n{''.join(body)}</AnnotationSet>\n</GateDocument>\n"
+    )
+
+
+def _nodes(text: str, nodes: Mapping[int, str]) -> str:
+    parts: list[str] = []
+    before = 0
+    for point in sorted(nodes):
+        parts += (escaped(text[before:point]), f"<Node{attributes([('id', nodes[point])])} />")
+        before = point
+    return "".join([*parts, escaped(text[before:])])

@@ -14,25 +14,25 @@
 3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
 4. The file is complete: annotations, decisions and settings are all in it. Comments and blank lines,
    those inside a document included, are kept.
-5. What cells cannot express, and notes, stand in comment lines before the document: see `statements`.
+5. What cells cannot express, and notes, stand in comment lines before the document: see `statements`. Which
+   decisions are written as cells: see `cells`.
 6. `# caspr same-chain: 57 3` stands for the result, `# caspr same-chain[2]: 57 3` for the second annotator.
-7. The header has checksums, so that what was changed and is not enforced is reported: see `sums`.
+7. The header has checksums, so that what was changed and is not enforced is reported: see `review`.
 8. An editor may have changed the line ends, added a byte order mark, or turned tabs into blanks.
 """
 
-from caspr.formats.review_file.authors import NOBODY, Authors
+from caspr.formats.review_file.cells import in_cells, opened
 from caspr.formats.review_file.reading import parse, parse_apart, read
 from caspr.formats.review_file.review import Review, is_review, review_of, strayed_ids
-from caspr.formats.review_file.writing import Prepared, fill, prepare, write
+from caspr.formats.review_file.writing import Filler, prepare, write
 
 __all__ = [
     "COLUMNS",
-    "NOBODY",
-    "Authors",
-    "Prepared",
+    "Filler",
     "Review",
-    "fill",
+    "in_cells",
     "is_review",
+    "opened",
     "parse",
     "parse_apart",
     "prepare",

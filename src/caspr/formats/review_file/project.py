@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from caspr.errors import FormatError
-from caspr.files import read_text
+from caspr.errors import FormatError, reading
 from caspr.formats.containers.json import parse_kept
+from caspr.storage import read_text
 
 NAME = "caspr-project.json"
 """The file that makes a folder a project."""
@@ -34,11 +34,8 @@ class ProjectDocument:
     file: str
     """Its review file, relative to the folder of the project."""
     title: str
-    """Its name."""
     tokens: int | None = None
-    """How many tokens it has, if that is known."""
     annotators: int | None = None
-    """How many annotators it has, if that is known."""
     cost: int | None = None
     """The cost of the result before anything was decided, if that is known."""
 
@@ -48,46 +45,51 @@ class ProjectFile:
     """All documents of a project."""
 
     documents: tuple[ProjectDocument, ...] = ()
-    """In the order in which they are listed."""
     assigned: Mapping[str, str] = field(default_factory=dict)
     """Who is to do a document, by its file."""
 
 
 def read_project(folder: Path) -> ProjectFile:
     """Read the project file of a folder."""
-    path = folder / NAME
-    data = parse_kept(read_text(path), str(path), _EXPECTED)
+    with reading(folder / NAME):
+        return _parsed(read_text(folder / NAME))
+
+
+def _parsed(text: str) -> ProjectFile:
+    data = parse_kept(text, _EXPECTED)
     if data.get("version") != VERSION:
-        raise FormatError(str(path), None, f"version {data.get('version')!r}", f"version {VERSION}")
+        raise FormatError(None, f"version {data.get('version')!r}", f"version {VERSION}")
     listed, assigned = data.get("documents"), data.get("assigned", {})
     if not isinstance(listed, list) or not isinstance(assigned, dict):
-        raise FormatError(str(path), None, "no list of documents", _EXPECTED)
-    documents = tuple(_document(one, path) for one in listed)
+        raise FormatError(None, "no list of documents", _EXPECTED)
+    documents = tuple(_document(entry) for entry in listed)
     known = {str(file): str(who) for file, who in assigned.items()}
     return ProjectFile(documents, known)
 
 
 def project_text(project: ProjectFile) -> str:
     """Write a project file, a line for each document."""
-    lines = ",\n".join(f"  {json.dumps(_values(one), ensure_ascii=False)}" for one in project.documents)
+    lines = ",\n".join(
+        f"  {json.dumps(_values(document), ensure_ascii=False)}" for document in project.documents
+    )
     assigned = json.dumps(dict(sorted(project.assigned.items())), ensure_ascii=False, indent=1)
     return f'{{"version": {VERSION},\n "documents": [\n{lines}\n ],\n "assigned": {assigned}}}\n'
 
 
-def _values(one: ProjectDocument) -> dict[str, Any]:
-    values = {"tokens": one.tokens, "annotators": one.annotators, "cost": one.cost}
+def _values(document: ProjectDocument) -> dict[str, Any]:
+    values = {"tokens": document.tokens, "annotators": document.annotators, "cost": document.cost}
     known = {name: value for name, value in values.items() if value is not None}
-    return {"file": one.file, "title": one.title, **known}
+    return {"file": document.file, "title": document.title, **known}
 
 
-def _document(values: object, path: Path) -> ProjectDocument:
+def _document(values: object) -> ProjectDocument:
     """Check one document; its file must be inside the folder of the project."""
     if not isinstance(values, dict) or not isinstance(values.get("file"), str):
-        raise FormatError(str(path), None, f"a document {str(values)[:60]!r}", _EXPECTED)
+        raise FormatError(None, f"a document {str(values)[:60]!r}", _EXPECTED)
     file = PurePosixPath(values["file"])
     if file.is_absolute() or ".." in file.parts or "\\" in values["file"] or ":" in values["file"]:
         expected = "a path below the folder of the project, such as documents/a.conll"
-        raise FormatError(str(path), None, f"file {values['file']!r}", expected)
+        raise FormatError(None, f"file {values['file']!r}", expected)
     numbers = {name: values.get(name) for name in ("tokens", "annotators", "cost")}
-    sound = {name: one if type(one) is int else None for name, one in numbers.items()}
+    sound = {name: number if type(number) is int else None for name, number in numbers.items()}
     return ProjectDocument(values["file"], str(values.get("title", file.stem)), **sound)

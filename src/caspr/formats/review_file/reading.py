@@ -1,30 +1,118 @@
-"""Read review files: the header, the columns of each annotator, and the decisions."""
+"""Read review files: the header, the columns of each annotator, and what the adjudicator decided.
 
-from collections.abc import Mapping, Sequence
+Enforced cells are decisions, and everything else in the result column is output, which is ignored even if it
+is malformed. What looks like an enforced cell and is not one is refused: a mark in quotes, a mention of which
+only one end is enforced.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from caspr.errors import FormatError
-from caspr.files import read_text
-from caspr.formats.columns.blocks import Block, Line, block_texts, split_documents
-from caspr.formats.columns.entity_lines import is_gold, read_entities, with_entities
-from caspr.formats.columns.rows import (
+from caspr.errors import FormatError, reading
+from caspr.formats.bracket_cells import NOTHING, Bracketing, CellError, UnbalancedError, chains, match
+from caspr.formats.bracket_cells import parse as parse_cell
+from caspr.formats.columns import (
+    Block,
+    Line,
+    block_texts,
+    is_gold,
     make_document,
     read_aliases,
     read_column,
+    read_entities,
+    split_columns,
+    split_documents,
+    with_entities,
 )
-from caspr.formats.columns.table import split_columns
 from caspr.formats.containers.json import parse_object
-from caspr.formats.messages import quoted
-from caspr.formats.review_file.enforced import enforced_decisions
-from caspr.formats.review_file.names import is_name, read_names, result_homes
-from caspr.formats.review_file.review import HEADER, OLDEST, Review
-from caspr.formats.review_file.statements import read_authors, read_statements
-from caspr.formats.review_file.sums import changed
-from caspr.task.decisions import Decisions
-from caspr.task.settings.stored import VERSION, upgrade
-from caspr.text.document import Annotation, Span
+from caspr.formats.format import quoted
+from caspr.formats.review_file.cells import signed_cells
+from caspr.formats.review_file.review import HEADER, Review, changed
+from caspr.formats.review_file.statements import is_name, read_lines, read_names, result_homes
+from caspr.storage import read_text
+from caspr.task.decisions import IN_CELLS, Decisions
+from caspr.task.stored_settings import VERSION
+from caspr.text.document import Annotation, Document, Span
 from caspr.text.findings import times
+
+
+def enforced_decisions(document: Document, results: Sequence[str], aliases: Mapping[str, str]) -> Decisions:
+    """Read the enforced cells; the others are ignored, even if malformed."""
+    _refuse_disguised(document, results)
+    enforced = [(token, cell[1:]) for token, cell in enumerate(results, 1) if cell.startswith("=")]
+    try:
+        spans = match(enforced)
+    except UnbalancedError as error:
+        raise _half_enforced(document, error.token, error.bracket) from None
+    except CellError as error:
+        line = document.lines[error.token - 1]
+        once = " and one = for the whole cell, at its start" if "=" in results[error.token - 1][1:] else ""
+        raise FormatError(line, f"enforced {error.found}", error.expected + once) from None
+    _refuse_halves(document, results)
+    return Decisions.of(chains(spans, aliases)[0], [token for token, _ in enforced])
+
+
+def _refuse_disguised(document: Document, results: Sequence[str]) -> None:
+    """Refuse marks that a spreadsheet put into quotes, or an input method wrote wide."""
+    for token, cell in enumerate(results, 1):
+        if not cell.startswith("=") and cell.lstrip("\"'\u201c\u201e ").startswith(("=", "\uff1d")):
+            expected = "an enforced cell to begin with a plain `=`"
+            raise FormatError(document.lines[token - 1], quoted(cell), expected)
+
+
+def _half_enforced(document: Document, token: int, bracket: str) -> FormatError:
+    found = f"enforced {quoted(bracket)} whose other end is not enforced"
+    expected = "both ends of a mention enforced: prefix the other cell with `=`"
+    return FormatError(document.lines[token - 1], found, expected)
+
+
+@dataclass
+class _Frame:
+    """An enforced opening, and the brackets of its chain in cells that are not enforced since then."""
+
+    token: int
+    closings: int = 0
+    openings: int = 0
+
+    def add(self, closings: int, openings: int) -> None:
+        """Append unmatched brackets, closings first; a closing takes an opening that is there."""
+        matched = min(self.openings, closings)
+        self.closings += closings - matched
+        self.openings += openings - matched
+
+
+def _refuse_halves(document: Document, results: Sequence[str]) -> None:
+    """Refuse `=(1  1)  (1  =1)`: two mentions with one end enforced each, not one long mention."""
+    frames: dict[str, list[_Frame]] = defaultdict(list)
+    for token, item, enforced in _brackets(results):
+        stack = frames[item.id]
+        if enforced and item.opens:
+            stack.append(_Frame(token))
+        elif enforced:
+            frame = stack.pop()
+            if frame.closings and frame.openings:
+                raise _half_enforced(document, frame.token, f"({item.id}")
+            if stack:
+                stack[-1].add(frame.closings, frame.openings)
+        elif stack:
+            stack[-1].add(int(item.closes), int(item.opens))
+
+
+def _brackets(results: Sequence[str]) -> Iterator[tuple[int, Bracketing, bool]]:
+    """List the brackets of all cells that have any, and whether they are enforced."""
+    for token, cell in enumerate(results, 1):
+        text = cell.removeprefix("=")
+        if text in NOTHING:
+            continue
+        try:
+            items = parse_cell(text)
+        except ValueError:
+            continue
+        for item in items:
+            if item.opens != item.closes:
+                yield token, item, cell.startswith("=")
 
 
 @dataclass(frozen=True)
@@ -32,15 +120,11 @@ class _Header:
     """The content of the first line of a document."""
 
     annotators: tuple[str, ...]
-    """Their names, in the order of the columns."""
     columns: int | None
     """How many columns come before the annotators', where all rows have as many."""
     settings: Mapping[str, object]
-    """See `Review.settings`."""
     tokens: int | None
-    """How many tokens the document has."""
     sums: Mapping[str, object]
-    """Checksums of what was written; see `sums`."""
 
     @property
     def added(self) -> int:
@@ -55,50 +139,50 @@ def read(path: Path) -> list[Review]:
 
 def parse(text: str, source: str) -> list[Review]:
     """Read the text of a review file, with the name to use in messages."""
-    return [one for one, _ in parse_apart(text, source)]
+    return [review for review, _ in parse_apart(text, source)]
 
 
 def parse_apart(text: str, source: str) -> list[tuple[Review, str]]:
     """Read the text of a review file, and return each document together with its own text."""
-    blocks = split_documents(text, source)
-    return [
-        (_review(block, source), own) for block, own in zip(blocks, block_texts(text, blocks), strict=True)
-    ]
+    with reading(source):
+        blocks = split_documents(text)
+        texts = block_texts(text, blocks)
+        return [(_review(block, source), own) for block, own in zip(blocks, texts, strict=True)]
 
 
 def _review(block: Block, source: str) -> Review:
-    header = _read_header(block, source)
-    rows, gaps = _sort_lines(block.body, header, source)
+    header = _read_header(block)
+    rows, gaps = _sort_lines(block.body, header)
     if header.tokens is not None and header.tokens != len(rows):
         expected = f"{header.tokens} as this file was written with: a line was lost or added"
-        raise FormatError(source, block.line, f"a document of {times(len(rows), 'token')}", expected)
+        raise FormatError(block.line, f"a document of {times(len(rows), 'token')}", expected)
     prefixes = ["".join(f"{column}\t" for column in row[: -header.added]) for _, row in rows]
-    lines = tuple([number for number, _ in rows])
-    document = make_document(block, source, lines=lines, prefixes=prefixes, gaps=gaps)
-    aliases = read_aliases(block.before, source)
-    said = read_entities((line for line in block.before if not is_name(line)), source)
+    numbers = tuple([number for number, _ in rows])
+    document = make_document(block, source, lines=numbers, prefixes=prefixes, gaps=gaps)
+    aliases = read_aliases(block.before)
+    said = read_entities(line for line in block.before if not is_name(line))
     columns = {
         name: [row[number - header.added] for _, row in rows] for number, name in enumerate(header.annotators)
     }
     annotations = []
     for number, (name, cells) in enumerate(columns.items()):
-        given, findings = read_column(
+        chains, findings = read_column(
             document, cells, aliases.get(number + 1, {}), f" (annotator {quoted(name)})"
         )
-        annotations.append(Annotation.of(name, document, with_entities(given, said, number + 1), findings))
+        annotations.append(Annotation.of(name, document, with_entities(chains, said, number + 1), findings))
     results, own = [row[-1].strip(" ") for _, row in rows], aliases.get(None, {})
     odd = changed(header.sums, document, prefixes, columns, results)
     annotations[0] = replace(annotations[0], findings=(*annotations[0].findings, *odd))
     enforced = enforced_decisions(document, results, own)
-    statements, notes = read_statements(block.before, source, len(rows))
-    names = read_names(block.before, source, len(rows), annotations, lambda: result_homes(results, own))
-    decisions = replace(enforced, statements=statements, names=tuple(names))
-    signed = {name: made for name, made in names.items() if made is not None}
-    authors = replace(read_authors(block.before, source, len(rows)), names=signed)
-    gold = Annotation("gold", document, ())
-    return Review(
-        gold, tuple(annotations), decisions, header.settings, notes, authors, _shown(enforced, results, own)
+    lines = read_lines(block.before, len(rows))
+    decisions = (
+        *signed_cells(enforced, lines.decisions),
+        *(decision for decision in lines.decisions if decision.statement.kind not in IN_CELLS),
+        *read_names(block.before, len(rows), annotations, lambda: result_homes(results, own)),
     )
+    gold = Annotation("gold", document, ())
+    shown = _shown(enforced, results, own)
+    return Review(gold, tuple(annotations), decisions, header.settings, tuple(lines.notes), lines.done, shown)
 
 
 def _shown(
@@ -107,32 +191,30 @@ def _shown(
     """Return the mentions that are shown, and not enforced, under the ids of enforced cells."""
     homes = result_homes(results, aliases) if enforced.chains else {}
     return {
-        one.id: tuple(span for span in homes.get(one.id, ()) if span not in enforced.permitted)
-        for one in enforced.chains
+        chain.id: tuple(span for span in homes.get(chain.id, ()) if span not in enforced.permitted)
+        for chain in enforced.chains
     }
 
 
-def _read_header(block: Block, source: str) -> _Header:
-    found = [line for line in block.before if line.text.startswith(HEADER)]
-    if not found:
+def _read_header(block: Block) -> _Header:
+    headers = [line for line in block.before if line.text.startswith(HEADER)]
+    if not headers:
         expected = f"a line `{HEADER}` before it, as `caspr adjudicate --layout review` writes it"
         found_instead = "the gold standard of an adjudication" if is_gold(block.before) else "a document"
-        raise FormatError(source, block.line, f"{found_instead} that is not in review layout", expected)
-    if len(found) > 1:
-        raise FormatError(source, found[1].number, f"a second line `{HEADER}`", "one for each document")
+        raise FormatError(block.line, f"{found_instead} that is not in review layout", expected)
+    if len(headers) > 1:
+        raise FormatError(headers[1].number, f"a second line `{HEADER}`", "one for each document")
     expected = f'`{HEADER} {{"annotators": [...], "settings": {{...}}, "version": {VERSION}}}` as we wrote it'
-    data = parse_object(found[0].text.removeprefix(HEADER), source, expected, line=found[0].number)
+    data = parse_object(headers[0].text.removeprefix(HEADER), expected, line=headers[0].number)
     if problem := _problem(data):
-        raise FormatError(source, found[0].number, f"a header with {problem}", expected)
-    settings = upgrade(data["settings"], data["version"])
-    sums = data.get("sums", {})
-    return _Header(tuple(data["annotators"]), data.get("columns"), settings, data.get("tokens"), sums)
+        raise FormatError(headers[0].number, f"a header with {problem}", expected)
+    names, sums = tuple(data["annotators"]), data.get("sums", {})
+    return _Header(names, data.get("columns"), data["settings"], data.get("tokens"), sums)
 
 
 def _problem(data: Mapping[str, object]) -> str:
     """Return what is wrong with a header, or nothing."""
-    version = data.get("version")
-    if type(version) is not int or not OLDEST <= version <= VERSION:
+    if data.get("version") != VERSION or type(data["version"]) is not int:
         return f"version {quoted(str(data.get('version')))}"
     names = data.get("annotators")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -149,7 +231,7 @@ def _problem(data: Mapping[str, object]) -> str:
 
 
 def _sort_lines(
-    body: Sequence[Line], header: _Header, source: str
+    body: Sequence[Line], header: _Header
 ) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
     """Split the rows and set blank lines and comments aside, with the number of rows before them."""
     tabbed = any("\t" in line.text for line in body)
@@ -164,7 +246,7 @@ def _sort_lines(
         elif _fits(columns, header):
             rows.append((number, columns))
         else:
-            raise FormatError(source, number, f"{len(columns)} columns", _expected_columns(header))
+            raise FormatError(number, f"{len(columns)} columns", _expected_columns(header))
     return rows, gaps
 
 

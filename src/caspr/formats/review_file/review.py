@@ -1,22 +1,36 @@
-"""One document of a review file, and the line that every one begins with."""
+"""One document of a review file, the line that every one begins with, and its checksums.
 
+    "sums": {"annotators": [2774913063, 3413], "result": "3AbCd2", "text": 391202}
+
+A review file is edited in its result column, and only cells marked with `=` are enforced. A slip elsewhere, a
+forgotten `=`, a letter in a word, a bracket of an annotator, would count or be lost unnoticed. So the
+header keeps a checksum of the text, one of each annotator's column, and two letters for each cell of the
+result, with a number for each run of empty ones: `3AbCd2` is three empty cells, two that are not, and two
+empty ones. A changed cell keeps its letters once in 2,704 times.
+
+Nothing is refused: such changes may be meant. What has no checksum is not checked.
+"""
+
+import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
+from string import ascii_letters
+from zlib import crc32
 
 from caspr.errors import InputError
-from caspr.files import read_bytes
-from caspr.formats.review_file.authors import NOBODY, Authors
+from caspr.formats.bracket_cells import NOTHING
+from caspr.formats.format import quoted
 from caspr.result import Result
-from caspr.task.decisions import Decisions
-from caspr.task.notes import Note
-from caspr.task.settings.stored import write_settings
-from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding, warning
+from caspr.storage import read_bytes
+from caspr.task.decisions import Authorship, Decision, Decisions, Note
+from caspr.task.stored_settings import write_settings
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import Finding, times, warning
 
-OLDEST = 1
-"""The oldest version that is read."""
 HEADER = "# caspr review:"
 EXAMINED = 1_000_000
 """In how many bytes from its beginning a review file has its first header."""
@@ -27,19 +41,22 @@ class Review:
     """One document of a review file."""
 
     gold: Annotation
-    """The result. Without chains when read from a file: it is computed anew from the rest."""
+    """The result. Without chains when read from a file: it is computed from the rest."""
     annotations: tuple[Annotation, ...]
-    """The work of the annotators, over one shared document."""
-    decisions: Decisions
-    """What the adjudicator enforced."""
+    decided: tuple[Decision, ...]
+    """What the adjudicator decided, each with its author; cells first, names last."""
     settings: Mapping[str, object]
     """How the result was computed, in terms of JSON."""
     notes: tuple[Note, ...] = ()
-    """What the adjudicator noted."""
-    authors: Authors = NOBODY
-    """Who made the decisions, and when, as far as that is known."""
+    done: Authorship | None = None
+    """Who has said that nothing is left to decide, and when."""
     shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
     """Of each id in enforced cells, the mentions that the file shows under it and does not enforce."""
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """All that is decided, put together."""
+        return Decisions.combining(decision.statement for decision in self.decided)
 
 
 def is_review(path: Path) -> bool:
@@ -57,7 +74,8 @@ def review_of(result: Result, gold: Annotation) -> Review:
     """Make the review of a result: the annotators' own boundaries, decisions, concrete settings."""
     given = result.given
     assert given is not None  # only a program that makes results by hand leaves it out
-    return Review(gold, given.annotations, given.decisions, write_settings(given.settings))
+    decided = tuple(map(Decision, given.decisions.each()))
+    return Review(gold, given.annotations, decided, write_settings(given.settings))
 
 
 def strayed_ids(
@@ -78,12 +96,97 @@ def strayed_ids(
         ):
             continue
         document = result.document
-        words, other = (
-            f"'{document.text(one[0])}' at {document.place(one[0].start)}" for one in (chain.mentions, before)
+        words, elsewhere = (
+            f"'{document.text(mentions[0])}' at {document.place(mentions[0].start)}"
+            for mentions in (chain.mentions, before)
         )
         message = (
             f"{chain.id} is enforced for one mention only ({words}), whose chain is not the one that the "
-            f"file showed as {chain.id} ({other}): if it should be, put `=` before the cells of one of that "
-            "chain's mentions, too"
+            f"file showed as {chain.id} ({elsewhere}): if it should be, put `=` before the cells of one of "
+            "that chain's mentions, too"
         )
         yield warning("id-of-another-chain", message, where=document.title)
+
+
+_LETTERS = len(ascii_letters)
+_PIECE = re.compile(r"[0-9]+|[A-Za-z]{2}")
+
+
+def column_sum(cells: Sequence[str]) -> int:
+    """Return the checksum of a column."""
+    return crc32("\n".join(cells).encode("utf-8", "surrogatepass"))
+
+
+def result_sum(cells: Sequence[str]) -> str:
+    """Return the letters of each cell of the result, and the number of empty ones between them.
+
+    >>> result_sum(["-", "-", "-", "(1)", "-", "(1)"])
+    '3eK1eK'
+    """
+    known: dict[str, str] = {}
+    pieces: list[str] = []
+    for empty, run in groupby(cells, key=NOTHING.__contains__):
+        if empty:
+            pieces.append(str(sum(1 for _ in run)))
+            continue
+        for cell in run:
+            if cell not in known:
+                known[cell] = _letters(cell)
+            pieces.append(known[cell])
+    return "".join(pieces)
+
+
+def _letters(cell: str) -> str:
+    number = crc32(cell.encode("utf-8", "surrogatepass")) % _LETTERS**2
+    return ascii_letters[number // _LETTERS] + ascii_letters[number % _LETTERS]
+
+
+def changed(
+    sums: Mapping[str, object],
+    document: Document,
+    prefixes: Sequence[str],
+    annotators: Mapping[str, Sequence[str]],
+    result: Sequence[str],
+) -> Iterator[Finding]:
+    """Yield what differs from the checksums of a document; those that are missing are not checked."""
+    where = f"{document.source}, {document.title}"
+    if sums.get("text") not in (None, column_sum(prefixes)):
+        message = "the words, or other columns of the text, were changed after this file was written"
+        yield warning("changed-text", f"{message}: they go into the result as they are now", where=where)
+    known = sums.get("annotators")
+    pairs = zip(annotators.items(), known, strict=False) if isinstance(known, list) else ()
+    names = [name for (name, cells), number in pairs if number != column_sum(cells)]
+    if names:
+        shown = ", ".join(map(quoted, names))
+        message = f"the cells of {shown} were changed after this file was written: they vote as they are now"
+        yield warning("changed-annotators", message, count=len(names), where=where)
+    yield from _unmarked(sums.get("result"), document, result)
+
+
+def _unmarked(known: object, document: Document, result: Sequence[str]) -> Iterator[Finding]:
+    """Warn of cells of the result that were changed and not marked with `=`."""
+    if not isinstance(known, str):
+        return
+    written = _written(known)
+    if len(written) != len(result):
+        return
+    tokens = [
+        token
+        for token, (cell, letters) in enumerate(zip(result, written, strict=True), 1)
+        if not cell.startswith("=") and letters != ("" if cell in NOTHING else _letters(cell))
+    ]
+    if tokens:
+        number = times(len(tokens), "changed cell")
+        message = (
+            f"{number} of the result without `=` ignored and computed again (first at "
+            f"{document.place(tokens[0])}: {quoted(result[tokens[0] - 1])}); `=` before a cell enforces it"
+        )
+        yield warning("changed-without-mark", message, count=len(tokens), where=document.title)
+
+
+def _written(known: str) -> list[str]:
+    """Return the letters of each cell, nothing for an empty one."""
+    cells: list[str] = []
+    for piece in _PIECE.findall(known):
+        cells += [""] * min(int(piece), 10_000_000) if piece.isdigit() else [piece]
+    return cells

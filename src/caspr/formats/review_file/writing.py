@@ -1,30 +1,32 @@
-"""Write review files: the columns of each annotator once, and the result column for any result."""
+"""Write review files: the columns of each annotator once, and the result column for any result.
+
+The review of one document is written again and again as its result changes a little. The columns of the
+annotators stay (`prepare`). Of the result column, only those cells are rewritten at which a chain that
+changed has brackets (`Filler`); the text is the same, to the byte, as if all had been.
+"""
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from caspr.formats.chain_ids import numbered
-from caspr.formats.columns.entity_lines import entity_lines
-from caspr.formats.columns.rows import (
+from caspr.formats.bracket_cells import Bracket, brackets, split_crossing, write_cell
+from caspr.formats.columns import (
     Column,
     alias_lines,
+    entity_lines,
     layout_of,
+    prefix_columns,
     write_column,
     write_document,
 )
-from caspr.formats.columns.table import prefix_columns
-from caspr.formats.review_file.authors import NOBODY, Authors, author_lines
-from caspr.formats.review_file.names import name_lines
-from caspr.formats.review_file.review import HEADER, Review
-from caspr.formats.review_file.statements import note_lines, statement_lines
-from caspr.formats.review_file.sums import column_sum, result_sum
-from caspr.task.decisions import Decisions
-from caspr.task.notes import Note
-from caspr.task.settings.stored import VERSION
-from caspr.text.document import Annotation, Chain, Document, Span
-from caspr.text.ids import is_id
+from caspr.formats.naming import numbered
+from caspr.formats.review_file.review import HEADER, Review, column_sum, result_sum
+from caspr.formats.review_file.statements import decision_lines, name_lines, note_lines
+from caspr.task.decisions import Authorship, Decision, Decisions, Note
+from caspr.task.stored_settings import VERSION
+from caspr.text.document import Annotation, Chain, Document, Span, is_id
 
 
 def write(reviews: Iterable[Review]) -> str:
@@ -34,14 +36,10 @@ def write(reviews: Iterable[Review]) -> str:
     survive even where the result does not follow them yet.
     """
     return "".join(
-        fill(
-            prepare(one.annotations, one.settings, one.gold.document),
-            one.gold,
-            one.decisions,
-            one.notes,
-            one.authors,
+        Filler(prepare(review.annotations, review.settings, review.gold.document)).fill(
+            review.gold, review.decided, review.notes, review.done
         )
-        for one in reviews
+        for review in reviews
     )
 
 
@@ -51,20 +49,18 @@ class Prepared:
 
     document: Document
     """The document, with the annotators' cells among the columns of its layout."""
-    header: str
-    """The line that names annotators and settings."""
+    header: Mapping[str, Any]
     aliases: tuple[str, ...]
     """The lines about annotators' chains: names, types, mentions that cross in their chain."""
 
     def with_settings(self, settings: Mapping[str, object]) -> "Prepared":
         """Return the same with other settings."""
-        header = {**json.loads(self.header.removeprefix(HEADER)), "settings": dict(settings)}
-        return replace(self, header=_dumped(header))
+        return replace(self, header={**self.header, "settings": dict(settings)})
 
-    def with_result_sum(self, result: str) -> str:
-        """Return the header with the checksum of a result."""
-        header = json.loads(self.header.removeprefix(HEADER))
-        return _dumped({**header, "sums": {**header["sums"], "result": result}})
+    def header_line(self, result: Sequence[str]) -> str:
+        """Write the header with the checksum of the cells of a result."""
+        header = {**self.header, "sums": {**self.header["sums"], "result": result_sum(result)}}
+        return f"{HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"
 
 
 def prepare(
@@ -72,11 +68,12 @@ def prepare(
 ) -> Prepared:
     """Write the columns of the annotators, once for any number of results."""
     document = _tabbed(document)
-    chains = [numbered(one.all_chains, is_id) for one in annotations]
+    chains = [numbered(annotation.all_chains, is_id) for annotation in annotations]
     columns = [
-        write_column(document, given, one.annotator) for given, one in zip(chains, annotations, strict=True)
+        write_column(document, own, annotation.annotator)
+        for own, annotation in zip(chains, annotations, strict=True)
     ]
-    entities = [line for number, given in enumerate(chains, 1) for line in entity_lines(given, number)]
+    entities = [line for number, own in enumerate(chains, 1) for line in entity_lines(own, number)]
     aliases = [
         line for number, column in enumerate(columns, 1) for line in alias_lines(column.aliases, number)
     ]
@@ -86,7 +83,15 @@ def prepare(
         "text": column_sum(layout.prefixes),
         "annotators": [column_sum(column.cells) for column in columns],
     }
-    header = _header_line(names, settings, document, sums)
+    widths = {prefix.count("\t") for prefix in layout.prefixes}
+    header = {
+        "version": VERSION,
+        "annotators": names,
+        "settings": dict(settings),
+        "sums": sums,
+        "tokens": len(document.tokens),
+        **({"columns": widths.pop()} if len(widths) == 1 else {}),
+    }
     rows = zip(*(column.cells for column in columns), strict=True)
     prefixes = [
         "".join((prefix, *(f"{cell}\t" for cell in cells)))
@@ -96,51 +101,12 @@ def prepare(
     return Prepared(full, header, (*entities, *aliases))
 
 
-def fill(
-    prepared: Prepared,
-    gold: Annotation,
-    decisions: Decisions,
-    notes: Iterable[Note] = (),
-    authors: Authors = NOBODY,
-) -> str:
-    """Write one document of a review file."""
-    chains = shown(gold, decisions)
-    column = write_column(prepared.document, chains, "the result")
-    return assemble(prepared, column, decisions, notes, chains, authors)
-
-
-def assemble(
-    prepared: Prepared,
-    result: Column,
-    decisions: Decisions,
-    notes: Iterable[Note],
-    chains: Iterable[Chain],
-    authors: Authors = NOBODY,
-) -> str:
-    """Put the parts of a document of a review file together; `chains` are those of the result."""
-    cells = result.cells
-    summed = prepared.with_result_sum(result_sum(cells))
-    if decisions.closed:
-        cells = cells.copy()
-        for token in decisions.closed:
-            if 1 <= token <= len(cells):
-                cells[token - 1] = f"={cells[token - 1]}"
-    header = [
-        summed,
-        *statement_lines(decisions.statements, authors),
-        *author_lines(authors),
-        *note_lines(notes),
-        *prepared.aliases,
-        *name_lines(chains, decisions.names, authors),
-        *alias_lines(result.aliases),
-    ]
-    return write_document(prepared.document, header, cells, notes=True)
-
-
 def _tabbed(document: Document) -> Document:
     """Separate the columns by tabs, and take tabs out of comments, which would make them rows."""
     layout = layout_of(document)
-    prefixes = tuple(["".join(f"{one}\t" for one in prefix_columns(prefix)) for prefix in layout.prefixes])
+    prefixes = tuple(
+        ["".join(f"{column}\t" for column in prefix_columns(prefix)) for prefix in layout.prefixes]
+    )
     gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
     # The rows of words that were cut are in the layout now.
     return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
@@ -160,20 +126,75 @@ def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
     return [known.get(id, Chain(id, ())).over(mentions) for id, mentions in cells.items()]
 
 
-def _header_line(
-    names: Sequence[str], settings: Mapping[str, object], document: Document, sums: Mapping[str, object]
-) -> str:
-    widths = {prefix.count("\t") for prefix in layout_of(document).prefixes}
-    header = {
-        "version": VERSION,
-        "annotators": list(names),
-        "settings": dict(settings),
-        "sums": dict(sums),
-        "tokens": len(document.tokens),
-        **({"columns": widths.pop()} if len(widths) == 1 else {}),
-    }
-    return _dumped(header)
+@dataclass
+class Filler:
+    """Writes one document of a review file with one result after another."""
 
+    prepared: Prepared
+    _chains: frozenset[Chain] = frozenset()
+    """The chains that are in the cells."""
+    _brackets: dict[int, set[Bracket]] = field(default_factory=dict)
+    _cells: list[str] = field(default_factory=list)
 
-def _dumped(header: Mapping[str, object]) -> str:
-    return f"{HEADER} {json.dumps(header, sort_keys=True, ensure_ascii=True)}"
+    def fill(
+        self,
+        gold: Annotation,
+        decided: Sequence[Decision],
+        notes: Iterable[Note] = (),
+        done: Authorship | None = None,
+    ) -> str:
+        """Write the document."""
+        decisions = Decisions.combining(decision.statement for decision in decided)
+        chains = shown(gold, decisions)
+        result = self._column(chains)
+        cells = result.cells
+        header = self.prepared.header_line(cells)
+        if decisions.closed:
+            cells = cells.copy()
+            for token in decisions.closed:
+                if 1 <= token <= len(cells):
+                    cells[token - 1] = f"={cells[token - 1]}"
+        before = [
+            header,
+            *decision_lines(decided, done),
+            *note_lines(notes),
+            *self.prepared.aliases,
+            *name_lines(chains, decided),
+            *alias_lines(result.aliases),
+        ]
+        return write_document(self.prepared.document, before, cells, notes=True)
+
+    def _column(self, result: Sequence[Chain]) -> Column:
+        chains = frozenset(result)
+        new = chains - self._chains
+        if not self._cells or split_crossing(new)[1]:
+            # Mentions that cross in their chain need ids of their own, which depend on all chains.
+            self._chains, self._cells = frozenset(), []
+            column = write_column(self.prepared.document, result, "the result")
+            if not column.aliases:
+                self._take(chains, column.cells)
+            return column
+        write_column(self.prepared.document, new, "the result")  # refuses what could not be read back
+        self._change(self._chains - chains, new)
+        self._chains = chains
+        return Column(self._cells, {})
+
+    def _take(self, chains: frozenset[Chain], cells: list[str]) -> None:
+        self._chains, self._cells, self._brackets = chains, cells, {}
+        for chain in chains:
+            for token, bracket in brackets(chain):
+                self._brackets.setdefault(token, set()).add(bracket)
+
+    def _change(self, old: Iterable[Chain], new: Iterable[Chain]) -> None:
+        touched = set()
+        for chain in old:
+            for token, bracket in brackets(chain):
+                self._brackets[token].discard(bracket)
+                touched.add(token)
+        for chain in new:
+            for token, bracket in brackets(chain):
+                self._brackets.setdefault(token, set()).add(bracket)
+                touched.add(token)
+        self._cells = list(self._cells)
+        for token in touched:
+            self._cells[token - 1] = write_cell(self._brackets[token])

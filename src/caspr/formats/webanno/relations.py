@@ -22,12 +22,9 @@ from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
 from caspr.errors import FormatError
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent
-from caspr.formats.text_layer.relation_names import means_something_else, unread_relations
-from caspr.formats.text_layer.standoff import Marked
-from caspr.formats.webanno.tsv import Row, Table, TsvLayer, entries, escape, split_stack
-from caspr.formats.webanno.tsv_writer import CellTexts
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Marked, means_something_else, unread_relations
+from caspr.formats.webanno.tsv import CellTexts, Row, Table, TsvLayer, entries, escape, split_stack
 from caspr.text.document import Chain
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.grouping import Groups
@@ -42,13 +39,11 @@ class SpanNode:
     id: str
     """Its number in the file, or its row where it has none."""
     extent: Extent
-    """Its characters."""
     labels: tuple[str, ...]
     """Its features, as in the cells; `_` for none."""
     number: str
     """The number in brackets, or nothing."""
     row: str
-    """The row where it begins."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,6 @@ class Edge:
     there: str
     """The annotation it leads to."""
     labels: tuple[str, ...]
-    """Its features, as in the cells."""
     place: int = 1 << 60
     """Its place in the file; new ones come last."""
     guessed: bool = False
@@ -72,15 +66,11 @@ class Graph:
     """All spans and relations of the two layers."""
 
     spans: TsvLayer
-    """The span layer."""
     links: TsvLayer
-    """The relation layer."""
     nodes: dict[str, SpanNode]
-    """The annotations, by id."""
     edges: tuple[Edge, ...]
     """The relations that say chains."""
     others: tuple[Edge, ...]
-    """All other relations."""
 
 
 Nodes = tuple[Mapping[str, SpanNode], Mapping[str, list[SpanNode]]]
@@ -97,7 +87,7 @@ def read_graph(table: Table, links: TsvLayer, relations: Sequence[str]) -> Graph
             expected = (
                 "relations on a span layer, or a chain layer; --layer reads these if they say coreference"
             )
-        raise FormatError(table.source, 1, f"relation layer {links.name} on {quoted(base)}", expected)
+        raise FormatError(1, f"relation layer {links.name} on {quoted(base)}", expected)
     nodes = _nodes(table, spans)
     chosen, others = _sorted(table, links, nodes, relations)
     return Graph(spans, links, nodes, tuple(chosen), tuple(others))
@@ -124,8 +114,8 @@ def token_mentions(
         f"{times(len(marked), 'mention')} of one token each, because {links.name} joins tokens; a WebAnno "
         "file made of them is a new one, without the other layers"
     )
-    odd = [note("relations-on-tokens", message, count=len(marked), where=table.source)]
-    return marked, [*odd, *unread_relations(map(_type, others), map(_type, chosen), relations, table.source)]
+    odd = [note("relations-on-tokens", message, count=len(marked))]
+    return marked, [*odd, *unread_relations(map(_type, others), map(_type, chosen), relations)]
 
 
 def _base(links: TsvLayer) -> str:
@@ -150,9 +140,9 @@ def _type(edge: Edge) -> str:
     return next((label for label in edge.labels if label not in ("_", "*")), "")
 
 
-def findings(graph: Graph, source: str, relations: Sequence[str]) -> Iterator[Finding]:
+def findings(graph: Graph, relations: Sequence[str]) -> Iterator[Finding]:
     """Warn of relations that are not read, or name a row in place of the number of an annotation."""
-    yield from unread_relations(map(_type, graph.others), map(_type, graph.edges), relations, source)
+    yield from unread_relations(map(_type, graph.others), map(_type, graph.edges), relations)
     guessed = sum(edge.guessed for edge in (*graph.edges, *graph.others))
     if guessed:
         verb = "names" if guessed == 1 else "name"
@@ -160,29 +150,30 @@ def findings(graph: Graph, source: str, relations: Sequence[str]) -> Iterator[Fi
             f"{times(guessed, 'relation')} that {verb} a row, not the number of an annotation: "
             "taken as the only annotation that begins there"
         )
-        yield warning("relations-without-number", message, count=guessed, where=source)
+        yield warning("relations-without-number", message, count=guessed)
 
 
 def mentions(graph: Graph) -> Iterator[Marked]:
     """List the mentions, with the chain each is in."""
     heads = _heads(graph, graph.edges)
     for node in graph.nodes.values():
-        label = next((one.label for cell in node.labels for one in entries(cell)), "")
+        label = next((entry.label for cell in node.labels for entry in entries(cell)), "")
         yield Marked(heads[node.id], (node.extent,), label, node.id)
 
 
 def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTexts:
     """Express chains in the columns of both layers."""
-    numbers = (str(number) for number in count(_largest(graph) + 1))
+    largest = max((int(node.number) for node in graph.nodes.values() if node.number), default=0)
+    numbers = map(str, count(largest + 1))
     nodes: dict[str, SpanNode] = {}
     chains: list[list[str]] = []
     for _, members in planned:
-        for one in members:
-            if one.key not in graph.nodes:
+        for mention in members:
+            if mention.key not in graph.nodes:
                 number = next(numbers)
-                labels = (escape(one.label), *("*" for _ in range(graph.spans.width - 1)))
-                nodes[number] = SpanNode(number, one.pieces[0], labels, number, "")
-        ids = [one.key if one.key in graph.nodes else _id_of(nodes, one) for one in members]
+                labels = (escape(mention.label), *("*" for _ in range(graph.spans.width - 1)))
+                nodes[number] = SpanNode(number, mention.pieces[0], labels, number, "")
+        ids = [mention.key if mention.key in graph.nodes else _id_of(nodes, mention) for mention in members]
         chains.append(ids)
     used = {id for ids in chains for id in ids}
     needed = {id for edge in graph.others for id in (edge.here, edge.there)}
@@ -190,12 +181,12 @@ def cells(graph: Graph, planned: Sequence[tuple[Chain, list[Marked]]]) -> CellTe
     return _render(replace(graph, nodes=_stacked(kept | nodes, numbers)), _edges_of(graph, chains))
 
 
-def _id_of(nodes: dict[str, SpanNode], one: Marked) -> str:
-    return next(id for id, node in reversed(nodes.items()) if node.extent == one.pieces[0])
+def _id_of(nodes: dict[str, SpanNode], mention: Marked) -> str:
+    return next(id for id, node in reversed(nodes.items()) if node.extent == mention.pieces[0])
 
 
 def _nodes(table: Table, layer: TsvLayer) -> dict[str, SpanNode]:
-    found: dict[str, SpanNode] = {}
+    nodes: dict[str, SpanNode] = {}
     for row in table.rows:
         columns = [entries(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
         raw = [split_stack(cell) for cell in row.cells[layer.column : layer.column + layer.width]]
@@ -209,13 +200,13 @@ def _nodes(table: Table, layer: TsvLayer) -> dict[str, SpanNode]:
                 for column, texts in zip(columns, raw, strict=True)
             )
             id = number or f"row-{row.id}"
-            old = found.get(id)
+            old = nodes.get(id)
             if old is None:
-                found[id] = SpanNode(id, row.extent, labels, number, row.id)
+                nodes[id] = SpanNode(id, row.extent, labels, number, row.id)
             else:
                 whole = min(old.extent[0], row.extent[0]), max(old.extent[1], row.extent[1])
-                found[id] = replace(old, extent=whole)
-    return found
+                nodes[id] = replace(old, extent=whole)
+    return nodes
 
 
 def _bare(text: str) -> str:
@@ -233,35 +224,35 @@ def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterato
         if row.cells[last] in ("_", ""):
             continue
         labels = [split_stack(cell) for cell in row.cells[layer.column : last]]
-        for place, piece in enumerate(split_stack(row.cells[last])):
+        for index, piece in enumerate(split_stack(row.cells[last])):
             reference = _REFERENCE.fullmatch(piece)
             if reference is None:
-                raise FormatError(table.source, row.place + 1, quoted(piece), "a relation such as `2-1[2_1]`")
+                raise FormatError(row.place + 1, quoted(piece), "a relation such as `2-1[2_1]`")
             ends = (reference[3], row.id), (reference[2], reference[1])
-            here, there = (_resolve(table, row, known, number, where) for number, where in ends)
-            given = tuple(column[place] if place < len(column) else "*" for column in labels)
+            here, there = (_resolve(row, known, number, where) for number, where in ends)
+            values = tuple(column[index] if index < len(column) else "*" for column in labels)
             guessed = any(
                 (number or "0") == "0" and node.number
                 for (number, _), node in zip(ends, (here, there), strict=True)
             )
-            yield Edge(here.id, there.id, given, next(numbers), guessed)
+            yield Edge(here.id, there.id, values, next(numbers), guessed)
 
 
-def _resolve(table: Table, row: Row, nodes: Nodes, number: str | None, place: str) -> SpanNode:
+def _resolve(row: Row, nodes: Nodes, number: str | None, where: str) -> SpanNode:
     """Return an end of a relation, which is given by its number or else by the row where it begins."""
     numbered, begun = nodes
     if number and number != "0":
         fits = [numbered[number]] if number in numbered else []
     else:
-        given = begun.get(place, [])
-        fits = [node for node in given if not node.number] or given
+        candidates = begun.get(where, [])
+        fits = [node for node in candidates if not node.number] or candidates
     if len(fits) == 1:
         return fits[0]
-    found = f"a relation to annotation {number or 0} in row {place}"
+    found = f"a relation to annotation {number or 0} in row {where}"
     expected = "an annotation of its span layer"
     if fits:
         expected = f"the number of one of {', '.join(f'[{node.number}]' for node in fits)}"
-    raise FormatError(table.source, row.place + 1, found, f"{expected}: correct the relation, export again")
+    raise FormatError(row.place + 1, found, f"{expected}: correct the relation, export again")
 
 
 def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:
@@ -273,7 +264,7 @@ def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:
 
 def _edges_of(graph: Graph, chains: Sequence[Sequence[str]]) -> list[Edge]:
     """Keep the relations that hold, and add those that are missing."""
-    owner = {id: place for place, ids in enumerate(chains) for id in ids}
+    owner = {id: number for number, ids in enumerate(chains) for id in ids}
     kept = [
         edge for edge in graph.edges if edge.here in owner and owner.get(edge.here) == owner.get(edge.there)
     ]
@@ -281,12 +272,8 @@ def _edges_of(graph: Graph, chains: Sequence[Sequence[str]]) -> list[Edge]:
     labels = graph.edges[0].labels if graph.edges else ("coref",) * (graph.links.width - 1)
     for ids in chains:
         parts = list(dict.fromkeys(heads.get(id, id) for id in ids))
-        kept += [Edge(one, two, labels) for one, two in pairwise(parts)]
+        kept += [Edge(first, second, labels) for first, second in pairwise(parts)]
     return sorted([*kept, *graph.others], key=lambda edge: edge.place)
-
-
-def _largest(graph: Graph) -> int:
-    return max((int(node.number) for node in graph.nodes.values() if node.number), default=0)
 
 
 def _stacked(nodes: dict[str, SpanNode], numbers: Iterator[str]) -> dict[str, SpanNode]:
@@ -313,15 +300,15 @@ def _render(graph: Graph, edges: Sequence[Edge]) -> CellTexts:
     for node in graph.nodes.values():
         suffix = f"[{node.number}]" if node.number else ""
         values = {
-            spans.column + place: f"{label}{suffix}"
-            for place, label in enumerate(node.labels)
+            spans.column + index: f"{label}{suffix}"
+            for index, label in enumerate(node.labels)
             if label != "_"
         }
         written.add(node.extent, values)
     for edge in edges:
         here, there = graph.nodes[edge.here], graph.nodes[edge.there]
         ends = f"[{there.number or 0}_{here.number or 0}]" if here.number or there.number else ""
-        values = {links.column + place: label for place, label in enumerate(edge.labels)}
+        values = {links.column + index: label for index, label in enumerate(edge.labels)}
         values[links.column + links.width - 1] = ends
         written.link(here.extent, there.extent, values, links.column + links.width - 1)
     return written

@@ -6,22 +6,27 @@
     #Text=Anna slept .
     1-1     0-4     Anna    nam[1]  *->1-1
 
-1. `#T_SP`, `#T_RL` and `#T_CH` declare span, relation and chain layers; each `|` behind the name is a column,
+1. `#T_SP`, `#T_RL` and `#T_CH` declare span, relation and chain layers; each `|` after the name is a column,
    and a layer without any has one.
 2. A row is `sentence-token`, the offsets, the token and the cells; a row `1-1.1` is part of a token.
 3. Offsets count UTF-16 units of the whole text, which is put together from the `#Text` lines; what lies
    between sentences is not in the file and becomes blanks.
-4. In a cell, `|` separates what is stacked, `[3]` behind a label names the annotation it belongs to, `*`
+4. In a cell, `|` separates what is stacked, `[3]` after a label names the annotation it belongs to, `*`
    is no label and `_` nothing at all. Signs with a meaning are escaped by a backslash.
+5. Written back with some columns changed, an annotation is repeated on the row of every token it covers
+   whole; a token of which it covers a part gets a row `1-1.1` for that part. Such rows are removed when they
+   become empty.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from caspr.errors import FormatError
-from caspr.formats.messages import quoted
-from caspr.formats.text_layer.characters import Extent, Units
+from caspr.formats.format import quoted
+from caspr.formats.text_layer import Extent, Units
 from caspr.text.document import Document
 
 _LAYER = re.compile(r"#T_(SP|RL|CH)=(.*)")
@@ -44,9 +49,7 @@ class TsvLayer:
     kind: str
     """SP, RL or CH."""
     name: str
-    """Its type."""
     features: tuple[str, ...]
-    """Its columns."""
     column: int
     """Its first column among the cells."""
 
@@ -65,9 +68,8 @@ class Row:
     part: bool
     """Whether it is part of a token."""
     extent: Extent
-    """Its characters, in code points."""
     cells: tuple[str, ...]
-    """All cells behind the token."""
+    """All cells after the token."""
     place: int
     """Its place among the lines of the file."""
 
@@ -76,16 +78,10 @@ class Row:
 class Table:
     """A file."""
 
-    source: str
-    """Its name, for messages."""
     lines: tuple[str, ...]
-    """All lines."""
     layers: tuple[TsvLayer, ...]
-    """All layers."""
     rows: tuple[Row, ...]
-    """All rows."""
     text: str
-    """The whole text."""
     ends: tuple[int, ...]
     """Where sentences end in it."""
     tail: str
@@ -115,28 +111,28 @@ class _Raw:
     place: int
 
 
-def parse(text: str, source: str) -> Table:
+def parse(text: str) -> Table:
     """Read a file, or raise `FormatError`."""
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines[0].startswith(" # "):
         expected = "version 3: import the file in INCEpTION or WebAnno 3, and export it as WebAnno TSV 3.3"
-        raise FormatError(source, 1, "WebAnno TSV 2, an old version", expected)
+        raise FormatError(1, "WebAnno TSV 2, an old version", expected)
     if not lines[0].startswith("#FORMAT=WebAnno TSV 3"):
-        raise FormatError(source, 1, quoted(lines[0]), "`#FORMAT=WebAnno TSV 3.3`, or another 3.x")
+        raise FormatError(1, quoted(lines[0]), "`#FORMAT=WebAnno TSV 3.3`, or another 3.x")
     layers = tuple(_layers(lines))
     width = sum(layer.width for layer in layers)
-    sentences = list(_sentences(lines, width, source))
-    whole, ends = _text(sentences, source)
+    sentences = list(_sentences(lines, width))
+    whole, ends = _text(sentences)
     units = Units(whole)
     rows = []
     for raw in (raw for _, raws in sentences for raw in raws):
         start, end = units.point(raw.start), units.point(raw.end)
         if start is None or end is None or start > end:
             found = f"offsets {raw.start}-{raw.end}"
-            raise FormatError(source, raw.place + 1, found, "offsets of whole characters in the text")
+            raise FormatError(raw.place + 1, found, "offsets of whole characters in the text")
         rows.append(Row(raw.id, raw.part, (start, end), raw.cells, raw.place))
     tail = "\t" if any(line.endswith("\t") for line in lines if _ROW.fullmatch(line)) or not rows else ""
-    return Table(source, tuple(lines), layers, tuple(rows), whole, ends, tail)
+    return Table(tuple(lines), layers, tuple(rows), whole, ends, tail)
 
 
 def entries(cell: str) -> list[StackedValue]:
@@ -147,12 +143,12 @@ def entries(cell: str) -> list[StackedValue]:
     """
     if cell in ("_", ""):
         return []
-    found = []
+    values = []
     for piece in split_stack(cell):
         parts = _ENTRY.fullmatch(piece)
         label, id = (parts[1], parts[2] or "") if parts else (piece, "")
-        found.append(StackedValue("" if label == "*" else unescape(label), id))
-    return found
+        values.append(StackedValue("" if label == "*" else unescape(label), id))
+    return values
 
 
 def split_stack(cell: str) -> list[str]:
@@ -193,12 +189,12 @@ def _layers(lines: Sequence[str]) -> Iterator[TsvLayer]:
             return
 
 
-def _sentences(lines: Sequence[str], width: int, source: str) -> Iterator[tuple[list[str], list[_Raw]]]:
+def _sentences(lines: Sequence[str], width: int) -> Iterator[tuple[list[str], list[_Raw]]]:
     """Group the lines into sentences: the text, and the rows."""
     texts: list[str] = []
     rows: list[_Raw] = []
     seen: set[str] = set()
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.startswith("#Text="):
             if rows:
                 yield texts, rows
@@ -207,34 +203,34 @@ def _sentences(lines: Sequence[str], width: int, source: str) -> Iterator[tuple[
         elif (line.startswith("#") and "\t" not in line) or not line.strip(" "):
             continue
         else:
-            row = _row(line, place, width, source)
+            row = _row(line, index, width)
             if row.id in seen:
-                raise FormatError(source, place + 1, f"row {row.id} for the second time", "each row once")
+                raise FormatError(index + 1, f"row {row.id} for the second time", "each row once")
             seen.add(row.id)
             rows.append(row)
     if rows:
         yield texts, rows
     elif any(text.strip() for text in texts):
         expected = "rows for its words: is the file cut off?"
-        raise FormatError(source, len(lines), "a sentence without rows", expected)
+        raise FormatError(len(lines), "a sentence without rows", expected)
 
 
-def _row(line: str, place: int, width: int, source: str) -> _Raw:
+def _row(line: str, index: int, width: int) -> _Raw:
     parts = _ROW.fullmatch(line)
     if parts is None:
         expected = "`1-1<tab>0-4<tab>Anna<tab>...`: sentence and token, offsets, text, cells"
-        raise FormatError(source, place + 1, quoted(line), expected)
+        raise FormatError(index + 1, quoted(line), expected)
     id, part, start, end, token, rest = parts.groups()
     cells = rest.split("\t")[1:]
     if len(cells) == width + 1 and not cells[-1]:
         cells.pop()
     if len(cells) != width or "" in cells:
         found = f"{len([cell for cell in cells if cell])} cells"
-        raise FormatError(source, place + 1, found, f"{width}, as the header declares")
-    return _Raw(id + part, bool(part), int(start), int(end), token, tuple(cells), place)
+        raise FormatError(index + 1, found, f"{width}, as the header declares")
+    return _Raw(id + part, bool(part), int(start), int(end), token, tuple(cells), index)
 
 
-def _text(sentences: Sequence[tuple[list[str], list[_Raw]]], source: str) -> tuple[str, tuple[int, ...]]:
+def _text(sentences: Sequence[tuple[list[str], list[_Raw]]]) -> tuple[str, tuple[int, ...]]:
     """Put the text together, sentence by sentence."""
     whole = ""
     length = 0
@@ -242,35 +238,33 @@ def _text(sentences: Sequence[tuple[list[str], list[_Raw]]], source: str) -> tup
     for texts, rows in sentences:
         first = rows[0]
         if first.start > length + 1_000_000:
-            raise FormatError(
-                source, first.place + 1, f"offset {first.start}", "sentences one after the other"
-            )
+            raise FormatError(first.place + 1, f"offset {first.start}", "sentences one after the other")
         if first.start < length:
-            whole, length = _shorten(whole, length, first, source)
+            whole, length = _shorten(whole, length, first)
         gap = first.start - length
         whole += ("\n" + " " * (gap - 1)) if gap and whole else " " * gap
-        sentence = _sentence("\n".join(texts), rows, source)
+        sentence = _sentence("\n".join(texts), rows)
         whole += sentence
         length = first.start + Units(sentence).of(len(sentence))
         ends.append(len(whole))
     return whole, tuple(ends)
 
 
-def _shorten(whole: str, length: int, first: _Raw, source: str) -> tuple[str, int]:
+def _shorten(whole: str, length: int, first: _Raw) -> tuple[str, int]:
     """Drop blanks at the end of the text so far that the next sentence counts as its own."""
     cut = length - first.start
     if whole[-cut:].strip():
-        raise FormatError(source, first.place + 1, f"offset {first.start}", f"{length} or more")
+        raise FormatError(first.place + 1, f"offset {first.start}", f"{length} or more")
     return whole[:-cut], first.start
 
 
-def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
+def _sentence(text: str, rows: Sequence[_Raw]) -> str:
     """Return the text of a sentence; if it does not fit the rows, make one that does."""
     origin = rows[0].start
     for candidate in (text, unescape(text)):
         units = Units(candidate)
         if all(_fits(candidate, units, row, origin) for row in rows):
-            _refuse_rest(candidate, units.point(max(row.end for row in rows) - origin), rows[-1], source)
+            _refuse_rest(candidate, units.point(max(row.end for row in rows) - origin), rows[-1])
             return candidate
     made, length = "", origin
     for row in (row for row in rows if not row.part):
@@ -279,18 +273,18 @@ def _sentence(text: str, rows: Sequence[_Raw], source: str) -> str:
         )
         if token is None or row.start < length:
             found = f"token {quoted(row.token)} at {row.start}-{row.end}"
-            raise FormatError(source, row.place + 1, found, "offsets that fit the token and `#Text`")
+            raise FormatError(row.place + 1, found, "offsets that fit the token and `#Text`")
         made += " " * min(row.start - length, 1_000_000) + token
         length = row.end
     return made
 
 
-def _refuse_rest(text: str, end: int | None, last: _Raw, source: str) -> None:
-    """Refuse a sentence with words behind those of its rows; signs at its end may be no tokens."""
+def _refuse_rest(text: str, end: int | None, last: _Raw) -> None:
+    """Refuse a sentence with words after those of its rows; signs at its end may be no tokens."""
     rest = text[end:]
     if any(character.isalnum() for character in rest):
         expected = "rows for all words of `#Text`: is the file cut off?"
-        raise FormatError(source, last.place + 1, f"no row for {quoted(rest.strip())}", expected)
+        raise FormatError(last.place + 1, f"no row for {quoted(rest.strip())}", expected)
 
 
 def _fits(text: str, units: Units, row: _Raw, origin: int) -> bool:
@@ -304,7 +298,7 @@ def with_gold(text: str, wanted: bool) -> str:
     INCEpTION passes over lines it does not know among those before the words of a sentence, and nowhere else.
     """
     lines = [line for line in text.split("\n") if line != GOLD_LINE]
-    first = next((place for place, line in enumerate(lines) if line.startswith("#Text=")), None)
+    first = next((number for number, line in enumerate(lines) if line.startswith("#Text=")), None)
     if wanted and first is not None:
         lines.insert(first, GOLD_LINE)
     return "\n".join(lines)
@@ -324,4 +318,119 @@ def fresh_table(document: Document, text: str, offsets: Sequence[Extent], layer:
             lines.append(f"{number}-{token}\t{units.of(begin)}-{units.of(stop)}\t{word}\t_\t_\t")
         lines.append("")
         first = last
-    return parse("\n".join(lines), "a new table")
+    return parse("\n".join(lines))
+
+
+_Place = tuple[str, Extent]
+"""A row: the id of its token, and its characters."""
+
+
+class CellTexts:
+    """What to write into some columns, by the characters it is about."""
+
+    def __init__(self, columns: Iterable[int]) -> None:
+        """Name the columns to rewrite."""
+        self.columns = frozenset(columns)
+        self.entries: list[tuple[Extent, Mapping[int, str]]] = []
+        self.links: list[tuple[Extent, Extent, Mapping[int, str], int]] = []
+
+    def add(self, extent: Extent, values: Mapping[int, str]) -> None:
+        """Stack an annotation on all rows that it covers."""
+        self.entries.append((extent, values))
+
+    def link(self, here: Extent, there: Extent, values: Mapping[int, str], column: int) -> None:
+        """Stack a relation where one annotation begins; in `column` comes the row where the other begins."""
+        self.links.append((here, there, values, column))
+
+
+def rewritten(table: Table, cells: CellTexts) -> str:
+    """Return the file with the columns of the cells replaced."""
+    known = {(row.id.partition(".")[0], row.extent): row.id for row in table.rows}
+    stacks, fresh = _stacks(table, cells, known)
+    width = sum(layer.width for layer in table.layers)
+    units = Units(table.text)
+    lines: dict[int, list[str]] = {}
+    last: dict[str, int] = {}
+    for row in table.rows:
+        token = row.id.partition(".")[0]
+        last[token] = row.place
+        lines[row.place] = list(
+            _changed(table, row, _row_cells(row.cells, cells, stacks.get((token, row.extent), {})))
+        )
+    for (token, extent), id in fresh.items():
+        text = table.text[slice(*extent)].replace("\n", " ").replace("\t", " ").replace("\r", " ")
+        offsets = f"{units.of(extent[0])}-{units.of(extent[1])}"
+        blank = _row_cells(("_",) * width, cells, stacks[token, extent])
+        lines[last[token]].append("\t".join([id, offsets, text, *blank]) + table.tail)
+    whole = (line for number, old in enumerate(table.lines) for line in lines.get(number, [old]))
+    return "".join(f"{line}\n" for line in whole)
+
+
+def _changed(table: Table, row: Row, cells: Sequence[str]) -> Iterator[str]:
+    """Return the line of a row, unless it has become empty."""
+    if tuple(cells) == row.cells:
+        yield table.lines[row.place]
+    elif not row.part or any(cell != "_" for cell in cells):
+        head = table.lines[row.place].split("\t")[:3]
+        yield "\t".join([*head, *cells]) + table.tail
+
+
+def _row_cells(old: Sequence[str], cells: CellTexts, stack: Mapping[int, Sequence[str]]) -> list[str]:
+    return [
+        ("|".join(stack.get(column, ())) or "_") if column in cells.columns else cell
+        for column, cell in enumerate(old)
+    ]
+
+
+def _stacks(
+    table: Table, cells: CellTexts, known: Mapping[_Place, str]
+) -> tuple[dict[_Place, dict[int, list[str]]], dict[_Place, str]]:
+    """Sort what is to be written by row, and return the rows that the file does not have."""
+    stacks: dict[_Place, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    tokens = [row for row in table.rows if not row.part]
+    starts = [row.extent[0] for row in tokens]
+    for extent, values in cells.entries:
+        for place in _covered(tokens, starts, extent):
+            for column, value in values.items():
+                stacks[place][column].append(value)
+    fresh = _fresh_rows(table, sorted(stacks.keys() - known.keys()))
+    for here, there, values, column in cells.links:
+        place = next(_covered(tokens, starts, here))
+        target = next(_covered(tokens, starts, there))
+        row = known.get(target) or fresh[target]
+        for number, value in values.items():
+            stacks[place][number].append(f"{row}{value}" if number == column else value)
+    return stacks, fresh
+
+
+def _fresh_rows(table: Table, places: Iterable[_Place]) -> dict[_Place, str]:
+    """Number new rows on from those that a token has."""
+    used: dict[str, int] = defaultdict(int)
+    for row in table.rows:
+        token, _, number = row.id.partition(".")
+        used[token] = max(used[token], int(number or 0))
+    fresh: dict[_Place, str] = {}
+    for place in places:
+        used[place[0]] += 1
+        fresh[place] = f"{place[0]}.{used[place[0]]}"
+    return fresh
+
+
+def _covered(tokens: Sequence[Row], starts: Sequence[int], extent: Extent) -> Iterator[_Place]:
+    """Cut an annotation into whole tokens and parts of tokens."""
+    start, end = extent
+    first = max(0, bisect_right(starts, start) - 1)
+    if start == end:
+        while first and starts[first - 1] == start:
+            first -= 1
+        near = [
+            row for row in tokens[max(0, first - 1) : first + 3] if row.extent[0] <= start <= row.extent[1]
+        ]
+        same = [row for row in near if row.extent == extent]
+        yield ((same or near or tokens[first : first + 1]) or tokens)[0].id, extent
+        return
+    for index in range(first, bisect_left(starts, end)):
+        row = tokens[index]
+        low, high = max(start, row.extent[0]), min(end, row.extent[1])
+        if low < high:
+            yield row.id, (low, high)

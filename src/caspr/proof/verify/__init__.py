@@ -6,13 +6,13 @@ may make the check fail, but never make it accept a value that is not optimal.
 
 **Gains.** Chains cost what omitting every link would cost, minus what the pairs inside chains *gain*. What a
 pair gains at its cheaper choice, link used or not, is its *gain* g, which follows from its evidence
-(`task.price.pair_price`); it is at most 0 for a pair that nobody linked. A pair whose link is enforced and
+(`task.pair_price`); it is at most 0 for a pair that nobody linked. A pair whose link is enforced and
 free gains what omitting it would cost. So it suffices to bound what the pairs inside chains gain; to count
 every pair at g, and to leave out some rules, can only make the bound weaker, never wrong.
 
 **What is checked, and why it suffices.**
 
-1. The chains break no rule and cost the value (`task.price`). So the value can be reached.
+1. The chains break no rule and cost the value (`task.pricing`). So the value can be reached.
 2. *Conflicts* (`parts`): pairs that the proof says share no chain are kept apart by a decision or by the rule
    against nested mentions.
 3. *Nodes* (`parts`) are a single mention; a *bundle*, which is all mentions that are assumed to be in one
@@ -23,29 +23,26 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
 4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no
    bundle. No pair whose mentions are in no part, or in two, has g > 0: all pairs of signatures that share an
    annotator's chain are looked at. So the pairs outside of parts gain nothing, and the gains of parts add up.
-5. *Trees* (`tree`): a part's proof is a tree that decides pairs of nodes both ways, with star inequalities
-   and multipliers at its leaves, which bound every clustering by weak duality.
-6. *Needs* (`needs`): an enforced mention that is a bundle alone must not stay alone. One of the nodes with
-a mention
-   that is linked with it is its first partner, and the link may cost something. The leaves of a tree may
-   use this. All that it is linked with is in its part, or could be swapped with something there.
-7. *Cases* (`cases`): the above leaves out that used links connect a bundle. Where this costs something, a
-part is
-   proven by cases: a *piece* of a bundle must be linked to something, so there is a case for everything it
-   can be linked to. The part gains at most what the best case does. A case is proven like the whole, with
-   more assumed, on the mentions of the part. A mention that must not stay alone is a piece, too.
+5. *Proofs of parts* (`tree`, about a `graph`): statements that some best clustering puts nodes together or
+   apart, each checked by its rule; star inequalities with multipliers, which bound every clustering by weak
+   duality and decide pairs; pairs decided both ways; independent parts.
+6. *Demands* (`parts`, `tree`): an enforced mention that is a bundle alone must not stay alone. One of the
+   nodes with a mention that is linked with it is its first partner, and the link may cost something. All that
+   it is linked with is in its part, or could be swapped with something there.
+7. *Cases* (`parts`): the above leaves out that used links connect a bundle. Where this costs something, a
+   part is proven by cases: a *piece* of a bundle must be linked to something, so there is a case for
+   everything it can be linked to. The part gains at most what the best case does. A case is proven like the
+   whole, with more assumed, on the mentions of the part. A mention that must not stay alone is a piece, too.
 
 The bound that follows must equal the value. What a proof does not mention (nested pairs without a vote,
 connectedness) is left out of the bound.
 """
 
 from caspr.errors import EngineError
-from caspr.proof.verify.facts import Assumptions, Facts
+from caspr.proof.verify.facts import MALFORMED, Assumptions, Facts, Proof, read_integer, read_spans, require
 from caspr.proof.verify.parts import bound_gain
-from caspr.proof.verify.reading import MALFORMED, Proof, read_integer, read_spans, require
 from caspr.task.instance import Instance
-from caspr.task.price.pricing import price
-from caspr.task.price.rules import violations
+from caspr.task.pricing import price, violations
 from caspr.task.solution import canonical
 
 

@@ -1,9 +1,14 @@
-"""What follows from an instance in every case, and what is assumed in one."""
+"""What follows from an instance in every case, what is assumed in one, and how numbers of a proof are read.
 
-from collections.abc import Mapping
+A proof may hold anything that JSON can, so it is read strictly: integers are integers, spans pairs of them.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from caspr.errors import EngineError
 from caspr.task.instance import Instance
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
@@ -16,7 +21,6 @@ class Facts:
     """An instance, and what follows from it in every case."""
 
     instance: Instance
-    """Annotations, decisions, objective and rules."""
 
     def gain(self, first: Signature, second: Signature) -> int:
         """Return what two mentions of these signatures gain in one chain, at their cheaper choice."""
@@ -64,9 +68,9 @@ class Assumptions:
         groups = (frozenset(bundle) for bundle in instance.bundles)
         return cls({mention: group for group in groups for mention in group}, {})
 
-    def linked(self, piece: Mentions, others: Mentions) -> "Assumptions":
+    def linked(self, piece: Mentions, partners: Mentions) -> "Assumptions":
         """Assume that a piece has a used link to one of some others, and that it is charged."""
-        return Assumptions(_united(self.bundles, piece | others), _united(self.glued, piece | others))
+        return Assumptions(_united(self.bundles, piece | partners), _united(self.glued, piece | partners))
 
     def splits_bundle(self, mentions: Mentions) -> bool:
         """Return whether some mentions hold a part of a bundle only."""
@@ -85,3 +89,47 @@ def _united(blocks: Mapping[Span, Mentions], mentions: Mentions) -> Mapping[Span
 
 def _splits(blocks: Mapping[Span, Mentions], mentions: Mentions) -> bool:
     return any(not blocks[mention] <= mentions for mention in mentions if mention in blocks)
+
+
+Proof = Mapping[str, Any]
+"""A proof, or a part of one, as read from JSON."""
+
+MALFORMED = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading JSON of another shape than ours can raise; JSON of Python may hold `Infinity`."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Refuse the certificate unless a condition holds."""
+    if not condition:
+        raise EngineError(f"certificate: {message}")
+
+
+def read_integer(value: Any) -> int:
+    """Read an integer; nothing is rounded or converted.
+
+    >>> read_integer(2**64)
+    18446744073709551616
+    >>> read_integer(2.0)
+    Traceback (most recent call last):
+    TypeError: found 2.0, expected an integer
+    """
+    if type(value) is not int:
+        raise TypeError(f"found {value!r}, expected an integer")
+    return value
+
+
+def read_spans(mentions: Sequence[Sequence[Any]]) -> list[Span]:
+    """Read mentions given as pairs of tokens.
+
+    >>> read_spans([[1, 3], [6, 6]])
+    [Span(start=1, end=3), Span(start=6, end=6)]
+    """
+    return [Span(read_integer(start), read_integer(end)) for start, end in mentions]

@@ -1,20 +1,53 @@
 """Check conflicts, nodes and parts, and add up what the parts gain.
 
-See `caspr.proof.verify` for what each check is needed for. Parts are proven by a tree (`tree`) or by cases
-(`cases`), which come back here with more assumed.
+See `caspr.proof.verify` for what each check is needed for. Parts are proven by statements (`tree`) or by
+cases, which come back here with more assumed.
+
+**Demands.** A demand is an enforced mention that nothing else is assumed to be in one chain with. Its chain
+holds more, and used links connect the chain, so one of them ends in it. The nodes with a mention that an
+annotator linked it with are its partners, in the order of what the cheapest such link costs beyond leaving it
+unused, then of their numbers.
+
+*What first partners cost.* Let a solution pay for the links that connect the pieces of its chains as a
+minimum spanning tree does, ties decided by the numbers of the two nodes, the smaller first. A demand whose
+first partner costs something is a piece of its own, and of all links that end in it the first in that order
+is in the tree. So a clustering gains at most what its pairs gain, minus the costs of the links with first
+partners, each link once.
+
+*Twins and dead mentions.* Let d demands be linked with a signature, and take the mentions that have it and
+are in no bundle and no conflict: any two may be swapped. At most d of them are first partners. Of the
+others, some best clustering has all together if they gain together, and all alone if not: to move one of
+them leaves first partners where they are. So it suffices that d of them, or all, are nodes of their own;
+the rest may be one node, or be left out if they gain nothing. None of them may be in another part.
+
+**Cases.** A *piece* is a bundle of one enforced mention, which must not stay alone, or some but not all
+mentions of a bundle. Its chain holds more than the piece and is connected by used links, so some used link
+leads from the piece to another mention. There must be a case for every mention that this can be, worked out
+from the annotations and not taken from the proof, and all these mentions must be in the part. In its case
+the mention's bundle joins the piece's, and the link is charged: a link that is cheaper left unused costs
+what using it costs more.
+
+*One case for several.* Let two mentions have one signature, be in no bundle, and let no rule or decision
+distinguish them. Swapping them turns a solution in which the piece is linked with one into a solution of the
+same cost in which it is linked with the other, so one case covers both. Both are in the part: so swaps in
+different parts do not disturb each other. A case may also name several mentions of the piece's own bundle:
+it assumes no more than the bundle already does, and charges the cheapest link.
+
+*No link is charged twice.* Once a link is charged, the piece and the mentions of its case are glued, and
+every later piece holds all or nothing of what is glued. So a link charged before is inside or outside of a
+later piece and never leads out of it.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
+from typing import Any
 
-from caspr.proof.verify.cases import bound_by_cases
-from caspr.proof.verify.facts import Assumptions, Facts, Mentions
-from caspr.proof.verify.needs import Needs, read_needs
-from caspr.proof.verify.reading import Proof, read_spans, require
-from caspr.proof.verify.tree import Gains, bound_tree
-from caspr.task.price.classes import classes_of, pairs_of
-from caspr.task.votes import Signature, meet
+from caspr.proof.verify.facts import Assumptions, Facts, Mentions, Proof, read_integer, read_spans, require
+from caspr.proof.verify.graph import ProofDemand, ProofGraph, ordered
+from caspr.proof.verify.tree import bound_tree
+from caspr.task.pricing import Class, classes_of, pairs_of
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Span
 
 Node = list[Span]
@@ -36,9 +69,9 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
         else:
             nodes = [read_spans(node) for node in part["nodes"]]
             mentions = _check_nodes(facts, nodes, conflicts, assumed)
-            needs, absent = read_needs(facts, nodes, part.get("needs", ()), conflicts, assumed, scope)
+            demands, absent = _read_demands(facts, nodes, part.get("demands", ()), conflicts, assumed, scope)
             reserved |= absent
-            gain = _bound_part(facts, nodes, conflicts, part["proof"], needs)
+            gain = _bound_part(facts, nodes, conflicts, part["proof"], demands)
         parts.append(mentions)
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
@@ -48,19 +81,24 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
 
 
 def _bound_part(
-    facts: Facts, nodes: list[Node], conflicts: Conflicts, proof: Proof, needs: Needs
+    facts: Facts,
+    nodes: list[Node],
+    conflicts: Conflicts,
+    proof: Sequence[Proof],
+    demands: dict[int, ProofDemand],
 ) -> int | None:
-    """Bound what the pairs of a part gain, those inside nodes included; `None` if its needs cannot be met."""
-    gains = _gains(facts, nodes, conflicts)
-    possible = {number: need.among(gains) for number, need in needs.items()}
-    across = bound_tree(gains, proof, possible)
+    """Bound what the pairs of a part gain, those inside nodes included; `None` if a demand cannot be met."""
+    graph = _graph(facts, nodes, conflicts)
+    graph.demands = demands
+    graph.forget_forbidden()
+    across = bound_tree(graph, proof)
     return None if across is None else _gain_inside(facts, nodes) + across
 
 
-def _read_conflicts(facts: Facts, given: Sequence[Sequence[Sequence[int]]]) -> Conflicts:
+def _read_conflicts(facts: Facts, rows: Sequence[Sequence[Sequence[int]]]) -> Conflicts:
     """Read pairs that must not share a chain, once a rule or a decision is found that says so."""
     conflicts: Conflicts = []
-    for first, second in map(read_spans, given):
+    for first, second in map(read_spans, rows):
         nested = facts.instance.forbids_nesting(first, second)
         forbidden = nested or facts.instance.decisions.separates(first, second)
         require(forbidden, f"{tuple(first)} and {tuple(second)} may share a chain")
@@ -104,14 +142,14 @@ def _check_independence(facts: Facts, parts: list[Mentions], outside: Mentions) 
             for chain in signature.chains:
                 holders[chain][number].add(signature)
     for signatures in holders.values():
-        for one, other in combinations(signatures.values(), 2):
-            _require_no_gain(facts, one, other, "two parts are not independent")
+        for own, theirs in combinations(signatures.values(), 2):
+            _require_no_gain(facts, own, theirs, "two parts are not independent")
         alone = signatures.get(len(parts), set())
         _require_no_gain(facts, alone, alone, "mentions that gain are in no part")
 
 
-def _require_no_gain(facts: Facts, one: set[Signature], other: set[Signature], message: str) -> None:
-    require(all(facts.gain(first, second) <= 0 for first, second in product(one, other)), message)
+def _require_no_gain(facts: Facts, own: set[Signature], theirs: set[Signature], message: str) -> None:
+    require(all(facts.gain(first, second) <= 0 for first, second in product(own, theirs)), message)
 
 
 def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
@@ -124,26 +162,191 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
     return total
 
 
-def _gains(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Gains:
-    """Compute the gains between the nodes of a part, leaving out forbidden pairs.
+def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
+    """Compute the gains between the nodes of a part, and who is forbidden.
 
-    No pair across nodes is free: enforced links are inside bundles, and bundles inside nodes.
+    Where everybody saw the same, all pairs that nobody linked gain the same, so only those are listed that
+    share an annotator's chain. No pair across nodes is free: enforced links are inside bundles, and bundles
+    inside nodes.
     """
     instance = facts.instance
-    where = {mention: number for number, node in enumerate(nodes) for mention in node}
-    forbidden = {frozenset(where.get(span, -1) for span in pair) for pair in conflicts}
     classes = [classes_of(instance, node) for node in nodes]
-    enforced = instance.decisions.group_of
-    named = [{id for span in node if span in enforced for id in enforced[span].ids} for node in nodes]
-    gains: Gains = {}
-    for one, other in combinations(range(len(nodes)), 2):
-        if len(named[one] | named[other]) > 1 or frozenset((one, other)) in forbidden:
-            continue
+    viewers = {signature.viewers for counts in classes for signature, _ in counts}
+    unlinked = instance.prices.of(Evidence(0, max(viewers, default=0)))
+    everywhere = len(viewers) <= 1
+    graph = ProofGraph(
+        {number: len(node) for number, node in enumerate(nodes)},
+        unlinked.gain if everywhere and unlinked.allowed else None,
+        {number: {} for number in range(len(nodes))},
+    )
+    pairs = _linked_pairs(classes) if everywhere else combinations(range(len(nodes)), 2)
+    for u, v in pairs:
         prices = [
             (instance.prices.of(meet(first[0], second[0])), count * more)
-            for first, count in classes[one].items()
-            for second, more in classes[other].items()
+            for first, count in classes[u].items()
+            for second, more in classes[v].items()
         ]
         if all(price.allowed for price, _ in prices):
-            gains[one, other] = sum(price.gain * count for price, count in prices)
-    return gains
+            graph.put(u, v, sum(price.gain * count for price, count in prices))
+        else:
+            graph.forbid(u, v)
+    for u, v in _kept_apart(facts, nodes, conflicts):
+        graph.forbid(u, v)
+    return graph
+
+
+def _linked_pairs(classes: Sequence[Counter[Class]]) -> set[tuple[int, int]]:
+    """Return the pairs of nodes that share an annotator's chain."""
+    holders: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for number, counts in enumerate(classes):
+        for chain in frozenset[tuple[int, int]]().union(*(signature.chains for signature, _ in counts)):
+            holders[chain].append(number)
+    return {pair for numbers in holders.values() for pair in combinations(numbers, 2)}
+
+
+def _kept_apart(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of nodes that conflicts or the ids of decisions keep apart."""
+    where = {mention: number for number, node in enumerate(nodes) for mention in node}
+    for first, second in conflicts:
+        u, v = where.get(first), where.get(second)
+        if u is not None and v is not None and u != v:
+            yield u, v
+    enforced = facts.instance.decisions.group_of
+    named = {
+        number: ids
+        for number, node in enumerate(nodes)
+        if (ids := {id for span in node if span in enforced for id in enforced[span].ids})
+    }
+    for u, v in combinations(named, 2):
+        if len(named[u] | named[v]) > 1:
+            yield u, v
+
+
+def _read_demands(
+    facts: Facts,
+    nodes: Sequence[Sequence[Span]],
+    listed: Sequence[Any],
+    conflicts: Iterable[tuple[Span, Span]],
+    assumed: Assumptions,
+    scope: Mentions,
+) -> tuple[dict[int, ProofDemand], Mentions]:
+    """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
+    homes = {number: nodes[number][0] for number in map(read_integer, listed)}
+    require(all(number >= 0 for number in homes), "a demand is no node")
+    for mention in homes.values():
+        lone = assumed.bundles.get(mention) == frozenset({mention})
+        require(lone and mention in facts.instance.demands, f"{tuple(mention)} need not have a partner")
+    linked = {mention: facts.linked(mention) for mention in homes.values()}
+    where = {mention: number for number, node in enumerate(nodes) for mention in node}
+    wanted = frozenset[Span]().union(*linked.values())
+    for mention in sorted(wanted - scope):
+        require(False, f"the partner {tuple(mention)} is beyond its part")
+    special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    _check_singles(facts, nodes, linked, special)
+    demands = {
+        number: _demand(facts, number, mention, linked[mention], where) for number, mention in homes.items()
+    }
+    return demands, wanted - where.keys()
+
+
+def _check_singles(
+    facts: Facts, nodes: Sequence[Sequence[Span]], linked: Mapping[Span, Mentions], special: Collection[Span]
+) -> None:
+    """Check that all special partners have a node, and of those that may be swapped enough, each its own."""
+    signature_of = facts.instance.votes.signature
+    single = {node[0] for node in nodes if len(node) == 1}
+    placed = {mention for node in nodes for mention in node}
+    needed = Counter(
+        signature for partners in linked.values() for signature in set(map(signature_of, partners))
+    )
+    known = Counter(signature_of(mention) for mention in single if mention not in special)
+    for mention in sorted(frozenset[Span]().union(*linked.values()) - single):
+        if mention in special:
+            require(mention in placed, "a partner is in no node")
+        else:
+            signature = signature_of(mention)
+            require(known[signature] >= needed[signature], "too few partners are nodes of their own")
+
+
+def _demand(
+    facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]
+) -> ProofDemand:
+    costs: dict[int, int] = {}
+    for partner in sorted(linked & where.keys()):
+        cost, node = facts.extra(mention, partner) or 0, where[partner]
+        if node != number:
+            costs[node] = min(cost, costs.get(node, cost))
+    ranked = sorted((cost, node) for node, cost in costs.items())
+    return ProofDemand(
+        number,
+        tuple(node for _, node in ranked),
+        tuple(cost for cost, _ in ranked),
+        tuple(ordered(number, node) for _, node in ranked),
+    )
+
+
+BoundGain = Callable[[Facts, Proof, Mentions, Assumptions], int | None]
+"""Bounds what the mentions in scope gain; `None` if the assumptions cannot hold."""
+
+
+def bound_by_cases(
+    facts: Facts, part: Proof, scope: Mentions, assumed: Assumptions, bound_case: BoundGain
+) -> int | None:
+    """Bound what a part gains by the best of its cases, once these are seen to be all there are."""
+    piece = frozenset(read_spans(part["piece"]))
+    bundle = _bundle_of(facts, piece, scope, assumed)
+    gains: list[int] = []
+    covered: set[Span] = set()
+    for case in part["cases"]:
+        partners = frozenset(read_spans(case["with"]))
+        require(partners <= scope - piece, "a case is about a mention outside its part")
+        require(bundle.issuperset(partners) or len(partners) == 1, "a case is about several mentions")
+        costs = [facts.extra(member, partner) for member in piece for partner in partners]
+        links = [cost for cost in costs if cost is not None]
+        require(bool(links), "a case is about mentions that nobody linked")
+        gain = bound_case(facts, case, scope, assumed.linked(piece, partners))
+        if gain is not None:
+            gains.append(gain - min(links))
+        covered |= partners
+    _check_cases(facts, piece, bundle, covered, scope, assumed)
+    return max(gains, default=None)
+
+
+def _bundle_of(facts: Facts, piece: Mentions, scope: Mentions, assumed: Assumptions) -> Mentions:
+    """Return the bundle a piece is of, once it is seen that its chain must hold more than the piece."""
+    first = min(piece)
+    bundle = assumed.bundles.get(first, frozenset())
+    alone = piece == bundle == {first} and first in facts.instance.demands
+    require(alone or piece < bundle, "a piece need not be linked to anything")
+    require(bundle <= scope, "a piece is outside its part")
+    require(not assumed.splits_glued(piece), "a piece cuts through what is glued")
+    return bundle
+
+
+def _check_cases(
+    facts: Facts,
+    piece: Mentions,
+    bundle: Mentions,
+    covered: set[Span],
+    scope: Mentions,
+    assumed: Assumptions,
+) -> None:
+    """Check that every mention the piece can be linked to, or one interchangeable with it, has its case."""
+    special = facts.distinguished | assumed.bundles.keys()
+    signature = facts.instance.votes.signature
+    covered_signatures = {signature(mention) for mention in covered - special}
+    for mention in _linkable(facts, piece, bundle, assumed):
+        alike = mention not in special and signature(mention) in covered_signatures
+        require(mention in scope, f"the case of {tuple(mention)} reaches beyond its part")
+        require(mention in covered or alike, f"the case of {tuple(mention)} is missing")
+
+
+def _linkable(facts: Facts, piece: Mentions, bundle: Mentions, assumed: Assumptions) -> Iterator[Span]:
+    """Yield the mentions to which a piece can have a used link."""
+    instance = facts.instance
+    free = {mention for mention in bundle if any(instance.is_free(mention, member) for member in piece)}
+    voted = {near for member in piece for near in instance.votes.neighbours(member)}
+    for mention in sorted(((voted | free) & facts.allowed) - piece):
+        joining = assumed.bundles.get(mention, frozenset({mention})) - bundle
+        if not any(instance.is_forbidden(held, new) for held in bundle for new in joining):
+            yield mention

@@ -1,148 +1,545 @@
-"""Recompute the bound of a tree: pairs of nodes decided both ways, star inequalities at the leaves.
+"""Recompute the bound of a proof: statements that make a graph smaller, inequalities that bound what is left.
 
-Nodes have gains between them; a clustering gains the sum over pairs in one cluster. A pair without a gain is
-forbidden: no clustering has it in one cluster.
+A proof is a list of statements about a graph (`graph`). Each is checked against the graph as it is by then;
+the bound is what nodes put together gain, plus the bound of what is left. An *optimum* is a clustering that
+meets all demands and gains most. Some optimum has each cluster within one *component*, what positive gains
+and demands connect: to cut a cluster there loses nothing. Only such are meant, and no rule is about a
+component with demands, where moving a node may leave one unmet.
 
-*Branches.* A pair is in one cluster (the two nodes become one, their gains add up) or it is not (the
-pair becomes forbidden). The bound is the larger of the two branches' bounds.
+**together** u, v and weights a, b, p, x, y >= 0. Let an optimum hold u in A + u and v in B + v, apart. It
+does not get better if u moves to B, v moves to A, both leave as a pair, u leaves alone, or v leaves alone.
+With these weights the five changes add up to at most 0, but to at least
 
-*Leaves.* A star with centre c and leaves T says
+    (a + b + p) w_uv - sum over k of max(0, in A: (a + p + x) w_uk - b w_vk, in B: (b + p + y) w_vk - a w_uk),
+
+where k is any other node of the component; in A only if u allows it, in B only if v does. A node k in A
+that v forbids leaves before v comes, which loses at most best(k, u), what k gains with nodes that u allows:
+then best(k, u) takes the place of -w_vk; and likewise in B. If the sum is positive, *every* optimum has u
+and v together, so all such pairs of one statement become one.
+
+**apart** u, v: if -w_uv > best(u, v) or best(v, u), that node leaves any cluster with the other, so *every*
+optimum has them apart.
+
+**rivals** u, v, r: v and r forbid each other and otherwise the same nodes, and u allows both. If moving v to
+u as above gains, r not counted, every optimum has v or r beside u. If it is r, the two can swap places, which
+changes the value by at least w_uv - w_ur - sum of |w_vk - w_rk| over k other than u. If that is not negative,
+*some* optimum has v beside u. A swap moves v and r only, so several of these hold at once if none moves what
+another moves or moves to.
+
+**forced**: a home whose demand has only one partner left is with it in every clustering that meets it.
+
+**goal** g, with inequalities: these give a bound, and for each pair a reduced gain r (below). A clustering
+that has a pair together with r < 0, or apart with r > 0, gains at most the bound minus |r|; one whose first
+partner has a smaller reduced gain than the best, at most the bound minus the difference. Where that is
+below g, the pair is decided, and the partner need not be considered, for clusterings of g and more; all
+others gain at most the largest possible value below g. A partner whose link costs something is kept if a
+later one that is kept shares its link: else that link might be paid by another demand. Unless it **joins**,
+pairs are put apart only. If pairs put together are forbidden, or a demand has no partner left, no
+clustering gains g.
+
+**pair**: it is in one cluster, or it is not. The larger bound counts.
+
+**parts** that no positive gain and no demand connects with each other or with other nodes: their bounds add
+up. In the proof of a part its i-th node has the number i.
+
+**all**: there are so few nodes that all clusterings are tried.
+
+**Inequalities.** A *star* with centre c and leaves T says
 
     sum of x_ct over t in T  -  sum of x_st over pairs of T  <=  1,    x = 1 for pairs in one cluster, else 0.
 
 Every clustering satisfies it: with m leaves in the cluster of c, the left side is at most m - m (m - 1) / 2.
-A two-partition with disjoint sets S and T says
+A *two-partition* with disjoint sets S and T says
 
     sum of x_st over S x T  -  sum of x over pairs of S  -  sum of x over pairs of T  <=  min(|S|, |T|).
 
-A cluster with s nodes of S and t of T adds (s + t - (s-t)^2) / 2 <= min(s, t) to the left side. A pentagon,
+A cluster with s nodes of S and t of T adds (s + t - (s-t)^2) / 2 <= min(s, t) to the left side. A *pentagon*,
 five nodes around a ring, says
 
     sum of x over its sides  -  sum of x over its diagonals  <=  2.
 
 Two neighbouring sides and the diagonal between their ends are a star: the five of these add up to twice the
 sides minus once the diagonals <= 5, so twice the left side is at most 5, and the left side a whole number.
-Multipliers y >= 0, in units of 2^-shift, give by weak duality, with b the right sides,
 
-    gain  <=  sum of b y  +  sum over pairs of max(0, r),   r = gain of the pair - what is taken from it
+With y_j = 1 for the first partner j of a demand with home m, just one y_j is 1, and
 
-and the gain is a multiple of the greatest common divisor of all gains, so the bound is rounded down to one.
-An inequality may name nodes or pairs that are not there: for these x = 0.
+    y_j <= x_mj                 a *tie*;
+    y_j <= z                    *shared*: a link that costs something and that two demands could use, z = 1 if
+                                it is used;
+    a star + multiples of y_j <= 1   a *partner star*: if j is the first partner, no partner before j is with
+                                m or j. So 1 y_j may be added if the centre is m or j and all leaves are
+                                partners before j, or if the centre is a partner before j and m and j are
+                                leaves; 2 y_j if there are no other leaves.
 
-*Needs.* Where some nodes must have a partner, leaves have inequalities about first partners, too (`needs`).
-Just one partner is the first, so a need adds the largest of what is left for each as the first. Links that
-first partners use cost something, which counts in the divisor. Two nodes that become one may meet a need; a
-pair that becomes forbidden takes a partner away; and no clustering reaches a leaf where a need has no
-partner left.
+Multipliers of at least 0, in units of 2^-shift, give by weak duality, with b the right sides,
+
+    gain  <=  sum of b times multipliers  +  sum over pairs of max(0, r)  +  sum over demands of the largest
+              r of its partners  +  sum over shared links of max(0, r),
+
+where r is what a pair, partner or link gains minus what the inequalities take from it. The gain is a multiple
+of the greatest common divisor of all gains and costs, so the bound is rounded down to one. An inequality may
+name nodes that became one (x = 1 between them) and nodes that are not there (x = 0).
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import gcd
+from typing import Any
 
-from caspr.proof.verify.needs import Needs, bound_needs
-from caspr.proof.verify.reading import Proof, read_integer, require
+from caspr.proof.verify.facts import Proof, read_integer, require
+from caspr.proof.verify.graph import Link, Pair, ProofGraph, ordered
 
-Gains = dict[tuple[int, int], int]
-"""Gains of pairs of nodes, the smaller first; forbidden pairs are missing."""
 FINEST = 60
 """The finest unit of multipliers is 2^-60: `--certificate` writes at most 20."""
+MOST_TRIED = 8
+"""How many nodes a graph may have for all its clusterings to be tried."""
 
 
-def bound_tree(gains: Gains, proof: Proof, needs: Needs | None = None) -> int | None:
-    """Bound what a clustering of nodes gains; `None` if none meets the needs.
+def bound_tree(graph: ProofGraph, proof: Sequence[Proof]) -> int | None:
+    """Bound what a clustering gains; `None` if none meets the demands. The graph is used up.
 
     >>> triangle = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
-    >>> bound_tree(triangle, {"shift": 0, "stars": []})
+    >>> bound_tree(ProofGraph.of(triangle), [])
     4
-    >>> bound_tree(triangle, {"shift": 0, "stars": [[2, 0, 1, 2]]})
+    >>> bound_tree(ProofGraph.of(triangle), [{"shift": 0, "stars": [[2, 0, 1, 2]]}])
     2
     """
-    needs = needs or {}
-    if "pair" not in proof:
-        return _bound_leaf(gains, proof, needs)
-    first, second = sorted(map(read_integer, proof["pair"]))
-    if (first, second) not in gains:
-        return bound_tree(gains, proof["apart"], needs)
-    small = contract(gains, first, second)
-    met = {number: need.contract(first, second, small) for number, need in needs.items()}
-    left = {number: need for number, need in met.items() if need is not None}
-    together = bound_tree(small, proof["together"], left)
-    rest = {pair: gain for pair, gain in gains.items() if pair != (first, second)}
-    apart = bound_tree(rest, proof["apart"], {n: need.without(first, second) for n, need in needs.items()})
-    bounds = [apart, None if together is None else gains[first, second] + together]
-    return max((bound for bound in bounds if bound is not None), default=None)
+    gained, floors = 0, list[int]()
+    for statement in proof:
+        if "goal" in statement:
+            floor = _largest_below(graph, read_integer(statement["goal"]))
+            floors.append(gained + floor)
+            more = _fix(graph, statement)
+            if more is None:
+                return max(floors)
+            gained += more
+        elif "pair" not in statement and not STEPS.keys().isdisjoint(statement):
+            [(kind, rows)] = statement.items()
+            gained += STEPS[kind](graph, [list(map(read_integer, row)) for row in rows])
+        else:
+            rest = _bound_end(graph, statement)
+            break
+    else:
+        rest = ProvenBound.of(graph, {}).value
+    if rest is not None:
+        floors.append(gained + rest)
+    return max(floors, default=None)
 
 
-def contract(gains: Gains, keep: int, drop: int) -> Gains:
-    """Make two nodes one, under the first one's number; what either forbids, both forbid.
-
-    A node has no gain with itself, so the two that are joined get none with each other.
-    """
-    merged = {pair: gain for pair, gain in gains.items() if keep not in pair and drop not in pair}
-    for node in {node for pair in gains for node in pair}:
-        one, other = _ordered(keep, node), _ordered(drop, node)
-        if one in gains and other in gains:
-            merged[one] = gains[one] + gains[other]
-    return merged
+def _bound_end(graph: ProofGraph, statement: Proof) -> int | None:
+    """Bound what is left by the last statement."""
+    if "pair" in statement:
+        return _bound_branches(graph, statement)
+    if "parts" in statement:
+        return _bound_parts(graph, statement["parts"])
+    if "all" in statement:
+        return _try_all(graph)
+    return ProvenBound.of(graph, statement).value
 
 
-def _ordered(first: int, second: int) -> tuple[int, int]:
-    return min(first, second), max(first, second)
+def _bound_branches(graph: ProofGraph, statement: Proof) -> int | None:
+    """Decide a pair both ways."""
+    first, second = (graph.find(read_integer(node)) for node in statement["pair"])
+    require(first in graph.sizes and second in graph.sizes and first != second, "a pair is not there")
+    gain = graph.gain(first, second)
+    bounds: list[int] = []
+    if gain is not None:
+        contracted = graph.copy()
+        contracted.join(first, second)
+        together = bound_tree(contracted, statement["together"])
+        bounds += [] if together is None else [gain + together]
+    graph.forbid(first, second)
+    graph.forget_forbidden()
+    apart = bound_tree(graph, statement["apart"])
+    bounds += [] if apart is None else [apart]
+    return max(bounds, default=None)
 
 
-def _bound_leaf(gains: Gains, leaf: Proof, needs: Needs) -> int | None:
-    """Recompute the bound that inequalities and their multipliers give."""
-    shift = read_integer(leaf["shift"])
-    require(0 <= shift <= FINEST, "the unit of the multipliers is absurd")
-    reduced = {pair: gain << shift for pair, gain in gains.items()}
-    total = 0
-    for multiplier, centre, *leaves in (map(read_integer, star) for star in leaf["stars"]):
-        require(multiplier >= 0, "a multiplier is negative")
+def _bound_parts(graph: ProofGraph, parts: Sequence[Any]) -> int | None:
+    """Bound independent parts, and what is in none of them by its positive gains."""
+    number_of: dict[int, int] = {}
+    listed = [([read_integer(node) for node in nodes], proof) for nodes, proof in parts]
+    for number, (nodes, _) in enumerate(listed):
+        for node in nodes:
+            require(node in graph.sizes and node not in number_of, "a node is in two parts, or in none")
+            number_of[node] = number
+    linked = graph.linked()
+    for node in graph.sizes:
+        near = {neighbour for neighbour, _ in graph.positive(node)} | linked.get(node, set())
+        alone = all(number_of.get(neighbour) == number_of.get(node) for neighbour in near)
+        require(alone, "parts of a graph are not independent")
+    bounds = [bound_tree(graph.restrict(nodes), proof) for nodes, proof in listed]
+    rest = [node for node in graph.sizes if node not in number_of]
+    require(not any(node in linked for node in rest), "a demand is in no part")
+    outside = sum(gain for node in rest for _, gain in graph.positive(node)) // 2
+    known = [bound for bound in bounds if bound is not None]
+    return outside + sum(known) if len(known) == len(bounds) else None
+
+
+def _try_all(graph: ProofGraph) -> int | None:
+    """Try all clusterings of a few nodes."""
+    nodes = sorted(graph.sizes)
+    require(len(nodes) <= MOST_TRIED, "there are too many nodes to try all clusterings")
+
+    def tried(position: int, clusters: list[list[int]], gained: int) -> Iterator[int]:
+        if position == len(nodes):
+            cost = _cost(graph, clusters)
+            if cost is not None:
+                yield gained - cost
+            return
+        node = nodes[position]
+        for number, cluster in enumerate([*clusters, []]):
+            gains = [graph.gain(node, member) for member in cluster]
+            known = [gain for gain in gains if gain is not None]
+            if len(known) == len(gains):
+                larger = [*clusters[:number], [*cluster, node], *clusters[number + 1 :]]
+                yield from tried(position + 1, larger, gained + sum(known))
+
+    return max(tried(0, [], 0), default=None)
+
+
+def _cost(graph: ProofGraph, clusters: Sequence[Sequence[int]]) -> int | None:
+    """Return what the links with first partners cost; `None` if a demand is not met."""
+    home = {node: number for number, cluster in enumerate(clusters) for node in cluster}
+    paid: dict[Link, int] = {}
+    for demand in graph.demands.values():
+        beside = (rank for rank, partner in enumerate(demand.partners) if home[partner] == home[demand.home])
+        first = next(beside, None)
+        if first is None:
+            return None
+        paid[demand.links[first]] = demand.costs[first]
+    return sum(paid.values())
+
+
+def _step_of(graph: ProofGraph) -> int:
+    """Return the greatest common divisor of all gains and costs; 1 if all are 0."""
+    costs = (cost for demand in graph.demands.values() for cost in demand.costs)
+    gains = (gain for row in graph.rows.values() for gain in row.values() if gain is not None)
+    sizes = 0 if graph.common is None else gcd(*graph.sizes.values()) ** 2 * graph.common
+    return gcd(sizes, *gains, *costs) or 1
+
+
+def _largest_below(graph: ProofGraph, goal: int) -> int:
+    """Return the largest value below a goal that a clustering can have."""
+    step = _step_of(graph)
+    return (goal - 1) // step * step
+
+
+@dataclass
+class ProvenBound:
+    """What inequalities and their multipliers say of a graph, in units of 2^-shift."""
+
+    graph: ProofGraph
+    shift: int
+    total: int = 0
+    """What multipliers come to with the right sides, and with pairs that are together."""
+    taken: dict[Pair, int] = field(default_factory=dict)
+    """What is taken from the gain of each pair."""
+    chosen: dict[int, list[int]] = field(default_factory=dict)
+    """The reduced gain of each partner as the first, for every demand."""
+    links: dict[Link, int] = field(default_factory=dict)
+    """The reduced gains of shared links."""
+
+    @classmethod
+    def of(cls, graph: ProofGraph, statement: Proof) -> "ProvenBound":
+        """Read the inequalities of a statement."""
+        shift = read_integer(statement.get("shift", 0))
+        require(0 <= shift <= FINEST, "the unit of the multipliers is absurd")
+        bound = cls(graph, shift)
+        bound._open_demands()
+        for multiplier, centre, *leaves in _rows(statement, "stars"):
+            bound._add_star(multiplier, centre, leaves)
+        for weight, *sides in statement.get("two_partitions", ()):
+            bound._add_two_partition(read_integer(weight), *(list(map(read_integer, side)) for side in sides))
+        for multiplier, *ring in _rows(statement, "pentagons"):
+            bound._add_pentagon(multiplier, ring)
+        for multiplier, number, centre, *leaves in _rows(statement, "partner_stars"):
+            bound._add_partner_star(multiplier, number, centre, leaves)
+        for multiplier, number, partner in _rows(statement, "ties"):
+            demand, rank = bound._partner(number, partner)
+            require(demand.partners[rank] != demand.home, "a tie is about a partner inside its home")
+            bound.chosen[number][rank] -= multiplier
+            bound._take(demand.home, demand.partners[rank], -multiplier)
+        for multiplier, number, partner in _rows(statement, "shared"):
+            demand, rank = bound._partner(number, partner)
+            bound.chosen[number][rank] -= multiplier
+            bound.links[demand.links[rank]] += multiplier
+        return bound
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a demand has no partner."""
+        return any(not chosen for chosen in self.chosen.values())
+
+    @property
+    def scaled(self) -> int:
+        """The bound."""
+        pairs = sum(max(gain, 0) for gain in self._gaining())
+        demands = sum(map(max, self.chosen.values()))
+        return self.total + pairs + demands + sum(max(gain, 0) for gain in self.links.values())
+
+    @property
+    def value(self) -> int | None:
+        """The bound as a value that a clustering can have; `None` if none meets the demands."""
+        if self.hopeless:
+            return None
+        step = _step_of(self.graph)
+        return (self.scaled >> self.shift) // step * step
+
+    def reduced(self, first: int, second: int) -> int | None:
+        """Return the reduced gain of a pair; `None` if it is forbidden."""
+        gain = self.graph.gain(first, second)
+        return None if gain is None else (gain << self.shift) - self.taken.get(ordered(first, second), 0)
+
+    def _gaining(self) -> Iterator[int]:
+        """Yield the reduced gains of all pairs that may have a positive one."""
+        for first in self.graph.sizes:
+            for second, gain in self.graph.positive(first):
+                if first < second:
+                    yield (gain << self.shift) - self.taken.get((first, second), 0)
+        for (first, second), taken in self.taken.items():
+            loss = self.graph.gain(first, second)
+            if loss is not None and loss <= 0:
+                yield (loss << self.shift) - taken
+
+    def _open_demands(self) -> None:
+        """Begin with what first partners cost, where two demands could pay one link apart from both."""
+        shared = self.graph.shared()
+        for number, demand in self.graph.demands.items():
+            self.chosen[number] = []
+            for link, cost in zip(demand.links, demand.costs, strict=True):
+                self.chosen[number].append(0 if link in shared else -cost << self.shift)
+                if link in shared:
+                    self.links[link] = -cost << self.shift
+
+    def _partner(self, number: int, partner: int) -> tuple[Any, int]:
+        demand = self.graph.demands[number]
+        return demand, demand.partners.index(self.graph.find(partner))
+
+    def _take(self, u: int, v: int, amount: int) -> None:
+        """Take an amount from the gain of a pair."""
+        first, second = self.graph.find(u), self.graph.find(v)
+        if first == second:
+            self.total -= amount
+        elif first in self.graph.sizes and second in self.graph.sizes:
+            pair = ordered(first, second)
+            self.taken[pair] = self.taken.get(pair, 0) + amount
+
+    def _add_star(self, multiplier: int, centre: int, leaves: Sequence[int]) -> None:
         require(len({centre, *leaves}) == len(leaves) + 1, "an inequality is not a star")
-        total += multiplier
-        for one in leaves:
-            _add(reduced, centre, one, -multiplier)
-        for one, other in combinations(leaves, 2):
-            _add(reduced, one, other, multiplier)
-    total += _subtract_two_partitions(reduced, leaf) + _subtract_pentagons(reduced, leaf)
-    more = bound_needs(needs, leaf, shift, lambda one, other, amount: _add(reduced, one, other, amount))
-    if more is None:
-        return None
-    scaled = total + more + sum(max(gain, 0) for gain in reduced.values())
-    step = gcd(*gains.values(), *(cost for need in needs.values() for cost in need.costs)) or 1
-    return (scaled >> shift) // step * step
+        self.total += multiplier
+        for leaf in leaves:
+            self._take(centre, leaf, multiplier)
+        for first, second in combinations(leaves, 2):
+            self._take(first, second, -multiplier)
 
-
-def _subtract_two_partitions(reduced: Gains, leaf: Proof) -> int:
-    """Subtract what two-partitions take from gains; return the sum of multipliers times right sides."""
-    total = 0
-    for given, *sides in leaf.get("two_partitions", ()):
-        multiplier = read_integer(given)
-        one, other = (list(map(read_integer, side)) for side in sides)
+    def _add_two_partition(self, multiplier: int, left: Sequence[int], right: Sequence[int]) -> None:
         require(multiplier >= 0, "a multiplier is negative")
-        require(len({*one, *other}) == len(one) + len(other), "an inequality is not a two-partition")
-        total += multiplier * min(len(one), len(other))
-        for first, second in product(one, other):
-            _add(reduced, first, second, -multiplier)
-        for first, second in (*combinations(one, 2), *combinations(other, 2)):
-            _add(reduced, first, second, multiplier)
-    return total
+        require(len({*left, *right}) == len(left) + len(right), "an inequality is not a two-partition")
+        self.total += multiplier * min(len(left), len(right))
+        for first, second in product(left, right):
+            self._take(first, second, multiplier)
+        for first, second in (*combinations(left, 2), *combinations(right, 2)):
+            self._take(first, second, -multiplier)
 
-
-def _subtract_pentagons(reduced: Gains, leaf: Proof) -> int:
-    """Subtract what pentagons take from gains; return the sum of multipliers times right sides."""
-    total = 0
-    for multiplier, *ring in (map(read_integer, row) for row in leaf.get("pentagons", ())):
-        require(multiplier >= 0, "a multiplier is negative")
+    def _add_pentagon(self, multiplier: int, ring: Sequence[int]) -> None:
         require(len({*ring}) == len(ring) == 5, "an inequality is not a pentagon")
-        total += 2 * multiplier
-        for place in range(5):
-            _add(reduced, ring[place - 1], ring[place], -multiplier)
-            _add(reduced, ring[place - 2], ring[place], multiplier)
-    return total
+        self.total += 2 * multiplier
+        for corner in range(5):
+            self._take(ring[corner - 1], ring[corner], multiplier)
+            self._take(ring[corner - 2], ring[corner], -multiplier)
+
+    def _add_partner_star(self, multiplier: int, number: int, centre: int, leaves: Sequence[int]) -> None:
+        """Add a star of nodes as they are by now, for these are what the demand is about."""
+        centre, *leaves = map(self.graph.find, (centre, *leaves))
+        self._add_star(multiplier, centre, leaves)
+        for rank, times in self.graph.demands[number].sharpens(centre, leaves):
+            self.chosen[number][rank] -= times * multiplier
 
 
-def _add(reduced: Gains, one: int, other: int, amount: int) -> None:
-    pair = _ordered(one, other)
-    if pair in reduced:
-        reduced[pair] += amount
+def _rows(statement: Proof, kind: str) -> Iterator[list[int]]:
+    for row in statement.get(kind, ()):
+        numbers = [read_integer(number) for number in row]
+        require(numbers[0] >= 0, "a multiplier is negative")
+        yield numbers
+
+
+def _fix(graph: ProofGraph, statement: Proof) -> int | None:
+    """Decide what clusterings that reach a goal decide alike; return what is gained by it.
+
+    `None` if no clustering reaches it.
+    """
+    bound = ProvenBound.of(graph, statement)
+    if bound.hopeless:
+        return None
+    gap = bound.scaled - (read_integer(statement["goal"]) << bound.shift)
+    together, apart = list[Pair](), list[Pair]()
+    for pair in combinations(sorted(graph.sizes), 2):
+        reduced = bound.reduced(*pair)
+        if reduced is not None and reduced > gap:
+            together.append(pair)
+        if reduced is not None and -reduced > gap:
+            apart.append(pair)
+    _forget(graph, bound, gap)
+    for pair in apart:
+        graph.forbid(*pair)
+    graph.forget_forbidden()
+    return _join_all(graph, together if statement["joins"] else [])
+
+
+def _forget(graph: ProofGraph, bound: ProvenBound, gap: int) -> None:
+    """Forget the partners that are first in no clustering that reaches a goal."""
+    shared = graph.shared()
+    for number, demand in list(graph.demands.items()):
+        chosen = bound.chosen[number]
+        kept: list[int] = []
+        shares = False
+        for rank in reversed(range(len(chosen))):
+            if max(chosen) - chosen[rank] <= gap or (shares and demand.costs[rank] > 0):
+                kept.append(rank)
+                shares = shares or demand.links[rank] in shared
+        graph.demands[number] = demand.keep(reversed(kept))
+
+
+def _join_all(graph: ProofGraph, pairs: Sequence[Pair]) -> int | None:
+    """Join pairs; return what that gains, or `None` if one is forbidden by then."""
+    gained = 0
+    for pair in pairs:
+        first, second = map(graph.find, pair)
+        if first != second:
+            if graph.gain(first, second) is None:
+                return None
+            gained += graph.join(first, second)
+    return gained
+
+
+class _Moves:
+    """What moving nodes to other clusters changes, for the rules about one graph."""
+
+    def __init__(self, graph: ProofGraph) -> None:
+        self.graph = graph
+        self.known: dict[Pair, int] = {}
+        self.components: dict[int, set[int]] = {}
+
+    def component(self, node: int) -> set[int]:
+        """Return the component of a node, once it is seen that it has no demands."""
+        require(node in self.graph.sizes, "a rule is about a node that is not there")
+        if node not in self.components:
+            members = self.graph.component(node)
+            homes = {demand.home for demand in self.graph.demands.values()}
+            require(homes.isdisjoint(members), "a rule is about nodes with demands")
+            self.components |= dict.fromkeys(members, members)
+        return self.components[node]
+
+    def best(self, node: int, beside: int) -> int:
+        """Return what a node can gain at most in a cluster with another."""
+        key = node, beside
+        if key not in self.known:
+            self.known[key] = sum(
+                gain
+                for partner, gain in self.graph.positive(node)
+                if partner == beside or self.graph.gain(partner, beside) is not None
+            )
+        return self.known[key]
+
+    def spare(self, u: int, v: int, weights: Sequence[int], rival: int | None = None) -> int:
+        """Return by how much five changes gain more than they can lose; a rival is left out."""
+        graph, (a, b, p, x, y) = self.graph, weights
+        inside = self.component(u)
+        require(v in inside and u != v, "a rule is about nodes of two components")
+        gain = graph.gain(u, v)
+        require(gain is not None, "a rule is about a forbidden pair")
+        assert gain is not None
+        listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}
+        loss = sum(self._loss(u, v, k, weights) for k in listed if k != rival)
+        if graph.common is not None:
+            size = sum(graph.sizes[k] for k in inside) - sum(graph.sizes[k] for k in (*listed, u, v))
+            of_u, of_v = graph.common * graph.sizes[u], graph.common * graph.sizes[v]
+            loss += size * max(0, (a + p + x) * of_u - b * of_v, (b + p + y) * of_v - a * of_u)
+        return (a + b + p) * gain - loss
+
+    def _loss(self, u: int, v: int, k: int, weights: Sequence[int]) -> int:
+        """Return what the changes can lose by a third node, in the cluster of u or of v."""
+        a, b, p, x, y = weights
+        of_u, of_v = self.graph.gain(u, k), self.graph.gain(v, k)
+        loss = 0
+        if of_u is not None:
+            loss = (a + p + x) * of_u + b * (self.best(k, u) if of_v is None else -of_v)
+        if of_v is not None:
+            loss = max(loss, (b + p + y) * of_v + a * (self.best(k, v) if of_u is None else -of_u))
+        return max(loss, 0)
+
+    def may_swap(self, u: int, v: int, rival: int) -> bool:
+        """Return whether v may take the place of its rival beside u without loss."""
+        graph = self.graph
+        change = 0
+        for k in self.component(u) - {u, v, rival}:
+            own, theirs = graph.gain(v, k), graph.gain(rival, k)
+            if (own is None) != (theirs is None):
+                return False
+            change += abs((own or 0) - (theirs or 0))
+        beside, instead = graph.gain(u, v), graph.gain(u, rival)
+        return beside is not None and instead is not None and beside - instead >= change
+
+
+def _put_together(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join the pairs that a rule puts together in every optimum."""
+    moves = _Moves(graph)
+    for u, v, *weights in rows:
+        require(len(weights) == 5 and min(weights) >= 0, "the weights of a rule are negative")
+        require(moves.spare(u, v, weights) > 0, "a rule does not put two nodes together")
+    return _joined(graph, rows)
+
+
+def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join the pairs of which some optimum has all together."""
+    moves, moved, hosts = _Moves(graph), set[int](), set[int]()
+    for u, v, rival in rows:
+        require(moved.isdisjoint({u, v, rival}) and hosts.isdisjoint({v, rival}), "rivals move twice")
+        require(rival in moves.component(u) - {u, v}, "a rival is not there")
+        require(graph.gain(v, rival) is None, "rivals do not forbid each other")
+        require(moves.spare(u, v, (0, 1, 0, 0, 0), rival) > 0, "a rule does not put two nodes together")
+        require(moves.may_swap(u, v, rival), "rivals may not swap")
+        moved |= {v, rival}
+        hosts.add(u)
+    return _joined(graph, rows)
+
+
+def _joined(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    gained = _join_all(graph, [(u, v) for u, v, *_ in rows])
+    assert gained is not None  # what some optimum has together is not forbidden
+    return gained
+
+
+def _put_apart(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Forbid the pairs that every optimum has apart."""
+    moves, pairs = _Moves(graph), list[Pair]()
+    for u, *partners in rows:
+        for v in partners:
+            require(moves.component(u) is not None is not moves.component(v), "a rule is about no nodes")
+            gain = None if u == v else graph.gain(u, v)
+            heavy = gain is not None and -gain > min(moves.best(u, v), moves.best(v, u))
+            require(heavy, "a rule does not put two nodes apart")
+            pairs.append((u, v))
+    for pair in pairs:
+        graph.forbid(*pair)
+    return 0
+
+
+def _put_forced(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join homes with the only partners that they have left."""
+    gained = 0
+    for pair in rows:
+        home, partner = map(graph.find, pair)
+        if home != partner:
+            demands = (demand for demand in graph.demands.values() if demand.home == home)
+            forced = any(demand.partners in ((partner,), ()) for demand in demands)
+            require(forced, "a demand has more than one partner")
+            if graph.gain(home, partner) is not None:
+                gained += graph.join(home, partner)
+    return gained
+
+
+STEPS = {"apart": _put_apart, "together": _put_together, "rivals": _put_rivals, "forced": _put_forced}
+"""The statements that make a graph smaller by a rule; each returns what is gained by it."""

@@ -19,10 +19,8 @@ from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.report.paper.tables import latex_escape
 from caspr.result import Result
-from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.settings import Settings
-from caspr.task.settings.words import in_words
+from caspr.task.settings import Settings, in_words
 from caspr.task.solution import Status
 from caspr.text.findings import times
 
@@ -31,7 +29,6 @@ CITATION = (
     "Journal of Experimental & Theoretical Artificial Intelligence 30(4), 525-546. "
     "https://doi.org/10.1080/0952813X.2018.1456793"
 )
-"""What to cite for the method."""
 MEASURES = (
     "Krippendorff, Klaus (2004): Content Analysis: An Introduction to Its Methodology. 2nd edition. "
     "Thousand Oaks: Sage.",
@@ -50,15 +47,16 @@ KEYS = {
 }
 """The BibTeX keys of what the paragraph cites, as `docs/citing.md` has them."""
 _NESTED = {
-    "vote": "a mention and one inside it may be in one entity where annotators put them so",
+    "vote": "a mention and one inside it may be in one entity where at least half of the annotators agree",
     "never": "a mention and one inside it are never in one entity",
     "always": "a mention and one inside it may be in one entity",
 }
 _SINGLETONS = {
-    "drop": "mentions that end in no chain are left out",
-    "vote": "mentions that end in no chain are kept as entities of one mention where votes favour it",
+    "drop": "mentions that end up in no chain are left out",
+    "vote": "mentions that end up in no chain are kept as entities of one mention where the votes favour it",
 }
 """The rules as a paper says them, by the value of the setting."""
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _STYLE = NumberStyle(digits=2)
 
 
@@ -70,7 +68,7 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
     """
     comparison = compare_results(results)
     intervals = comparison_intervals(
-        [result.annotations for result in results], coverages=[coverage_of(one) for one in results]
+        [result.annotations for result in results], coverages=list(map(coverage_of, results))
     )
     sentences = [
         _annotated(results, comparison),
@@ -78,14 +76,18 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
         _disputed(comparison),
         _alpha(comparison, intervals.alpha["passonneau"] if intervals else None),
         _pairs(comparison, intervals.between["conll"] if intervals else None),
-        *(["Intervals are 95% percentile intervals of 1,000 draws of documents."] if intervals else []),
+        *(
+            ["Intervals are 95% percentile intervals over 1,000 samples of documents drawn with replacement."]
+            if intervals
+            else []
+        ),
         _merged(results, version),
         *_decided(results, acts),
         _proven(results),
         _gold(results),
         _against(against_gold(results)),
     ]
-    references = "".join(f"{one}\n" for one in (*MEASURES, CITATION))
+    references = "".join(f"{reference}\n" for reference in (*MEASURES, CITATION))
     return f"{' '.join(sentences)}\n\n{references}"
 
 
@@ -100,27 +102,35 @@ def methods_latex(text: str) -> str:
 
 
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:
-    tokens = sum(len(result.document.tokens) for result in results)
-    each = sorted({len(result.annotations) for result in results})
-    who = times(len(comparison.annotators), "annotator")
-    if each != [len(comparison.annotators)]:
-        who += f" ({each[0]} of them each)" if len(each) == 1 else f" ({each[0]} to {each[-1]} of them each)"
-    return (
-        f"Coreference in {times(len(results), 'document')} ({times(tokens, 'token')}) was annotated "
-        f"by {who}, who marked {times(comparison.disagreement.mentions, 'mention')}."
-    )
+    """Say who annotated how much; where annotators shared the documents, how many annotated each."""
+    tokens = times(sum(len(result.document.tokens) for result in results), "token")
+    everybody = _spelled(len(comparison.annotators))
+    least, *_, most = 2 * sorted({len(result.annotations) for result in results})
+    shared = ""
+    if least < len(comparison.annotators):
+        to = f" {'or' if most == least + 1 else 'to'} {_spelled(most)}" if most > least else ""
+        shared = f" Each document was annotated by {_spelled(least)}{to} of {everybody} annotators."
+    marked = times(comparison.disagreement.mentions, "mention")
+    text = f"{times(len(results), 'document')} ({tokens})"
+    return f"{everybody.capitalize()} annotators annotated coreference in {text} and marked {marked}.{shared}"
+
+
+def _spelled(number: int) -> str:
+    return _WORDS[number] if number < len(_WORDS) else f"{number:,}"
 
 
 def _nothing_marked(results: Sequence[Result]) -> Iterator[str]:
     """Say who marked nothing of what they saw: silence counts in every number that follows."""
     empty = [(result, name) for result in results for name in _empty_handed(result)]
-    annotated = {one.annotator for result in results for one in result.annotations if one.mentions}
+    annotated = {work.annotator for result in results for work in result.annotations if work.mentions}
     never = {name for _, name in empty} - annotated
     if never:
-        yield f"{len(never):,} of them marked nothing{' in any document' if len(results) > 1 else ''}."
+        where = " in any document" if len(results) > 1 else ""
+        yield f"{_spelled(len(never)).capitalize()} of the annotators marked nothing{where}."
     documents = {result.document.key for result, name in empty if name not in never}
     if documents:
-        yield f"In {times(len(documents), 'document')}, somebody who marked mentions elsewhere marked none."
+        number = times(len(documents), "document")
+        yield f"In {number}, an annotator who marked mentions elsewhere marked none."
 
 
 def _empty_handed(result: Result) -> list[str]:
@@ -134,9 +144,9 @@ def _empty_handed(result: Result) -> list[str]:
 def _disputed(comparison: Comparison) -> str:
     counts = comparison.disagreement
     if not counts.disputed:
-        return "They agree about all of them."
+        return "The annotators agree about all of them."
     kinds = ", ".join(f"{number:,} {PHRASES[kind]}" for kind, number in counts.kinds.items() if number)
-    return f"They disagree about {share(counts.disputed, counts.mentions)}: {kinds}."
+    return f"The annotators disagree about {share(counts.disputed, counts.mentions)}: {kinds}."
 
 
 def _alpha(comparison: Comparison, bounds: Interval | None) -> str:
@@ -151,25 +161,25 @@ def _alpha(comparison: Comparison, bounds: Interval | None) -> str:
 def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
     return (
         f"The mean CoNLL score of two annotators is {_number(comparison.between('conll'), bounds)} (mean F1 "
-        "of MUC, B3 and CEAFe, Pradhan et al. 2014, from 0 to 1; chains of one count between annotators who "
-        "both have some)."
+        "of MUC, B3 and CEAFe, Pradhan et al. 2014, from 0 to 1; chains of one count where both annotators "
+        "have some)."
     )
 
 
 def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
-    named = " and ".join(_objective(one) for one in objectives)
-    given = [result.given.settings for result in results if result.given is not None]
-    different = list(dict.fromkeys("; ".join(_rules(one)) for one in given))
-    rest = different[0] if len(different) == 1 else "settings differ between documents"
+    named = " and ".join(map(_objective, objectives))
+    settings = [result.given.settings for result in results if result.given is not None]
+    different = list(dict.fromkeys("; ".join(_rules(chosen)) for chosen in settings))
+    rest = different[0] if len(different) == 1 else "the settings differ between documents"
     return (
-        f"Their annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
-        f"least cost: {named}{f'; {rest}' if given else ''}."
+        f"The annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
+        f"least cost: {named}{f'; {rest}' if settings else ''}."
     )
 
 
 def _objective(objective: Objective) -> str:
-    name = next((name.upper() for name, one in OBJECTIVES.items() if one == objective), "of our own")
+    name = next((name.upper() for name, known in OBJECTIVES.items() if known == objective), "of our own")
     invented = (
         "pairs that no used link connects are forbidden"
         if objective.invent is None
@@ -185,31 +195,27 @@ def _rules(settings: Settings) -> Sequence[str]:
     """Return the settings in words of a paper; the objective's costs are said already."""
     said = {f"nested {value}": words for value, words in _NESTED.items()}
     said |= {f"singletons {value}": words for value, words in _SINGLETONS.items()}
-    words = [said.get(one, one) for one in in_words(settings)]
+    words = [said.get(phrase, phrase) for phrase in in_words(settings)]
     return words[1:] if settings.weights is None else words
 
 
 def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     decided = sum(bool(result.instance.decisions) for result in results)
     if decided:
-        made = acts or sum(_number_of_decisions(result.instance.decisions) for result in results)
+        decisions_of = [result.instance.decisions for result in results]
+        made = acts or sum(len(decisions.in_words()) + len(decisions.names) for decisions in decisions_of)
         yield (
-            f"An adjudicator reviewed {decided:,} of {times(len(results), 'result')}, and confirmed or "
-            f"corrected {'it' if decided == 1 else 'them'} by {times(made, 'decision')}."
+            f"An adjudicator reviewed {decided:,} of {times(len(results), 'result')}, making "
+            f"{times(made, 'decision')}."
         )
-
-
-def _number_of_decisions(decisions: Decisions) -> int:
-    """Count the decisions: those about mentions and chains, and names of entities."""
-    return len(decisions.in_words()) + len(decisions.names)
 
 
 def _proven(results: Sequence[Result]) -> str:
     proven = sum(result.status is Status.OPTIMAL for result in results)
-    given = " given these decisions" if any(result.instance.decisions for result in results) else ""
+    under = " under these decisions" if any(result.instance.decisions for result in results) else ""
     if proven == len(results):
-        return f"{'All results are' if proven > 1 else 'The result is'} proven optimal{given}."
-    return f"{proven:,} of {times(len(results), 'result')} are proven optimal{given}, the others best known."
+        return f"{'All results are' if proven > 1 else 'The result is'} proven optimal{under}."
+    return f"{proven:,} of {times(len(results), 'result')} are proven optimal{under}, the others best known."
 
 
 def _gold(results: Sequence[Result]) -> str:
@@ -228,8 +234,8 @@ def _against(standings: Standings) -> str:
         return "No annotator can be scored against it."
     low, high = _STYLE.text(min(known)), _STYLE.text(max(known))
     return (
-        f"Against it, annotators have CoNLL scores from {low} to {high} (chains of one count "
-        "where both have some)."
+        f"The annotators' CoNLL scores against it range from {low} to {high} (chains of one count where both "
+        "sides have some)."
     )
 
 

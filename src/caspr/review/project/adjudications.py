@@ -3,7 +3,7 @@
     caspr review ann.conll bob.conll -o merged.conll     two review files of one document
     caspr review ann/ bob/ -o merged/                    two projects
 
-Each adjudicator is an annotator of a new review, called after the file or folder; what they annotated is
+Each adjudicator is an annotator of a new review, named after the file or folder; what they annotated is
 what their decisions lead to. So where they agree nothing is asked, and where they differ somebody decides.
 """
 
@@ -12,15 +12,15 @@ from pathlib import Path
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.errors import InputError
-from caspr.files import write_all
 from caspr.formats import review_file
 from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
-from caspr.review.project.listing import is_project
-from caspr.review.session.documents import ChangeSettings
-from caspr.review.session.exports import plain
-from caspr.review.session.opening import fresh_review
+from caspr.review.documents import ChangeSettings
+from caspr.review.exports import plain
+from caspr.review.project.project import is_project
+from caspr.review.session import fresh_review
+from caspr.storage import write_all
 from caspr.task.settings import Settings
-from caspr.task.settings.stored import read_settings
+from caspr.task.stored_settings import read_settings
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
@@ -38,26 +38,25 @@ def results_of(path: Path) -> list[Annotation]:
     """Return what the decisions in a review file or a project lead to, as annotations of one annotator."""
     files = [path]
     if is_project(path):
-        files = [path / one.file for one in read_project(path).documents]
+        files = [path / document.file for document in read_project(path).documents]
     name = path.resolve().name if is_project(path) else path.stem
-    found = []
-    for one in (one for file in files for one in review_file.read(file)):
-        result = adjudicate_document(one.annotations, one.decisions, read_settings(one.settings))
+    annotations = []
+    for review in (review for file in files for review in review_file.read(file)):
+        result = adjudicate_document(review.annotations, review.decisions, read_settings(review.settings))
         gold = result.gold
-        found.append(Annotation.of(name, gold.document, gold.all_chains))
-    return found
+        annotations.append(Annotation.of(name, gold.document, gold.all_chains))
+    return annotations
 
 
 def merge_projects(
-    given: Sequence[Sequence[Annotation]], output: Path, change_settings: ChangeSettings
+    work: Sequence[Sequence[Annotation]], output: Path, change_settings: ChangeSettings
 ) -> tuple[Finding, ...]:
     """Make a project of what several adjudicators say about the same documents."""
     if output.exists() and any(output.iterdir()):
         raise InputError(
-            f"{output}: found a folder with files in it, expected a new one: name another with -o, or open "
-            "this one alone"
+            f"{output}: this folder has files in it: name a new one with -o, or open this one alone"
         )
-    documents, findings = by_document(given)
+    documents, findings = by_document(work)
     settings = change_settings(Settings())
     texts: dict[Path, str | bytes] = {}
     listed = []
@@ -75,8 +74,8 @@ def _free(name: str, texts: dict[Path, str | bytes], output: Path) -> str:
     """Return a name that no file has yet, on any disk."""
     taken = {path.relative_to(output).stem.lower() for path in texts}
     number = 1
-    found = name
-    while found.lower() in taken:
+    free = name
+    while free.lower() in taken:
         number += 1
-        found = f"{name}_{number}"
-    return found
+        free = f"{name}_{number}"
+    return free

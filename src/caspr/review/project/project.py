@@ -1,30 +1,293 @@
-"""A project: a folder of review files, opened one by one as somebody looks at them.
+"""What the server works on: one review file, or a project of many; both look the same to it.
 
-Opening a project reads its list and the first lines of each file, no more. A document is opened when its
-page is, with its own session, lock and background work; sessions that nobody used for a while are closed
-again. Meanwhile the project counts, one document at a time, how many questions are left in those that
-nobody opened.
+A document has a number. `at` returns the session that has it, and its number in that session.
+
+A project is a folder of review files. Opening it reads its list and the lines before the text of each file:
+how many annotators and decisions there are, who made the last one, and whether somebody is done. A document
+is opened when its page is, with its own session, lock and background work, so that a click costs the same
+whether there are ten documents or ten thousand; sessions that nobody used for a while are closed again. How
+many questions are left in documents that nobody opened is counted in the background, one at a time, and kept
+in `.caspr-index.json` for as long as the file does not change.
 """
 
+import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread
-from typing import Any
+from typing import Any, Protocol
 
 from caspr.errors import CasprError, InputError
-from caspr.exchange import stamp_of
-from caspr.files import write_all
-from caspr.formats.review_file.project import NAME, ProjectFile, project_text, read_project
-from caspr.locks import FileLock
-from caspr.review.project.listing import Index, ProjectRow, first_row
-from caspr.review.project.workplace import Watched, in_time, last_steps
-from caspr.review.session.documents import ChangeSettings, read_documents
-from caspr.review.session.record import Line, Record
-from caspr.review.session.session import Listener, ReviewSession
-from caspr.review.session.store import Store
+from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.review.documents import ChangeSettings, read_documents
+from caspr.review.record import Line, Record
+from caspr.review.session import Listener, ReviewSession, Store
+from caspr.storage import FileLock, Stamp, stamp_of, write_all
+from caspr.task.decisions import StatementKind
+
+INDEX = ".caspr-index.json"
+"""Keeps what was counted."""
+_CHUNK = 1 << 16
+"""How many bytes are read at a time until the text of a document begins."""
+_DECISION = re.compile(
+    rf"# caspr (?:(?:{'|'.join(set(StatementKind) - {StatementKind.NAME})}):|(?:name|type): .* by \".*\" at )"
+)
+_DONE = re.compile(r'# caspr done:\s*by ("(?:[^"\\]|\\.)*") at (\S+)')
+_SIGNED = re.compile(r'.* by ("(?:[^"\\]|\\.)*") at ([0-9TZ:-]+)(?:\s+(?:category|confidence)\s.*)?\s*$')
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """What is known about one document."""
+
+    file: str
+    """Its review file, relative to the folder of the project."""
+    title: str
+    tokens: int | None = None
+    annotators: int | None = None
+    cost: int | None = None
+    """The cost of the result before anything was decided."""
+    decisions: int = 0
+    status: str = "open"
+    """`open`, `in work` or `done`, or `missing` if there is no file."""
+    by: str = ""
+    """Who is done, or decided last."""
+    at: str = ""
+    asked: int | None = None
+    """How many mentions are asked about, once they were counted."""
+    answered: int | None = None
+    """How many of them have no open question."""
+    close: int | None = None
+    """How many of the others annotators are about evenly divided on."""
+    chains: int | None = None
+    """How many chains the result has, once the document was opened."""
+    value: int | None = None
+    """What the result costs, once the document was opened."""
+    optimal: bool | None = None
+    """Whether the result is proven optimal, once the document was opened."""
+
+
+def first_row(folder: Path, document: ProjectDocument) -> ProjectRow:
+    """Return what the project file and the first lines of a review file say about a document."""
+    row = ProjectRow(document.file, document.title, document.tokens, document.annotators, document.cost)
+    head = _head(folder / document.file)
+    if head is None:
+        return replace(row, status="missing")
+    return _with_head(row, head)
+
+
+def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
+    decisions, last, done = 0, ("", ""), None
+    for line in head:
+        if line.startswith("# caspr review:"):
+            row = _with_header(row, line)
+        elif _DECISION.match(line):
+            decisions += 1
+            if signed := _SIGNED.match(line):
+                last = max(last, (signed[2], signed[1]))
+        elif signed := _DONE.match(line):
+            done = signed[2], signed[1]
+    when, who = done or last
+    status = "done" if done else "in work" if decisions else "open"
+    return replace(row, decisions=decisions, status=status, by=_name(who), at=when)
+
+
+def _with_header(row: ProjectRow, line: str) -> ProjectRow:
+    with suppress(ValueError, KeyError, TypeError):
+        header = json.loads(line.partition(":")[2])
+        return replace(row, tokens=header.get("tokens"), annotators=len(header["annotators"]))
+    return row
+
+
+def _name(quoted: str) -> str:
+    with suppress(ValueError):
+        return str(json.loads(quoted))
+    return ""
+
+
+def _head(path: Path) -> list[str] | None:
+    """Read the lines before the text of the first document, or return `None` if there is no file."""
+    data = b""
+    try:
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                data += chunk
+                if b"#begin" in chunk:
+                    break
+    except OSError:
+        return None
+    return data.partition(b"#begin")[0].decode("utf-8", "replace").splitlines()
+
+
+class Index:
+    """What was counted in the documents of a project, each with the stamp of its file."""
+
+    COUNTED = ("asked", "answered", "close", "chains", "value", "optimal", "decisions")
+    """What is kept of a row."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / INDEX
+        self._folder = folder
+        self._counts: dict[str, tuple[Stamp, Mapping[str, Any]]] = {}
+        self._dirty = False
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            for file, (stamp, counts) in json.loads(self._path.read_bytes()).items():
+                self._counts[file] = (stamp[0], stamp[1], stamp[2]), counts
+
+    def apply(self, row: ProjectRow) -> ProjectRow:
+        """Add what was counted to a row, if its file is still the same."""
+        known = self._counts.get(row.file)
+        if known is None or known[0] != stamp_of(self._folder / row.file):
+            return row
+        counts: dict[str, Any] = {name: known[1].get(name) for name in self.COUNTED}
+        return replace(row, **counts)
+
+    def keep(self, row: ProjectRow) -> None:
+        """Keep what was counted in a document."""
+        stamp = stamp_of(self._folder / row.file)
+        if stamp is not None:
+            self._counts[row.file] = stamp, {name: getattr(row, name) for name in self.COUNTED}
+            self._dirty = True
+
+    def save(self) -> None:
+        """Write what was counted, if anything was; failing to is no harm."""
+        if self._dirty:
+            self._dirty = False
+            with suppress(Exception):
+                write_all({self._path: json.dumps(self._counts)})
+
+
+def is_project(folder: Path) -> bool:
+    """Return whether a folder is a project."""
+    return (folder / NAME).is_file()
+
+
+Watched = Callable[[int], bool]
+"""Returns whether some page shows a document."""
+
+
+class Workplace(Protocol):
+    """Documents under review, by number."""
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """Called with every event, from any thread."""
+
+    def watch(self, watched: Watched) -> None:
+        """Take a function that says which documents somebody looks at; these stay open."""
+
+    @property
+    def title(self) -> str:
+        """The name of the file or folder."""
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+
+    def at(self, number: int) -> tuple[ReviewSession, int]:
+        """Return the session of a document, and its number there; raise `IndexError` if there is none."""
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Return a row for each document."""
+
+    def assign(self, number: int, who: str) -> None:
+        """Assign a document to somebody, or to nobody."""
+
+    def steps(self, since: str = "") -> list[Line]:
+        """Return who did what since a time, in all documents, in the order of time."""
+
+    def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
+        """Return who acted last in the documents that somebody changed within some seconds, and when."""
+
+    def poll(self) -> None:
+        """Look for edits from outside."""
+
+    def start(self) -> None:
+        """Start working in the background."""
+
+    def close(self) -> None:
+        """Stop all work and release all files."""
+
+
+@dataclass
+class SingleFile:
+    """One review file with all its documents."""
+
+    session: ReviewSession
+
+    def watch(self, watched: Watched) -> None:
+        """Ignore it: all documents of a file stay open."""
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """Called with every event."""
+        return self.session.listeners
+
+    @property
+    def title(self) -> str:
+        """The name of the file."""
+        return self.session.store.path.name
+
+    @property
+    def count(self) -> int:
+        """How many documents the file has."""
+        return len(self.session.documents)
+
+    def at(self, number: int) -> tuple[ReviewSession, int]:
+        """Return the session, and the number of the document in the file."""
+        if not 0 <= number < self.count:
+            raise IndexError(number)
+        return self.session, number
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Return a row for each document."""
+        return [{**row, "assigned": "", "cost": None} for row in self.session.summaries()]
+
+    def assign(self, number: int, who: str) -> None:  # noqa: ARG002
+        """Refuse to assign: a file alone has no place for that."""
+        raise IndexError(number)
+
+    def steps(self, since: str = "") -> list[Line]:
+        """Return who did what since a time."""
+        records = [(document.title, self.session.record) for document in self.session.documents]
+        return in_time(records, since)
+
+    def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
+        """Return who acted last in each document."""
+        titles = [(number, document.title) for number, document in enumerate(self.session.documents)]
+        return last_steps([(number, title, self.session.record) for number, title in titles], seconds)
+
+    def poll(self) -> None:
+        """Look for edits from outside."""
+        self.session.poll()
+
+    def start(self) -> None:
+        """Open all documents in the background."""
+        self.session.start()
+
+    def close(self) -> None:
+        """Stop all work and release the file."""
+        self.session.close()
+
+
+def last_steps(records: Iterable[tuple[int, str, Record]], seconds: float) -> list[tuple[int, str, str]]:
+    """Return the last step of each document whose record was written within some seconds."""
+    steps = []
+    for number, title, record in records:
+        written = stamp_of(record.path)
+        if written is not None and written[1] / 1e9 > time.time() - seconds:
+            steps += [(number, step["by"], step["at"]) for step in record.steps(title)[-1:]]
+    return steps
+
+
+def in_time(records: list[tuple[str, Record]], since: str) -> list[Line]:
+    """Return the steps of several documents in the order of time."""
+    steps = ({"document": title, **step} for title, record in records for step in record.steps(title, since))
+    return sorted(steps, key=lambda step: step["at"])
+
 
 MOST_OPEN = 8
 """How many documents stay open, apart from those that somebody looks at."""
@@ -46,7 +309,6 @@ class Project:
     """A folder of review files."""
 
     folder: Path
-    """The folder."""
     change_settings: ChangeSettings
     """Returns the settings of a document as changed by the options the user gave."""
     who: str = "adjudicator"
@@ -54,9 +316,7 @@ class Project:
     listeners: list[Listener] = field(default_factory=list)
     """Called with every event, from any thread."""
     rows: list[ProjectRow] = field(default_factory=list)
-    """What is known about each document."""
     file: ProjectFile = field(default_factory=ProjectFile)
-    """The project file."""
     _open: dict[int, _Open] = field(default_factory=dict)
     _versions: dict[int, int] = field(default_factory=dict)
     _opening: dict[int, Lock] = field(default_factory=dict)
@@ -92,7 +352,9 @@ class Project:
         """Read the project file and the first lines of every document."""
         with self._lock:
             self.file = read_project(self.folder)
-            self.rows = [self._index.apply(first_row(self.folder, one)) for one in self.file.documents]
+            self.rows = [
+                self._index.apply(first_row(self.folder, document)) for document in self.file.documents
+            ]
 
     def _sweep(self) -> None:
         """Remove what a killed server left: locks that nobody holds, and files that it was writing."""
@@ -139,8 +401,8 @@ class Project:
             session = ReviewSession.open(store, self.change_settings)
             if len(session.documents) != 1:
                 raise InputError(
-                    f"{store.path}: found {len(session.documents)} documents, expected one in each file of a "
-                    "project: open this file alone"
+                    f"{store.path}: this file has {len(session.documents)} documents, and in a project each "
+                    "has its own: open this file alone"
                 )
         except BaseException:
             store.release()
@@ -198,7 +460,7 @@ class Project:
             if not 0 <= number < self.count:
                 raise IndexError(number)
             assigned = {**self.file.assigned, self.rows[number].file: name}
-            kept = {file: one for file, one in assigned.items() if one}
+            kept = {file: person for file, person in assigned.items() if person}
             self._write(replace(self.file, assigned=kept))
 
     def _write(self, file: ProjectFile) -> None:
@@ -211,7 +473,7 @@ class Project:
         return in_time(records, since)
 
     def last_acts(self, seconds: float) -> list[tuple[int, str, str]]:
-        """Return who acted last in the documents that somebody changed within so many seconds, and when."""
+        """Return who acted last in the documents that somebody changed within some seconds, and when."""
         recent = []
         for number, row in enumerate(self.rows):
             stamp = stamp_of(Record.path_beside(self.folder / row.file))
@@ -222,7 +484,7 @@ class Project:
     def poll(self) -> None:
         """Look for edits of the open documents from outside."""
         with self._lock:
-            sessions = [one.session for one in self._open.values()]
+            sessions = [entry.session for entry in self._open.values()]
         for session in sessions:
             session.poll()
 
@@ -262,7 +524,7 @@ class Project:
         with self._lock:
             for number in self._open:
                 self._is_working(number)
-            sessions = [one.session for one in self._open.values()]
+            sessions = [entry.session for entry in self._open.values()]
             self._open.clear()
         for session in sessions:
             session.close()

@@ -1,27 +1,173 @@
-"""The choices of a question: where annotators and the result put its mention, and what else costs least.
+"""The choices of a question and what they cost: where annotators and the result put its mention.
 
 An entity is a chain of the result, or mentions that annotators put into one chain and the result into none.
 It is represented by its *anchor*: an earlier mention if there is one, of these the one that most annotators
 link with the asked one, the nearest of these. Answering with an entity says that the mention, the anchor and
 the doubts in the entity are the same, and that those of all other entities are different, so that no doubt
-about the mention is left; see `session.operations.answers`.
+about the mention is left (`operations.mentions.place`). Beside what annotators and the result say, the
+cheapest other entity is offered, and entities with doubts that no decision settles: some annotators say so in
+part. For a question about boundaries the choices are the boundaries.
 
-Beside what annotators and the result say, the cheapest other entity is offered, and entities with doubts that
-no decision settles: some annotators say so in part.
+**Estimates** (`Moves`) order the questions: what it costs to move one mention alone. Moving a mention out of
+its chain loses what it gains with the others there, and moving it into another chain wins what it gains with
+those. One link with them must be used, and members of that chain that the rule on nesting keeps apart from it
+must leave. Mentions of equal signature gain the same, so a chain counts as its signatures. A mention that
+annotators put into the same chain as others that are all in no chain of the result may be joined with one of
+these. Another boundary costs what its votes differ in from those for the boundary now; where variants
+are one mention, votes count for all boundaries alike, and another one costs nothing: that is a tie. The exact
+price may be lower, since the best solution with another answer may move more than one mention. The estimate
+is there at once and does not change while exact prices are computed.
 
-For a question about boundaries the choices are the boundaries.
+**Exact prices** (`PriceList`): how much more the best result costs with a mention where a choice puts it.
+The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that
+the mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without
+the others, so they have one price. Each price gets its share of the time that is left, so that one that is
+hard to prove does not keep the others from being computed; the hard ones then get what is left of it. What is
+not proven in that time is a lower bound, or not known, and stays so in this snapshot.
 """
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic
 
-from caspr.review.questions.finding import Question, QuestionKind
-from caspr.review.questions.moving import Moves
-from caspr.review.questions.placing import Placing, Stance
-from caspr.task.votes import Evidence
-from caspr.text.document import Span
+from caspr.errors import ContradictionError, EngineError
+from caspr.review.questions.question import Placing, Question, QuestionKind, Stance
+from caspr.review.solver import Snapshot, Solver
+from caspr.task.decisions import Statement, StatementKind
+from caspr.task.instance import Instance, Nesting
+from caspr.task.limits import Limits
+from caspr.task.solution import Solution, Status
+from caspr.task.votes import Evidence, Signature, meet
+from caspr.text.document import Chain, Span
 from caspr.text.grouping import Groups
+
+FORBIDDEN = 1_000_000
+"""What a pair that must not share a chain counts as."""
+
+
+@dataclass
+class _ChainGains:
+    """The signatures of a chain, and what mentions gain with all of it."""
+
+    chain: Chain
+    members: frozenset[Span]
+    signatures: Counter[Signature]
+    longest: int
+    gains: dict[Signature, int] = field(default_factory=dict)
+    extras: dict[Signature, int] = field(default_factory=dict)
+
+    def near(self, span: Span) -> Iterator[Span]:
+        """Yield the members that may be nested with a span."""
+        mentions = self.chain.mentions
+        first = bisect_left(mentions, (span.end - self.longest, 0))
+        yield from mentions[first : bisect_left(mentions, (span.end + 1, 0))]
+
+
+@dataclass
+class Moves:
+    """What mentions gain in chains, computed once for each signature and chain."""
+
+    instance: Instance
+    _known: dict[int, _ChainGains] = field(default_factory=dict, repr=False)
+    """By the identity of a chain, which is the same object in the next snapshot unless it changed."""
+
+    def forget_others(self, chains: Iterable[Chain]) -> None:
+        """Forget all chains but some."""
+        kept = {id(chain) for chain in chains}
+        # A copy, since other threads may add chains meanwhile.
+        self._known = {key: known for key, known in self._known.copy().items() if key in kept}
+
+    def gain(self, span: Span, chain: Chain | None) -> int:
+        """Return what a mention gains with the other mentions of a chain; 0 if there is none."""
+        if chain is None:
+            return 0
+        known, own = self._gains(chain), self.instance.votes.signature(span)
+        if own not in known.gains:
+            known.gains[own] = sum(
+                self._pair(own, other) * count for other, count in known.signatures.items()
+            )
+        return known.gains[own] - (self._pair(own, own) if span in known.members else 0)
+
+    def _gains(self, chain: Chain) -> _ChainGains:
+        known = self._known.get(id(chain))
+        if known is None:
+            signatures = Counter(map(self.instance.votes.signature, chain.mentions))
+            longest = max(span.end - span.start for span in chain.mentions)
+            known = _ChainGains(chain, frozenset(chain.mentions), signatures, longest)
+            self._known[id(chain)] = known
+        return known
+
+    def entering(self, span: Span, chain: Chain) -> int:
+        """Return what it costs that a mention joins a chain of which it is no member.
+
+        One of their links must be used, and members that the rule on nesting keeps apart from it must leave.
+        """
+        known, own = self._gains(chain), self.instance.votes.signature(span)
+        if own not in known.extras:
+            prices = (self.instance.prices.of(meet(own, other)) for other in known.signatures)
+            extras = [price.extra for price in prices if price.extra is not None]
+            known.extras[own] = min(extras, default=0)
+        leaving = [other for other in known.near(span) if self.instance.forbids_nesting(span, other)]
+        lost = sum(self.gain(other, chain) + self.pair_gain(span, other) for other in leaving)
+        return known.extras[own] + lost - self.gain(span, chain)
+
+    def pair_gain(self, span: Span, other: Span) -> int:
+        """Return what two mentions gain in one chain."""
+        votes = self.instance.votes
+        return self._pair(votes.signature(span), votes.signature(other))
+
+    def joining(self, span: Span, other: Span) -> int:
+        """Return what a chain of two mentions costs, whose link must be used."""
+        votes = self.instance.votes
+        extra = self.instance.prices.of(meet(votes.signature(span), votes.signature(other))).extra
+        return (extra or 0) - self.pair_gain(span, other)
+
+    def _pair(self, own: Signature, other: Signature) -> int:
+        price = self.instance.prices.of(meet(own, other))
+        return price.gain if price.allowed else -FORBIDDEN
+
+    def price(self, placing: Placing, question: Question) -> int:
+        """Estimate what the cheapest other answer to a question costs; 0 or less is a tie."""
+        span = placing.span(question.mention)
+        home = placing.chains.get(placing.home(question.mention) or "")
+        if span is None:
+            return 0
+        here = self.gain(span, home)
+        if question.kind is QuestionKind.BOUNDARY:
+            others = [
+                variant for variant in question.spans if variant not in placing.ruled_out and variant != span
+            ]
+            united = placing.solver.settings.variants
+            return min((self.exchange(span, other, home, united=united) for other in others), default=0)
+        moved = [
+            here + self.entering(span, chain) for chain in placing.reachable(question) if chain is not home
+        ]
+        if home is not None and len(home.mentions) > 1:
+            return min((here, *moved))
+        if moved and not placing.is_missed(question):
+            return min(moved)
+        unplaced = (target for _, target in placing.partners(question.mention, span))
+        loose = (self.joining(span, target) for target in unplaced if target not in placing.chain_of)
+        return min((*moved, *loose), default=0)
+
+    def exchange(self, span: Span, other: Span, home: Chain | None, *, united: bool) -> int:
+        """Estimate what it costs to replace a boundary by another; 0 for a mention in no chain.
+
+        If boundaries are `united`, the votes are the same for both, and only nesting can make a difference.
+        """
+        if home is None or other == span:
+            return 0
+        if not united:
+            return self.gain(span, home) - self.gain(other, home) + self.pair_gain(other, span)
+        if self.instance.nested is Nesting.ALWAYS:
+            return 0
+        inside = (
+            inner for inner in self._gains(home).near(other) if inner != span and inner.nests_with(other)
+        )
+        return sum(max(0, self.gain(inner, home)) for inner in inside if not inner.nests_with(span))
 
 
 @dataclass(frozen=True)
@@ -35,16 +181,13 @@ class Choice:
     chain: str | None
     """The chain of the result; `None` for an entity that it lacks and for a boundary."""
     mentions: tuple[Span, ...]
-    """The other mentions of the entity."""
     doubts: tuple[Span, ...]
     """Mentions of the entity that are known to be different if another entity is chosen; the anchor first."""
     says: tuple[str, ...]
-    """The annotators who say so."""
     partly: tuple[str, ...]
     """The annotators who link the mention with some of the entity: those who say so without a link with any
     of the doubts, and those who say that it is of another entity, where most of their chain is."""
     now: bool
-    """Whether the result says so."""
     estimate: int
     """What it costs to move this mention alone."""
 
@@ -58,7 +201,6 @@ class Partner:
     place: Span
     """With the boundary it has now."""
     evidence: Evidence
-    """Who links the two."""
 
 
 def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Choice]:
@@ -71,13 +213,20 @@ def find_choices(placing: Placing, moves: Moves, question: Question) -> list[Cho
     entities = [
         _entity(placing, moves, question, span, partners) for partners in _entities(placing, question, span)
     ]
-    cheapest = min((one for one in entities if not one.now), key=lambda one: one.estimate, default=None)
+    cheapest = min(
+        (choice for choice in entities if not choice.now), key=lambda choice: choice.estimate, default=None
+    )
     offered = [
-        one
-        for one in entities
-        if one.now or one.says or one is cheapest or not placing.settled(span, one.doubts, question)
+        choice
+        for choice in entities
+        if choice.now
+        or choice.says
+        or choice is cheapest
+        or not placing.settled(span, choice.doubts, question)
     ]
-    return sorted(offered, key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor))
+    return sorted(
+        offered, key=lambda choice: (not choice.now, -len(choice.says), choice.estimate, choice.anchor)
+    )
 
 
 def _entities(placing: Placing, question: Question, span: Span) -> Iterable[list[Partner]]:
@@ -88,15 +237,15 @@ def _entities(placing: Placing, question: Question, span: Span) -> Iterable[list
         for other, place in placing.partners(question.mention, span)
     ]
     by_chain: dict[Hashable, list[Partner]] = defaultdict(list)
-    loose = Groups(one.place for one in partners if one.place not in placing.chain_of)
+    loose = Groups(partner.place for partner in partners if partner.place not in placing.chain_of)
     chains: dict[tuple[int, int], Span] = {}
-    for one in partners:
-        if one.place not in placing.chain_of:
-            for chain in votes.signature(one.mention).chains & votes.signature(question.mention).chains:
-                loose.join(chains.setdefault(chain, one.place), one.place)
-    for one in partners:
-        id = placing.chain_of.get(one.place)
-        by_chain[loose.first(one.place) if id is None else id].append(one)
+    for partner in partners:
+        if partner.place not in placing.chain_of:
+            for chain in votes.signature(partner.mention).chains & votes.signature(question.mention).chains:
+                loose.join(chains.setdefault(chain, partner.place), partner.place)
+    for partner in partners:
+        id = placing.chain_of.get(partner.place)
+        by_chain[loose.first(partner.place) if id is None else id].append(partner)
     return by_chain.values()
 
 
@@ -104,12 +253,16 @@ def _entity(
     placing: Placing, moves: Moves, question: Question, span: Span, partners: Sequence[Partner]
 ) -> Choice:
     """Make the choice of one entity."""
-    anchor = max(partners, key=lambda one: _closeness(one, span, question.doubts)).place
+    anchor = max(partners, key=lambda partner: _closeness(partner, span, question.doubts)).place
     id = placing.chain_of.get(anchor)
     home = placing.chain_of.get(span)
     chain = None if id is None else placing.chains[id]
-    mentions = chain.mentions if chain is not None else tuple(one.place for one in partners)
-    given = [one.place for one in partners if one.mention in question.doubts and one.place != anchor]
+    mentions = chain.mentions if chain is not None else tuple(partner.place for partner in partners)
+    doubted = [
+        partner.place
+        for partner in partners
+        if partner.mention in question.doubts and partner.place != anchor
+    ]
     here = moves.gain(span, placing.chains.get(home or ""))
     there = moves.joining(span, anchor) if chain is None else moves.entering(span, chain)
     now = id is not None and id == home
@@ -118,8 +271,8 @@ def _entity(
         anchor,
         id,
         tuple(other for other in mentions if other != span),
-        (anchor, *given),
-        *_supporters(placing, question, id, partners, {anchor, *given}),
+        (anchor, *doubted),
+        *_supporters(placing, question, id, partners, {anchor, *doubted}),
         now=now,
         estimate=0 if now else here + there,
     )
@@ -135,9 +288,9 @@ def _supporters(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return who says that the mention is of an entity, and who says so in part."""
     linking = asked = 0
-    for one in partners:
-        linking |= one.evidence.givers
-        asked |= one.evidence.givers if one.place in doubts else 0
+    for partner in partners:
+        linking |= partner.evidence.givers
+        asked |= partner.evidence.givers if partner.place in doubts else 0
     says, partly = [], []
     stances = zip(placing.united.annotations, placing.stances(question.mention), strict=True)
     for number, (annotation, stance) in enumerate(stances):
@@ -154,23 +307,23 @@ def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) 
     """Return the boundaries that decisions leave, those of most annotators first."""
     home = placing.chains.get(placing.home(question.mention) or "")
     markers = _markers(placing, question)
-    left = [one for one in question.spans if one not in placing.ruled_out]
+    left = [variant for variant in question.spans if variant not in placing.ruled_out]
     return sorted(
         (
             Choice(
-                f"b{one.start}-{one.end}",
-                one,
+                f"b{variant.start}-{variant.end}",
+                variant,
                 None,
                 (),
                 (),
-                markers[one],
+                markers[variant],
                 (),
-                now=one in placing.chain_of,
-                estimate=moves.exchange(span, one, home, united=placing.solver.settings.variants),
+                now=variant in placing.chain_of,
+                estimate=moves.exchange(span, variant, home, united=placing.solver.settings.variants),
             )
-            for one in left
+            for variant in left
         ),
-        key=lambda one: (not one.now, -len(one.says), one.estimate, one.anchor),
+        key=lambda choice: (not choice.now, -len(choice.says), choice.estimate, choice.anchor),
     )
 
 
@@ -199,3 +352,134 @@ def entity_of(placing: Placing, question: Question) -> str | None:
         return home
     named = [stance.entity for stance in placing.stances(question.mention) if stance.entity is not None]
     return max(sorted(set(named)), key=named.count, default=None)
+
+
+LEAVE = "leave"
+"""The id of what *alone*, *not a mention* and *a new entity* cost."""
+
+
+@dataclass(frozen=True)
+class ChoicePrice:
+    """What a choice costs more than the result."""
+
+    price: int | None
+    """The price, at least; `None` if the choice is not possible, or if nothing is known."""
+    exact: bool = True
+    """Whether the price is proven, or that the choice is not possible; otherwise it is a lower bound."""
+
+    @property
+    def least(self) -> int:
+        """What it costs at least."""
+        return self.price or 0
+
+
+NOT_KNOWN = ChoicePrice(None, exact=False)
+"""The price of what no time was left for."""
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Prices the choices of questions in one snapshot, one solve for each."""
+
+    placing: Placing
+    snapshot: Snapshot
+    """Decisions and result, which is proven optimal."""
+
+    @property
+    def _solver(self) -> Solver:
+        return self.placing.solver
+
+    def prices(
+        self, question: Question, choices: Sequence[Choice], seconds: float, cancelled: Callable[[], bool]
+    ) -> Iterator[tuple[str, ChoicePrice]]:
+        """Yield the price of each choice by its id, and of leaving all, as exact as there is time for."""
+        span = self.placing.span(question.mention)
+        if span is None or not self.snapshot.optimal:
+            return
+        give_up = monotonic() + seconds
+        tasks = list(self._tasks(question, choices, span))
+        hard = []
+        for number, (id, price) in enumerate(tasks):
+            share = (give_up - monotonic()) / (len(tasks) - number)
+            computed = _within(share, price, cancelled)
+            if cancelled():
+                return
+            if not computed.exact:
+                hard.append((id, price, computed))
+            yield id, computed
+        for id, price, computed in hard:
+            again = _within(give_up - monotonic(), price, cancelled)
+            if cancelled():
+                return
+            yield id, again if again.exact or again.least > computed.least else computed
+
+    def _tasks(
+        self, question: Question, choices: Sequence[Choice], span: Span
+    ) -> Iterator[tuple[str, Callable[[Limits], ChoicePrice]]]:
+        spans = [choice.anchor for choice in choices]
+        for choice in choices:
+            if question.kind is QuestionKind.BOUNDARY:
+                others = [other for other in spans if other != choice.anchor]
+                yield choice.id, partial(self._without, others)
+            elif choice.now:
+                yield choice.id, _nothing
+            else:
+                yield choice.id, partial(self._joined, span, choice.anchor)
+        yield LEAVE, partial(self._without, spans if question.kind is QuestionKind.BOUNDARY else [span])
+
+    def _joined(self, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
+        decisions = self.snapshot.decisions
+        if self._solver.settings.nested is Nesting.VOTE and span.nests_with(anchor):
+            # An answer goes before the vote on whether the two may share a chain.
+            nested = Statement.of(StatementKind.NESTED, [span, anchor])
+            decisions = replace(decisions, statements=(*decisions.statements, nested))
+        instance = self._solver.instance(decisions)
+        if not {span, anchor} <= set(instance.mentions):
+            return NOT_KNOWN
+        pair = min(span, anchor), max(span, anchor)
+        solution = self._solver.solution(self.snapshot)
+        [flip] = self._solver.incremental.flip_prices(instance, solution, [pair], limits)
+        return ChoicePrice(0) if flip.together else ChoicePrice(flip.price, flip.exact)
+
+    def _without(self, spans: Sequence[Span], limits: Limits) -> ChoicePrice:
+        present = [span for span in spans if span not in self.placing.ruled_out]
+        if not present or not any(span in self.placing.chain_of for span in present):
+            return ChoicePrice(0)
+        decisions = self.snapshot.decisions
+        absent = Statement.of(StatementKind.ABSENT, present)
+        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, absent)))
+        try:
+            solution: Solution = self._solver.incremental.answer(instance, limits)
+        except ContradictionError:
+            return ChoicePrice(None)
+        if solution.status is Status.INFEASIBLE:
+            return ChoicePrice(None)
+        return ChoicePrice(
+            max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
+        )
+
+
+def other_prices(
+    placing: Placing, question: Question, choices: Sequence[Choice], known: Mapping[str, ChoicePrice]
+) -> tuple[ChoicePrice, ...]:
+    """Return the prices of all answers to a question but what the result says."""
+    home = placing.chains.get(placing.home(question.mention) or "")
+    leaving = [known[LEAVE]] if home is not None and len(home.mentions) > 1 else []
+    return (*(known[choice.id] for choice in choices if not choice.now), *leaving)
+
+
+def _within(
+    seconds: float, price: Callable[[Limits], ChoicePrice], cancelled: Callable[[], bool]
+) -> ChoicePrice:
+    """Return a price as exact as there is time for."""
+    if seconds <= 0:
+        return NOT_KNOWN
+    try:
+        return price(Limits(seconds=seconds, cancelled=cancelled))
+    except EngineError:  # it was stopped before it had any solution
+        return NOT_KNOWN
+
+
+def _nothing(limits: Limits) -> ChoicePrice:  # noqa: ARG001
+    """Return what it costs to choose what the result says."""
+    return ChoicePrice(0)

@@ -1,24 +1,358 @@
 """The questions of one document: which are open, in which order, what they offer, and what is at stake.
 
+    valuable   links and boundaries before mentions, then the cheapest to decide differently, then close votes
+    text       in the order of the text
+    entity     entity by entity, each in the order of the text
+
+A question about the entity of a mention waits until the boundary of the mention is decided.
+
 What is listed is computed from the snapshot at once; choices and exact prices of a question only when it is
-looked at. Prices belong to a snapshot and are forgotten with it.
+looked at. Prices belong to a snapshot and are forgotten with it. An answer is an operation about the mentions
+that were on the screen, so it means the same whatever happens meanwhile.
+
+When may an adjudicator stop? Every open question moves its own mention at most, so the number of their
+mentions bounds what further answers change directly; the price says how far the annotators' votes are from
+another answer; and how many of the last answers changed anything shows whether going on is worth it.
+
+`static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
-from caspr.review.questions import cards
-from caspr.review.questions.choices import Choice, find_choices
-from caspr.review.questions.finding import Question, UnitedMentions, find_questions
-from caspr.review.questions.moving import Moves
-from caspr.review.questions.orders import ORDERS, Filter, without_waiting
-from caspr.review.questions.placing import Placing
-from caspr.review.questions.pricing import ChoicePrice, PriceList, other_prices
-from caspr.review.questions.stakes import price_classes
-from caspr.review.session.solver import Snapshot, Solver
-from caspr.task.decisions import Decisions
+from caspr.disputes import Dispute, Explainer, shorten
+from caspr.result import Certainty
+from caspr.review.questions.choices import (
+    LEAVE,
+    Choice,
+    ChoicePrice,
+    Moves,
+    PriceList,
+    agreed_anchor,
+    entity_of,
+    find_choices,
+    other_prices,
+)
+from caspr.review.questions.question import (
+    Placing,
+    Question,
+    QuestionKind,
+    Stance,
+    UnitedMentions,
+    find_questions,
+)
+from caspr.review.solver import Snapshot, Solver
+from caspr.task.decisions import Decisions, spelled
+from caspr.task.settings import Settings
+from caspr.text.document import Span
+
+MOST_SHOWN = 6
+"""How many mentions of an entity a choice names at most, the nearest."""
+
+
+def row(placing: Placing, question: Question, *, tie: bool) -> dict[str, Any]:
+    """Return what the list shows of a question."""
+    span = placing.span(question.mention) or question.mention
+    return {
+        "id": question.id,
+        "kind": str(question.kind),
+        "mention": spelled(span),
+        "entity": entity_of(placing, question),
+        "tie": tie,
+        "marked": question.marked,
+        "seen": question.seen,
+    }
+
+
+def card(
+    placing: Placing,
+    snapshot: Snapshot,
+    question: Question,
+    choices: Sequence[Choice],
+    prices: Mapping[str, ChoicePrice],
+) -> dict[str, Any]:
+    """Return a question with its choices."""
+    span = placing.span(question.mention) or question.mention
+    stances = placing.stances(question.mention)
+    names = [annotation.annotator for annotation in placing.united.annotations]
+    return {
+        "id": question.id,
+        "kind": str(question.kind),
+        "mention": spelled(span),
+        "text": worded(placing, question, span, choices),
+        "entity": entity_of(placing, question),
+        "choices": [_choice(placing, question, span, choice, choices, prices) for choice in choices],
+        **{
+            kind: [name for name, stance in zip(names, stances, strict=True) if stance.kind == kind]
+            for kind in ("alone", "absent", "unseen")
+        },
+        "now": now(placing, question).kind,
+        "leave": _price(prices.get(LEAVE), snapshot),
+        "reason": reason(placing, snapshot, question, choices),
+        "none": _place(span, [], [doubt for choice in choices for doubt in choice.doubts]),
+        "open": placing.is_open(question),
+    }
+
+
+def _choice(
+    placing: Placing,
+    question: Question,
+    span: Span,
+    choice: Choice,
+    choices: Sequence[Choice],
+    prices: Mapping[str, ChoicePrice],
+) -> dict[str, Any]:
+    others = [rival for rival in choices if rival is not choice]
+    nearest = sorted(choice.mentions, key=lambda other: (abs(other.start - span.start), other))[:MOST_SHOWN]
+    if question.kind is QuestionKind.BOUNDARY:
+        anchor = agreed_anchor(placing, question)
+        operation: dict[str, Any] = {
+            "do": "prefer",
+            "mentions": [spelled(choice.anchor)],
+            "over": [spelled(rival.anchor) for rival in others],
+            "with": [] if anchor is None else [spelled(anchor)],
+        }
+    else:
+        operation = _place(span, choice.doubts, [doubt for rival in others for doubt in rival.doubts])
+    assert placing.snapshot is not None
+    return {
+        "id": choice.id,
+        "chain": choice.chain,
+        "anchor": spelled(choice.anchor),
+        "mentions": [
+            spelled(mention) for mention in dict.fromkeys((choice.anchor, *choice.doubts, *nearest))
+        ],
+        "size": len(choice.mentions),
+        "doubts": [spelled(doubt) for doubt in choice.doubts],
+        "says": list(choice.says),
+        "partly": list(choice.partly),
+        "now": choice.now,
+        **_price(prices.get(choice.id), placing.snapshot),
+        "answer": operation,
+    }
+
+
+def _place(span: Span, same: Sequence[Span], apart: Sequence[Span]) -> dict[str, Any]:
+    return {
+        "do": "place",
+        "mention": spelled(span),
+        "with": [spelled(mention) for mention in same],
+        "apart": [spelled(mention) for mention in apart],
+    }
+
+
+def _price(known: ChoicePrice | None, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "price": None if known is None else known.price,
+        "exact": known is None or known.exact,
+        "possible": known is None or known.price is not None or not known.exact,
+        "computed": known is not None or not snapshot.optimal,
+    }
+
+
+def worded(placing: Placing, question: Question, span: Span, choices: Sequence[Choice]) -> str:
+    """Return a question in plain words."""
+    document = placing.solver.document
+    quoted = f"“{shorten(document.phrase(span))}”"
+    if question.kind is QuestionKind.BOUNDARY:
+        widest = Span(
+            min(variant.start for variant in question.spans), max(variant.end for variant in question.spans)
+        )
+        return f"Where does the mention in “{shorten(document.phrase(widest))}” begin and end?"
+    if question.kind is QuestionKind.MENTION and not choices:
+        return f"Is {quoted} a mention?"
+    if len(choices) == 1:
+        return f"Is {quoted} the same as “{shorten(document.phrase(choices[0].anchor))}”?"
+    return f"Which entity is {quoted}?"
+
+
+def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Sequence[Choice]) -> str | None:
+    """Return why the result is not what most annotators say; `None` if it is."""
+    if question.kind is QuestionKind.BOUNDARY or not is_overruled(placing, question):
+        return None
+    most = majority(placing, question)
+    span = placing.span(question.mention)
+    wanted = [
+        choice for choice in choices if most is not None and choice.chain == most.entity and choice.says
+    ]
+    here = [choice for choice in choices if choice.now]
+    about = wanted if most is not None and most.kind == "entity" else here
+    if span is None or not about:
+        return None
+    pair = sorted((span, about[0].anchor))
+    linked = about[0].now
+    dispute = Dispute((pair[0],), (pair[1],), 1, (), (), linked, (None, None), Certainty())
+    return Explainer(placing.solver.result(snapshot)).explain(dispute).sentence
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which questions to list; what is empty lets all through."""
+
+    annotator: str = ""
+    """Only where this annotator disagrees with the result."""
+    entity: str = ""
+    """Only those that concern this chain of the result."""
+    kind: str = ""
+    overruled: bool = False
+    """Only where the result is not what most annotators say."""
+
+    @classmethod
+    def of(cls, words: Mapping[str, str]) -> "Filter":
+        """Read a filter from words such as those of an address; what is unknown matches nothing."""
+        return cls(
+            words.get("annotator", ""),
+            words.get("entity", ""),
+            words.get("kind", ""),
+            bool(words.get("overruled", "")),
+        )
+
+    def lets_through(self, placing: Placing, question: Question) -> bool:
+        """Return whether a question is to be listed."""
+        if self.kind and question.kind != self.kind:
+            return False
+        if not (self.annotator or self.entity or self.overruled):
+            return True
+        stances = placing.stances(question.mention)
+        if self.entity and self.entity not in {
+            entity_of(placing, question),
+            *(stance.entity for stance in stances),
+        }:
+            return False
+        if self.overruled and not is_overruled(placing, question):
+            return False
+        names = [annotation.annotator for annotation in placing.united.annotations]
+        return not self.annotator or (
+            self.annotator in names
+            and not _agrees(placing, question, stances[names.index(self.annotator)], self.annotator)
+        )
+
+
+Price = Callable[[Question], int]
+"""Estimates what the cheapest other answer to a question costs."""
+
+
+def now(placing: Placing, question: Question) -> Stance:
+    """Return what the result says about a mention."""
+    home = placing.home(question.mention)
+    if home is None:
+        return Stance("absent")
+    return Stance("entity", home) if len(placing.chains[home].mentions) > 1 else Stance("alone")
+
+
+def _agrees(placing: Placing, question: Question, stance: Stance, annotator: str) -> bool:
+    """Return whether an annotator says what the result says, or nothing."""
+    if question.kind is QuestionKind.BOUNDARY:
+        group = placing.united.variants.group(question.mention)
+        own = None if group is None else group.marked.get(annotator)
+        return own is None or own == placing.span(question.mention)
+    return stance.kind == "unseen" or stance == now(placing, question)
+
+
+def majority(placing: Placing, question: Question) -> Stance | None:
+    """Return what more than half of the annotators who saw a mention say about it, if they say the same."""
+    stances = [stance for stance in placing.stances(question.mention) if stance.kind != "unseen"]
+    best = max(stances, key=stances.count, default=None)
+    return best if best is not None and 2 * stances.count(best) > len(stances) else None
+
+
+def is_overruled(placing: Placing, question: Question) -> bool:
+    """Return whether more than half of the annotators say the same and the result says something else."""
+    if question.kind is QuestionKind.BOUNDARY:
+        group = placing.united.variants.group(question.mention)
+        assert group is not None
+        most = max(zip(group.annotators, group.spans, strict=True), key=lambda pair: len(pair[0]))
+        return 2 * len(most[0]) > question.seen and most[1] != placing.span(question.mention)
+    most_say = majority(placing, question)
+    return most_say is not None and most_say != now(placing, question)
+
+
+def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+    """Order by what an answer is worth."""
+    listed = list(questions)
+    prices = {question.id: price(question) for question in listed}
+    best = {
+        question.mention: prices[question.id]
+        for question in listed
+        if question.kind is not QuestionKind.BOUNDARY
+    }
+
+    def rank(question: Question) -> tuple[object, ...]:
+        cheapest = min(prices[question.id], best.get(question.mention, prices[question.id]))
+        return question.kind is QuestionKind.MENTION, cheapest, question.distance, question.mention
+
+    return sorted(listed, key=rank)
+
+
+def in_text(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+    """Order by the text."""
+    return sorted(questions, key=lambda question: (question.mention, question.id))
+
+
+def by_entity(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+    """Order by the first mention of the entity, and then by the text; what is of no entity comes last."""
+
+    def rank(question: Question) -> tuple[object, ...]:
+        entity = entity_of(placing, question)
+        first = () if entity is None else placing.chains[entity].mentions[0]
+        return entity is None, first, question.mention, question.id
+
+    return sorted(questions, key=rank)
+
+
+Order = Callable[[Placing, Price, Iterable[Question]], list[Question]]
+
+ORDERS: dict[str, Order] = {"valuable": valuable, "text": in_text, "entity": by_entity}
+"""All orders by name; the first is the default."""
+
+
+def without_waiting(questions: Iterable[Question]) -> list[Question]:
+    """Leave out the questions that wait for the boundary of their mention."""
+    listed = list(questions)
+    undecided = {question.mention for question in listed if question.kind is QuestionKind.BOUNDARY}
+    return [
+        question
+        for question in listed
+        if question.kind is QuestionKind.BOUNDARY or question.mention not in undecided
+    ]
+
+
+LAST = 20
+"""How many of the last steps are looked at."""
+
+
+def price_classes(priced: Sequence[tuple[Span, int]], settings: Settings) -> dict[str, int]:
+    """Count questions by the price of their cheapest other answer.
+
+    A question is *close* where the other answer costs no more than one annotator's vote on one link.
+    """
+    vote = settings.objective.omit + settings.objective.use
+    prices = [max(0, price) for _, price in priced]
+    ties, close = sum(price == 0 for price in prices), sum(0 < price <= vote for price in prices)
+    return {
+        "mentions": len({mention for mention, _ in priced}),
+        "ties": ties,
+        "close": close,
+        "clear": len(prices) - ties - close,
+        "most": max(prices, default=0),
+    }
+
+
+def last_changes(steps: Sequence[Snapshot]) -> dict[str, int]:
+    """Count the last steps that decided something, and those among them that changed the result."""
+    recent = steps[-LAST - 1 :]
+    pairs = [(before, after) for before, after in pairwise(recent) if before.entries != after.entries]
+    return {"steps": len(pairs), "changed": sum(_differ(*pair) for pair in pairs)}
+
+
+def _differ(before: Snapshot, after: Snapshot) -> bool:
+    if before.chains == after.chains:
+        return False
+    return {chain.mentions for chain in before.chains} != {chain.mentions for chain in after.chains}
+
 
 FIRST_PRICED = 12
 """How many questions are priced before anybody looks at them, in the default order."""
@@ -51,8 +385,8 @@ class _InSnapshot:
     def stake(self, question: Question) -> int:
         """Return what the cheapest other answer costs, by prices if all are known, or else estimated."""
         prices = self.others.get(question.id, ())
-        proven = [one.price for one in prices if one.price is not None and one.exact]
-        complete = bool(prices) and all(one.exact for one in prices)
+        proven = [price.price for price in prices if price.price is not None and price.exact]
+        complete = bool(prices) and all(price.exact for price in prices)
         return min(proven if complete and proven else (*proven, self.price(question)))
 
 
@@ -61,7 +395,6 @@ class Queue:
     """The questions of one document, and what is known about them in the last snapshot."""
 
     solver: Solver
-    """The document and its annotations."""
     _known: _InSnapshot | None = field(default=None, repr=False)
 
     @cached_property
@@ -110,27 +443,33 @@ class Queue:
     def open(self, snapshot: Snapshot, order: str = "") -> list[Question]:
         """Return the questions that no decision answers, in an order; one that is unknown is the default."""
         here = self._at(snapshot)
-        left = without_waiting(one for one in self.questions if here.placing.is_open(one))
+        left = without_waiting(question for question in self.questions if here.placing.is_open(question))
         return ORDERS.get(order, ORDERS[DEFAULT_ORDER])(here.placing, here.price, left)
 
     def filtered(self, questions: Sequence[Question], snapshot: Snapshot, wanted: Filter) -> list[Question]:
         """Return the questions that a filter lets through."""
         placing = self.placing(snapshot)
-        return [one for one in questions if wanted.lets_through(placing, one)]
+        return [question for question in questions if wanted.lets_through(placing, question)]
 
     def progress(self, decisions: Decisions) -> dict[str, int]:
         """Count the mentions that are asked about, and those of them without an open question."""
-        asked = {one.mention for one in self.questions}
+        asked = {question.mention for question in self.questions}
         if not decisions:
             return {"asked": len(asked), "answered": 0}
         placing = self._counted(decisions)
-        left = {one.mention for one in self.questions if placing.is_open(one)}
+        left = {question.mention for question in self.questions if placing.is_open(question)}
         return {"asked": len(asked), "answered": len(asked) - len(left)}
 
     def close_calls(self, decisions: Decisions) -> int:
         """Count the mentions with an open question on which annotators are about evenly divided."""
         placing = self._counted(decisions)
-        return len({one.mention for one in self.questions if one.distance <= 1 and placing.is_open(one)})
+        return len(
+            {
+                question.mention
+                for question in self.questions
+                if question.distance <= 1 and placing.is_open(question)
+            }
+        )
 
     def choices(self, question: Question, snapshot: Snapshot) -> list[Choice]:
         """Return the choices of a question."""
@@ -160,15 +499,17 @@ class Queue:
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""
         here = self._at(snapshot)
-        return [cards.row(here.placing, one, tie=here.stake(one) <= 0) for one in questions]
+        return [row(here.placing, question, tie=here.stake(question) <= 0) for question in questions]
 
     def card(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
         """Return a question with its choices as JSON for the page."""
         here = self._at(snapshot)
         choices = find_choices(here.placing, self.moves, question)
-        return cards.card(here.placing, snapshot, question, choices, here.prices.get(question.id, {}))
+        return card(here.placing, snapshot, question, choices, here.prices.get(question.id, {}))
 
     def stakes(self, snapshot: Snapshot, questions: Sequence[Question]) -> dict[str, int]:
         """Return how many of some questions are ties, close or clear, and which mentions they can move."""
         here = self._at(snapshot)
-        return price_classes([(one.mention, here.stake(one)) for one in questions], self.solver.settings)
+        return price_classes(
+            [(question.mention, here.stake(question)) for question in questions], self.solver.settings
+        )

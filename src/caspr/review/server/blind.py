@@ -1,21 +1,15 @@
 """Blind review: what the server sends has no names of annotators in it.
 
 Annotators are called by the order of their columns, the same in every document: `Annotator 1`, `Annotator 2`.
-Files that name them are not sent: the review file and the report. Texts that the program wrote say that
-annotators were added or corrected, not who; names in texts that people wrote stay.
+Files that name them are not sent: the review file and the report. Texts that the program writes name nobody;
+names in texts that people wrote stay.
 """
 
-import re
 from typing import Any
 
-from caspr.review.session.operations import OperationError
-from caspr.review.session.record import Line
-
-ADDED = "annotators were added or corrected"
-"""What is said in place of who was added or corrected."""
-_WAS = r".*? was (?:added|corrected)"
-_BY_US = re.compile(rf"(?<=^No longer fits since ){_WAS}(?:, {_WAS})*(?=: )|^annotations: .*", re.DOTALL)
-"""What the program writes of who was added or corrected: in notes, and as the name of a step."""
+from caspr.review.history import ADDED
+from caspr.review.operations import OperationError
+from caspr.review.record import Line
 
 
 def pseudonyms(names: list[str]) -> dict[str, str]:
@@ -29,23 +23,7 @@ def pseudonyms(names: list[str]) -> dict[str, str]:
 
 def blind_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return the state of a document without names."""
-    return {**blind_texts(state), "annotators": list(pseudonyms(state["annotators"]).values())}
-
-
-def blind_texts(view: dict[str, Any]) -> dict[str, Any]:
-    """Return a state or an update without the names of annotators in texts that the program wrote.
-
-    >>> note = {"id": "n1", "text": "No longer fits since Ann was added, Bob was corrected: “it” absent"}
-    >>> blind_texts({"undo": "annotations: Ann", "redo": None, "notes": [note]})["notes"][0]["text"]
-    'No longer fits since annotators were added or corrected: “it” absent'
-    """
-    steps = {key: _hidden(view[key]) for key in ("undo", "redo") if view.get(key)}
-    notes = [{**note, "text": _hidden(note["text"])} for note in view.get("notes", ())]
-    return {**view, **steps, **({"notes": notes} if notes else {})}
-
-
-def _hidden(text: str) -> str:
-    return _BY_US.sub(ADDED, text, count=1)
+    return {**state, "annotators": list(pseudonyms(state["annotators"]).values())}
 
 
 def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str, Any]:
@@ -59,11 +37,11 @@ def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
     """Return a question without names."""
     known = pseudonyms(names)
 
-    def hidden(given: list[str]) -> list[str]:
-        return [known[name] for name in given]
+    def hidden(group: list[str]) -> list[str]:
+        return [known[name] for name in group]
 
     groups = ("says", "partly")
-    choices = [{**choice, **{one: hidden(choice[one]) for one in groups}} for choice in card["choices"]]
+    choices = [{**choice, **{group: hidden(choice[group]) for group in groups}} for choice in card["choices"]]
     return {
         **card,
         "choices": choices,
@@ -72,12 +50,12 @@ def blind_card(card: dict[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def named(pseudonym: str, names: list[str]) -> str:
-    """Return the name behind a pseudonym, which a page may use that hides names itself; others stay.
+    """Return the name that a pseudonym stands for, since a page may hide names itself; any other stays.
 
     >>> named("Annotator 2", ["Ann", "Bob"])
     'Bob'
     """
-    known = {other: name for name, other in pseudonyms(names).items()}
+    known = {pseudonym: name for name, pseudonym in pseudonyms(names).items()}
     return pseudonym if pseudonym in names else known.get(pseudonym, pseudonym)
 
 

@@ -71,15 +71,10 @@ class Address:
     def origins(self) -> dict[str, str]:
         """The origins of our own pages, by the values of `Host` that are accepted."""
         own = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
-        found = {host: f"http://{host}" for host in own}
+        origins = {host: f"http://{host}" for host in own}
         if self.public:
-            found[self.public.partition("://")[2]] = self.public
-        return found
-
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers reach it by HTTPS."""
-        return self.public.startswith("https://")
+            origins[self.public.partition("://")[2]] = self.public
+        return origins
 
 
 @dataclass
@@ -87,7 +82,6 @@ class Guard:
     """Forwards requests to an application, or answers 403."""
 
     app: ASGIApp
-    """The application."""
     people: Sequence[Keys]
     """The secrets to check, one pair for each person."""
     address: Address
@@ -148,10 +142,10 @@ class Guard:
         )
         return answer
 
-    def _by_token(self, given: str) -> Keys | None:
+    def _by_token(self, token: str) -> Keys | None:
         """Find the person of a token; all tokens are compared, so that time says nothing."""
-        found = [one for one in self.people if _equal(given, one.token)]
-        return found[0] if found else None
+        people = [person for person in self.people if _equal(token, person.token)]
+        return people[0] if people else None
 
     def _foreign_reason(self, headers: Headers, host: str, person: Keys | None) -> str:
         """Return why a request that would change something is not from our own page; empty if it is."""
@@ -174,8 +168,8 @@ class Guard:
             cookies.load(headers.get("cookie", ""))
         except CookieError:
             return None
-        found = cookies.get(self.cookie)
-        return None if found is None else self._by_token(found.value)
+        cookie = cookies.get(self.cookie)
+        return None if cookie is None else self._by_token(cookie.value)
 
 
 def _limited(receive: Receive) -> Receive:
@@ -204,5 +198,5 @@ def _refusal(reason: str) -> Response:
     return HTMLResponse(f"<!doctype html><title>403</title><p>Refused: {reason}.</p>\n", status_code=403)
 
 
-def _equal(given: str, expected: str) -> bool:
-    return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
+def _equal(token: str, expected: str) -> bool:
+    return secrets.compare_digest(token.encode("utf-8", "surrogatepass"), expected.encode())

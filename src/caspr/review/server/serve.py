@@ -10,12 +10,10 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from caspr.errors import InputError
-from caspr.review.project.leases import SECONDS
-from caspr.review.project.team import Person
-from caspr.review.project.workplace import Workplace
+from caspr.review.project.project import Workplace
+from caspr.review.project.team import SECONDS, Person
 from caspr.review.server.guard import Address, Keys
-from caspr.review.server.overview import Team
-from caspr.review.server.routes import make_app
+from caspr.review.server.routes import Team, make_app
 
 LOOPBACK = "127.0.0.1"
 _ONE_OWNER: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
@@ -27,7 +25,6 @@ class Interface:
     """Where to listen, and what browsers call that."""
 
     address: str = LOOPBACK
-    """The address of the network interface."""
     public: str = ""
     """What comes before the path of an address: `https://review.example.org`; empty for the loopback."""
 
@@ -47,8 +44,8 @@ class Interface:
             return cls(host)
         if parts.scheme == "https" and parts.netloc and parts.path in ("", "/") and not parts.query:
             return cls(LOOPBACK, f"https://{parts.netloc.lower()}")
-        expected = "an address of this machine, or that of a proxy, such as https://review.example.org"
-        raise InputError(f"--host: found {host!r}, expected {expected}")
+        needed = "an address of this machine, or that of a proxy, such as https://review.example.org"
+        raise InputError(f"--host: {host!r} is no address: give {needed}")
 
 
 def serve(
@@ -66,7 +63,7 @@ def serve(
     If `blind`, no names of annotators are sent.
     """
     place = place or Interface()
-    keys = [Keys(token=one.token, name=one.name) for one in people] or [Keys()]
+    keys = [Keys(token=person.token, name=person.name) for person in people] or [Keys()]
     with closing(bound(port, place.address)) as listening:
         number = listening.getsockname()[1]
         own = f"http://{place.address}:{number}"
@@ -85,7 +82,7 @@ def serve(
         # Documents live as long as the process; scanning them for garbage would only slow down clicks.
         gc.set_threshold(100_000, 50, 100)
         work.start()
-        ready([(one.name, f"{public or own}/?token={one.token}") for one in keys])
+        ready([(key.name, f"{public or own}/?token={key.token}") for key in keys])
         try:
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(config).run(sockets=[listening])
@@ -95,7 +92,7 @@ def serve(
 
 def _team(work: Workplace, people: Sequence[Person]) -> Team:
     """Return the team; whoever acted within the last minutes before a restart goes on."""
-    team = Team(tuple(one.name for one in people))
+    team = Team(tuple(person.name for person in people))
     for number, who, at in work.last_acts(SECONDS):
         if who in team.names:
             team.leases.resume(number, who, at)
@@ -115,4 +112,4 @@ def bound(port: int, interface: str = LOOPBACK) -> socket.socket:
             continue
         return listening
     where = "this machine" if interface == LOOPBACK else f"{interface}, if that is an address of this machine"
-    raise InputError(f"found no free port on {where}, expected one")
+    raise InputError(f"there is no free port on {where}")

@@ -1,31 +1,38 @@
-/** The parts of the page, and what needs several of them. */
-import { Actions } from "./input/actions.js";
-import { Moves } from "./input/moves.js";
+/**
+ * The page: its parts, what needs several of them, and how it starts.
+ *
+ *   server --> Store --> text, matrix, panels              what is shown
+ *   keys, pointer --> Navigation --> Selection --> text    where the reader is
+ *   keys, buttons --> Actions --> Api --> server           what is done
+ *
+ * Nothing is shown as decided before the server acknowledged that it is on the disk.
+ */
+import { Actions, showSelectionBar } from "./input/actions.js";
+import { listenToKeys, showKeys } from "./input/keys.js";
+import { Navigation } from "./input/navigation.js";
+import { listenToPointer } from "./input/pointer.js";
 import { Chains } from "./panels/chains.js";
 import { DecisionList } from "./panels/decisions.js";
-import { Detail } from "./panels/detail.js";
-import { LastChange, costBefore } from "./panels/last_change.js";
+import { Header } from "./panels/header.js";
+import { LastChange } from "./panels/last_change.js";
 import { Matrix } from "./panels/matrix.js";
-import { People } from "./panels/people.js";
+import { Detail } from "./panels/mention.js";
+import { Announcer, serverEvents, showProblem, showRefusal } from "./panels/messages.js";
 import { QuestionQueue } from "./questions/queue.js";
-import { showRefusal } from "./panels/refusals.js";
-import { serverEvents } from "./panels/server_events.js";
-import { StatusBar } from "./panels/status.js";
-import { Api, Refusal } from "./state/api.js";
-import { withoutNames } from "./state/blind.js";
-import { describeOperation } from "./state/operation_words.js";
+import { Api, Refusal, hideNames, namesAreHidden, withoutNames } from "./state/api.js";
 import { Selection } from "./state/selection.js";
-import { spanOf } from "./state/spans.js";
 import { Store } from "./state/store.js";
+import { nearest, spanOf } from "./state/tokens.js";
 import { Minimap } from "./text/minimap.js";
 import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
 import { Versions } from "./text/versions.js";
-import { Announcer } from "./ui/announce.js";
-import { askText } from "./ui/dialog.js";
-import { byId, find } from "./ui/dom.js";
-import { lookup } from "./ui/lookup.js";
+import { askText } from "./ui/dialogs.js";
+import { around, byId, find } from "./ui/dom.js";
+import { describeOperation, lineLabel, lookup } from "./ui/labels.js";
 import { Tabs } from "./ui/tabs.js";
+/** @import { SelectionChange } from "./state/selection.js" */
+/** @import { StoreChange } from "./state/store.js" */
 /** @import { ChainId, Decision, MentionId, Operation, State } from "./state/types.js" */
 
 const NEARBY_TOKENS = 300;
@@ -45,15 +52,14 @@ export class App {
     this.selection = new Selection();
     this.api = new Api(this.store, serverEvents(this));
     this.actions = new Actions(this);
-    this.moves = new Moves(this);
+    this.navigation = new Navigation(this);
     this.api.names = state.annotators;
     lookup.name = (chain) => this.store.chain(chain)?.name ?? "";
     lookup.line = (token) => this.text.lineOf(token) + 1;
     this.text = new TextView(byId("text"), this.store, this.selection);
     this.search = new TextSearch(this);
     this.minimap = new Minimap(byId("minimap", HTMLCanvasElement), this);
-    this.status = new StatusBar(this);
-    this.people = new People(this);
+    this.header = new Header(this);
     this.lastChange = new LastChange(byId("last-change"), this);
     this.queue = new QuestionQueue(byId("queue"), this);
     this.detail = new Detail(byId("detail"), this);
@@ -93,11 +99,11 @@ export class App {
     try {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
-      this.status.costBefore = costBefore(update, before);
       const isUndo = op.do === "undo" || op.do === "redo";
       this.lastChange.begin(this.#labelOf(op, words, before), update, before, { isUndo });
       this.lastChange.searching = update.working;
-      this.status.show();
+      this.header.costBefore = this.lastChange.costBefore;
+      this.header.showStatus();
       this.say(this.lastChange.summary, { quiet: true });
       if (!isUndo && op.do !== "name" && !("called" in op)) this.#sayLostNames(before);
       return update;
@@ -118,7 +124,7 @@ export class App {
     const lost = [...new Set(names(before))].filter((name) => name && !now.has(name));
     if (!lost.length) return;
     const listed = lost.map((name) => `“${name}”`).join(", ");
-    this.say(`No entity is called ${listed} any more; u takes the step back.`);
+    this.say(`No entity is called ${listed} any more. Press u to undo.`);
   }
 
   /**
@@ -147,15 +153,11 @@ export class App {
    * @param {MentionId} id
    */
   nearbyChains(id) {
+    const { order } = this.store;
     const { start } = spanOf(id);
-    /** @param {number} token */
-    const distance = (token) => Math.abs(token - start);
-    const near = this.store.order
-      .map((other) => this.store.state.mentions[other])
-      .filter((mention) => distance(mention.start) < NEARBY_TOKENS)
-      .sort((one, other) => distance(one.start) - distance(other.start));
-    const chains = new Set(near.map(({ chain }) => chain).filter((chain) => chain !== null));
-    return [...chains].slice(0, MOST_NEARBY);
+    const near = order.filter((mention) => Math.abs(spanOf(mention).start - start) < NEARBY_TOKENS);
+    const chains = nearest(near, id, near.length).map((mention) => this.store.mention(mention)?.chain);
+    return [...new Set(chains.filter((chain) => chain != null))].slice(0, MOST_NEARBY);
   }
 
   /** Return whether mentions that are in no chain are shown. */
@@ -173,7 +175,7 @@ export class App {
 
   openLastChange() {
     const root = byId("last-change");
-    if (root.hidden) this.say("No step was made yet.");
+    if (root.hidden) this.say("You have not made a step yet.");
     else (find(root, "li button") ?? find(root, "button"))?.focus();
   }
 
@@ -202,13 +204,13 @@ export class App {
   }
 
   askToken() {
-    const label = `Number of the token, 1 to ${this.store.state.tokens.length}`;
-    askText("Go to a token", label, (text) => this.moves.toToken(Number(text)), { number: true });
+    const label = `Token number, 1 to ${this.store.state.tokens.length}`;
+    askText("Go to a token", label, (text) => this.navigation.toToken(Number(text)), { number: true });
   }
 
   cancelSearch() {
     if (this.store.state.working) this.api.cancel().catch(() => {});
-    else this.say("Nothing is running.");
+    else this.say("No search is running.");
   }
 
   /**
@@ -228,13 +230,13 @@ export class App {
 
   /** Close the open menu, else deselect what is selected, else return to the text. */
   escape() {
-    const { selection, moves } = this;
+    const { selection, navigation } = this;
     const menu = byId("export", HTMLDetailsElement);
     if (menu.open) {
       menu.open = false;
       find(menu, "summary")?.focus();
-    } else if (moves.leaveBoundary()) this.say("The boundary stays where it was.", { quiet: true });
-    else if (selection.range) moves.leaveRange();
+    } else if (navigation.leaveBoundary()) this.say("The boundary stays as it was.", { quiet: true });
+    else if (selection.range) navigation.leaveRange();
     else if (selection.selected.size) {
       selection.select([]);
       this.say("Nothing is selected.", { quiet: true });
@@ -243,3 +245,73 @@ export class App {
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 }
+
+const app = new App(JSON.parse(byId("state").textContent));
+
+/**
+ * @param {StoreChange} change
+ * @param {State} old
+ */
+function onStoreChange(change, old) {
+  app.selection.keepOnly((id) => app.store.mention(id) !== null);
+  if (change.rebuild) {
+    app.selection.setRange(null);
+    app.text.render();
+    app.search.refresh();
+  } else app.text.update(change, old);
+  app.highlight();
+  app.matrix.update(change);
+  app.versions.refresh();
+  app.detail.refresh();
+  app.chains.refresh();
+  app.decisions.refresh();
+  app.header.show();
+  showProblem(app, old.problem);
+  app.minimap.draw();
+  app.queue.load();
+}
+
+/** @param {SelectionChange} change */
+function onSelectionChange(change) {
+  const { mention } = app.selection;
+  app.text.onSelection(change);
+  if (change.moved) {
+    app.matrix.showCurrent();
+    app.detail.refresh();
+    app.highlight();
+    app.minimap.draw();
+    byId("here").textContent = mention ? `${lineLabel(mention)} of ${app.text.lineCount}` : "";
+  }
+  showSelectionBar(app);
+}
+
+function listenToButtons() {
+  const menu = byId("export", HTMLDetailsElement);
+  byId("undo").addEventListener("click", () => app.actions.undo());
+  byId("redo").addEventListener("click", () => app.actions.redo());
+  byId("help").addEventListener("click", () => showKeys(app));
+  byId("show-left-out").addEventListener("change", () =>
+    app.text.root.classList.toggle("hide-left-out", !app.showsLeftOut()),
+  );
+  const blind = byId("blind", HTMLInputElement);
+  blind.checked = namesAreHidden();
+  blind.addEventListener("change", () => {
+    hideNames(blind.checked);
+    // Whatever is on the page may have names in it.
+    location.reload();
+  });
+  document.addEventListener("click", (event) => {
+    if (!around(event, "#export") || around(event, "#export a")) menu.open = false;
+  });
+}
+
+app.store.subscribe(onStoreChange);
+app.selection.subscribe(onSelectionChange);
+listenToButtons();
+listenToPointer(app);
+listenToKeys(app);
+app.header.show();
+showProblem(app);
+app.queue.load(0);
+app.api.listen();
+document.documentElement.dataset.ready = "yes";

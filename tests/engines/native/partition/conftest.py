@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes, heuristics
+from caspr.engines.native.partition import heuristics
 from caspr.engines.native.partition import search as searching
 
 
@@ -13,4 +13,4 @@ def without_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "TINY", 3)
     monkeypatch.setattr(heuristics, "start", lambda problem, *_, **__: np.arange(problem.size))
     monkeypatch.setattr(heuristics, "kick", lambda problem, labels, *_, **__: labels)
-    monkeypatch.setattr(cutting_planes, "rounded", lambda problem, *_: np.arange(problem.size))
+    monkeypatch.setattr(heuristics, "rounded", lambda problem, *_: np.arange(problem.size))

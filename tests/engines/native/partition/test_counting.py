@@ -9,9 +9,8 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.partition.counting import Census, GaveUpError
-from caspr.engines.native.partition.enumerate import Budget, OptimaSet, all_optima, combine
 from caspr.engines.native.partition.exhaustive import enumerate_optima
+from caspr.engines.native.partition.optima import Budget, Census, GaveUpError, OptimaSet, all_optima, combine
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.instance import Instance

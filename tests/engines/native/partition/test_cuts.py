@@ -10,7 +10,7 @@ from caspr.engines.native.partition.cuts import (
     lifted,
 )
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.separation.stars import violated_stars, violated_triangles
+from caspr.engines.native.partition.separation import violated_stars, violated_triangles
 from tests.engines.native.partition.random_problems import clusterings, random_problem
 
 FREE = Problem(np.zeros((6, 6), dtype=np.int64), np.zeros((6, 6), dtype=bool))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
-from caspr.engines.native.partition.lp import decided, program_of, relax, safe_bound
+from caspr.engines.native.partition.lp import Nearby, decided, program_of, relax, safe_bound
+from caspr.engines.native.partition.search import first_cuts, new_cuts
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import optima, random_problem
 from tests.engines.native.partition.test_cuts import left_side
@@ -66,7 +66,7 @@ def test_a_relaxation_starts_where_the_last_one_ended() -> None:
     cuts = first_cuts(problem)
     point = relax(problem, cuts, watch=Watch())
     assert point is not None
-    again = relax(problem, point.cuts, watch=Watch(), near=point.x)
+    again = relax(problem, point.cuts, watch=Watch(), near=Nearby(point.x, {}))
     assert again is not None
     assert again.scaled == pytest.approx(point.scaled, rel=1e-5)
     assert again.x == pytest.approx(point.x, abs=1e-4)

@@ -8,9 +8,9 @@ import pytest
 
 from caspr.engines.native.partition import lp
 from caspr.engines.native.partition.cuts import Cuts, Floats
-from caspr.engines.native.partition.cutting_planes import first_cuts
-from caspr.engines.native.partition.lp import Point, decided, program_of, relax
+from caspr.engines.native.partition.lp import Nearby, Point, decided, program_of, relax
 from caspr.engines.native.partition.problem import Problem
+from caspr.engines.native.partition.search import first_cuts
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import random_problem
 
@@ -151,7 +151,7 @@ def test_the_solver_gets_the_relaxation_and_its_limits(asked: list[Any]) -> None
 
 def test_the_solver_starts_from_a_point_nearby_and_from_the_weights_of_cuts(asked: list[Any]) -> None:
     near = np.array([[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    relax(problem_of(TRIANGLE), CENTRE, watch=Watch(), near=near)
+    relax(problem_of(TRIANGLE), CENTRE, watch=Watch(), near=Nearby(near, {}))
     [(_, (values, weights), _)] = asked
     assert values.tolist() == [0.1, 0.2, 0.3] and weights.tolist() == [1.0]
 

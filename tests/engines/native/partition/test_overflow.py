@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition import search as searching
-from caspr.engines.native.partition.counting import Census
 from caspr.engines.native.partition.cuts import Cuts, cuts_of
-from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
-from caspr.engines.native.partition.enumerate import Budget, all_optima
 from caspr.engines.native.partition.exhaustive import enumerate_optima
 from caspr.engines.native.partition.heuristics import start
 from caspr.engines.native.partition.lp import Point, decided, program_of, safe_bound
+from caspr.engines.native.partition.optima import Budget, Census, all_optima
 from caspr.engines.native.partition.problem import LARGEST_MASS, Ints, Problem
 from caspr.engines.native.partition.reductions import reduce
-from caspr.engines.native.partition.search import search
+from caspr.engines.native.partition.search import first_cuts, new_cuts, search
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import optima, random_problem
 

@@ -1,24 +1,20 @@
 """Pentagon inequalities hold for every clustering, and the bounds made of them hold, too."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes
+from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import Cuts, Floats, ring_from
-from caspr.engines.native.partition.cutting_planes import CuttingPlanes, first_cuts, new_cuts
-from caspr.engines.native.partition.lp import full_program, relax, safe_bound
-from caspr.engines.native.partition.outcome import NO_FLOOR, WarmStart
-from caspr.engines.native.partition.partners.demand import Demanding
-from caspr.engines.native.partition.partners.proving import prove_demanding
+from caspr.engines.native.partition.lp import Nearby, program_of, relax, safe_bound
+from caspr.engines.native.partition.outcome import Start
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.search import search
-from caspr.engines.native.partition.separation.pentagons import CROWD, TURNS, violated_pentagons
+from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, new_cuts
+from caspr.engines.native.partition.separation import CROWD, TURNS, violated_pentagons
 from caspr.engines.native.partition.watch import Watch
-from caspr.proof.verify.tree import bound_tree
 from tests.engines.native.partition.random_problems import clusterings, optima, random_problem
+from tests.engines.native.partition.test_proofs import graph_of, kinds_of, shown
 
 RINGS = [(0, 1, 2, 3, 4), (0, 2, 4, 5, 3), (1, 3, 2, 5, 4)]
 
@@ -57,7 +53,7 @@ def test_any_multipliers_give_a_bound(seed: int) -> None:
     random = np.random.default_rng(seed)
     sides = ((0, 1), (2, 3, 4))
     cuts = first_cuts(problem) | Cuts.beyond_stars([sides], RINGS)
-    program = full_program(problem, cuts)
+    program = program_of(problem, cuts)
     values = random.random(len(program.gains))
     point = safe_bound(problem, program, values, random.exponential(1.0, len(cuts)) - 0.2)
     assert point.bound(problem.step) >= optima(problem)[0]
@@ -68,7 +64,7 @@ def test_any_multipliers_give_a_bound(seed: int) -> None:
 def test_a_right_side_counts_as_often_as_its_multiplier() -> None:
     problem = loop(5)
     cuts = Cuts.beyond_stars(pentagons=[RINGS[0]])
-    point = safe_bound(problem, full_program(problem, cuts), np.zeros(5), np.array([2.0]))
+    point = safe_bound(problem, program_of(problem, cuts), np.zeros(5), np.array([2.0]))
     assert point.bound(1) == 4 == optima(problem)[0]
 
 
@@ -124,11 +120,11 @@ def test_crowded_problems_are_solved_like_by_brute_force(monkeypatch: pytest.Mon
         looked.append(len(found))
         return found
 
-    monkeypatch.setattr(cutting_planes, "violated_pentagons", noted)
-    begin = WarmStart(Cuts.beyond_stars(pentagons=[RINGS[0]]))
+    monkeypatch.setattr(searching, "violated_pentagons", noted)
+    begin = Start(cuts=Cuts.beyond_stars(pentagons=[RINGS[0]]))
     for seed in range(25):
         problem = ringed(9, seed)
-        outcome = CuttingPlanes(problem, Watch(), NO_FLOOR, search, start=begin).run(np.arange(9))
+        outcome = CuttingPlanes(problem, Watch(), begin).run(np.arange(9))
         assert outcome.proven and outcome.value == optima(problem)[0], seed
     assert len(looked) > 10 and any(looked)
 
@@ -141,20 +137,16 @@ def test_pentagons_close_a_gap_that_stars_leave() -> None:
     # Only rounding to multiples of 2 made that 4: three such rings together leave a gap.
     assert point.scaled / 2**point.shift > 4.9
     rings = violated_pentagons(problem, point.x)
-    better = relax(problem, stars | rings, watch=Watch(), near=point.x)
+    better = relax(problem, stars | rings, watch=Watch(), near=Nearby(point.x, {}))
     assert better is not None and better.scaled / 2**better.shift < 4.01
 
 
 def test_a_proof_may_hold_pentagons() -> None:
-    size = 15
-    gains, forbidden = np.zeros((size, size), dtype=np.int64), np.ones((size, size), dtype=bool)
-    for begin in range(0, size, 5):
-        part = slice(begin, begin + 5)
-        gains[part, part], forbidden[part, part] = loop(5).gains, loop(5).forbidden
-    np.fill_diagonal(forbidden, False)
-    problem = Problem(gains, forbidden)
-    value = search(problem, Watch()).value
-    proof = prove_demanding(Demanding(problem, ()), np.arange(size), value, Watch())
-    assert proof is not None and "pentagons" in str(proof) and "pair" not in proof
-    listed = {(i, j): int(gains[i, j]) for i, j in combinations(range(size), 2) if not forbidden[i, j]}
-    assert bound_tree(listed, proof) == value == 12
+    kinds = set[str]()
+    begin = Start(cuts=Cuts.beyond_stars(pentagons=[RINGS[0]]), record=True)
+    for seed in range(25):
+        problem = ringed(9, seed)
+        outcome = CuttingPlanes(problem, Watch(), begin).run(np.arange(9))
+        assert shown(graph_of(problem), outcome) == outcome.value, seed
+        kinds |= kinds_of(outcome.proof)
+    assert "pentagons" in kinds

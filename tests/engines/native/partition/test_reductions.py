@@ -6,13 +6,14 @@ import pytest
 from caspr.engines.native.partition import reductions as module
 from caspr.engines.native.partition.problem import Bools, Problem
 from caspr.engines.native.partition.reductions import (
+    _pairs_of,
     beside,
+    find_rivals,
     heavy_edges,
     heavy_non_edges,
     leaves,
     near_twins,
     reduce,
-    rivals,
 )
 from tests.engines.native.partition.random_problems import optima, random_problem
 
@@ -96,7 +97,7 @@ def test_rivals_keep_an_optimum(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         problem = with_rivals(seed)
         value, best = optima(problem)
-        pairs = rivals(problem, beside(problem))
+        pairs = _pairs_of(find_rivals(problem, beside(problem)), problem.size)
         fired += int(pairs.sum())
         assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
         reduced = reduce(problem)
@@ -109,7 +110,7 @@ def test_a_chain_of_hosts_is_not_decided_at_once() -> None:
     for seed in range(200):
         problem = random_problem(5000 + seed, 6)
         _, best = optima(problem)
-        pairs = rivals(problem, beside(problem))
+        pairs = _pairs_of(find_rivals(problem, beside(problem)), problem.size)
         fired += int(pairs.any())
         assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
     assert fired

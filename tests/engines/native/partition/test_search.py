@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import enumerate as enumerating
+from caspr.engines.native.partition import optima as enumerating
 from caspr.engines.native.partition import search as searching
-from caspr.engines.native.partition.enumerate import Budget, all_optima
 from caspr.engines.native.partition.exhaustive import enumerate_optima
 from caspr.engines.native.partition.heuristics import start
+from caspr.engines.native.partition.optima import Budget, all_optima
+from caspr.engines.native.partition.outcome import Start
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
@@ -55,7 +56,7 @@ def test_a_floor_hides_nothing_above_it(batch: int) -> None:
         found = enumerate_optima(problem)
         assert found is not None
         for floor in range(found.value - 4, found.value):
-            assert search(problem, Watch(), floor=floor).bound >= found.value, (seed, floor)
+            assert search(problem, Watch(), Start(floor=floor)).bound >= found.value, (seed, floor)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -108,7 +109,7 @@ def test_only_what_exceeds_the_floor_is_proven(seed: int) -> None:
     found = enumerate_optima(problem)
     assert found is not None
     for floor in range(found.value - 2, found.value + 3):
-        outcome = search(problem, Watch(), floor=floor)
+        outcome = search(problem, Watch(), Start(floor=floor))
         assert outcome.floor == floor
         assert max(outcome.bound, floor) >= found.value
         assert not outcome.proven or outcome.value == found.value

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts, Floats, cuts_of
-from caspr.engines.native.partition.cutting_planes import first_cuts, new_cuts
-from caspr.engines.native.partition.lp import full_program, relax, safe_bound
-from caspr.engines.native.partition.partners.demand import Demanding
-from caspr.engines.native.partition.partners.proving import prove_demanding
+from caspr.engines.native.partition.lp import Nearby, program_of, relax, safe_bound
+from caspr.engines.native.partition.outcome import Start
 from caspr.engines.native.partition.problem import Problem
-from caspr.engines.native.partition.search import search
-from caspr.engines.native.partition.separation.two_partitions import violated_two_partitions
+from caspr.engines.native.partition.search import first_cuts, new_cuts, search
+from caspr.engines.native.partition.separation import violated_two_partitions
 from caspr.engines.native.partition.watch import Watch
-from caspr.proof.verify.tree import bound_tree
 from tests.engines.native.partition.random_problems import clusterings, optima, random_problem
+from tests.engines.native.partition.test_proofs import graph_of, kinds_of, shown
 
 SIDES = [((0, 1), (2, 3)), ((0, 1), (2, 3, 4)), ((0, 3), (1, 2, 4, 5)), ((0, 1, 2), (3, 4, 5))]
 FREE = np.zeros((6, 6), dtype=bool)
@@ -45,7 +43,7 @@ def test_any_multipliers_give_a_bound(seed: int) -> None:
     problem = random_problem(seed, 6)
     random = np.random.default_rng(seed)
     cuts = first_cuts(problem) | Cuts.beyond_stars(SIDES)
-    program = full_program(problem, cuts)
+    program = program_of(problem, cuts)
     values = random.random(len(program.gains))
     point = safe_bound(problem, program, values, random.exponential(1.0, len(cuts)) - 0.2)
     assert point.bound(problem.step) >= optima(problem)[0]
@@ -58,7 +56,7 @@ def test_a_right_side_counts_as_often_as_its_multiplier() -> None:
     problem = bipartite(0, 6)
     problem = Problem(np.abs(problem.gains), FREE)
     cuts = Cuts.beyond_stars([((0, 1, 2), (3, 4, 5))])
-    point = safe_bound(problem, full_program(problem, cuts), np.zeros(15), np.ones(1))
+    point = safe_bound(problem, program_of(problem, cuts), np.zeros(15), np.ones(1))
     assert point.bound(1) == 3 + 6  # the nine gains are used up; six pairs inside the sides gain 1 instead
 
 
@@ -102,10 +100,11 @@ def test_bipartite_problems_are_solved_like_by_brute_force(seed: int) -> None:
 def test_two_partitions_lower_a_bound_that_stars_leave() -> None:
     """Found by trying seeds: with stars alone the bound of this problem stalls above its optimum."""
     problem = bipartite(11, 14)
-    cuts, near, bounds = first_cuts(problem), None, {False: 99.0, True: 99.0}
+    bounds = {False: 99.0, True: 99.0}
+    cuts, near = first_cuts(problem), np.zeros((14, 14))
     for number in range(24):
         thorough = number >= 12
-        point = relax(problem, cuts, watch=Watch(), near=near)
+        point = relax(problem, cuts, watch=Watch(), near=Nearby(near, {}))
         assert point is not None
         near, bounds[thorough] = point.x, min(bounds[thorough], point.scaled / 2**point.shift)
         new = new_cuts(problem, near, thorough=thorough)
@@ -117,8 +116,6 @@ def test_two_partitions_lower_a_bound_that_stars_leave() -> None:
 
 def test_a_proof_may_hold_two_partitions() -> None:
     problem = bipartite(11, 14)
-    value = search(problem, Watch()).value
-    proof = prove_demanding(Demanding(problem, ()), np.arange(14), value, Watch())
-    assert proof is not None and "two_partitions" in str(proof)
-    gains = {(i, j): int(problem.gains[i, j]) for i in range(14) for j in range(i + 1, 14)}
-    assert bound_tree(gains, proof) == value
+    outcome = search(problem, Watch(), Start(record=True))
+    assert "two_partitions" in kinds_of(outcome.proof)
+    assert shown(graph_of(problem), outcome) == outcome.value

@@ -1,17 +1,18 @@
 """Warm starts change how soon an optimum is proven, and never what is proven."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition import cutting_planes
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import Cuts
-from caspr.engines.native.partition.cutting_planes import first_cuts
 from caspr.engines.native.partition.exhaustive import enumerate_optima
-from caspr.engines.native.partition.outcome import COLD, NO_FLOOR, SearchOutcome, WarmStart
+from caspr.engines.native.partition.lp import Nearby
+from caspr.engines.native.partition.outcome import COLD, NO_FLOOR, SearchOutcome, Start
 from caspr.engines.native.partition.problem import Labels, Problem
-from caspr.engines.native.partition.search import search, search_reduced
-from caspr.engines.native.partition.sparse.splitting import split
+from caspr.engines.native.partition.search import first_cuts, search, search_split
+from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import random_problem
 
@@ -41,14 +42,18 @@ def test_no_point_and_no_bound_that_holds_hides_the_optimum(seed: int) -> None:
     point = random.random((problem.size, problem.size))
     cuts = first_cuts(problem)
     starts = (
-        WarmStart(bound=value),
-        WarmStart(bound=value + 1),
-        WarmStart(cuts, (point + point.T) / 2, value),
-        WarmStart(cuts.weighing(10 * random.random(len(cuts))), np.zeros_like(point), value + 2),
+        Start(bound=value),
+        Start(bound=value + 1),
+        Start(cuts=cuts, near=Nearby((point + point.T) / 2, {}), bound=value),
+        Start(
+            cuts=cuts.weighing(10 * random.random(len(cuts))),
+            near=Nearby(np.zeros_like(point), {}),
+            bound=value + 2,
+        ),
     )
     for start in starts:
         for floor in (NO_FLOOR, value - 2, value - 1, value, value + 1):
-            outcome = search(problem, Watch(), floor=floor, start=start)
+            outcome = search(problem, Watch(), replace(start, floor=floor))
             assert max(outcome.bound, floor) >= value
             assert outcome.bound <= max(start.lowered(problem), floor, value)
             assert outcome.value == value or floor >= value, (start.bound, floor)
@@ -63,7 +68,7 @@ def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_t
     value, reduced = optimum(problem), split(problem, Watch())
     for floor, bound in ((value, 0), (value + 3, value), (NO_FLOOR, value), (value - 1, value)):
         remembered: dict[bytes, SearchOutcome] = {}
-        search_reduced(reduced, Watch(), floor=floor, start=WarmStart(bound=bound), remembered=remembered)
+        search_split(reduced, Watch(), Start(floor=floor, bound=bound), remembered=remembered)
         for piece in reduced.pieces:
             assert isinstance(piece.problem, Problem)
             if piece.key in remembered:
@@ -76,14 +81,14 @@ def test_a_known_clustering_of_a_piece_does_not_lower_its_bound(seed: int) -> No
     problem = beside(random_problem(seed, 6), random_problem(seed + 1000, 5))
     found = enumerate_optima(problem)
     assert found is not None
-    start, reduced = WarmStart(bound=found.value), split(problem, Watch())
-    outcome = search_reduced(reduced, Watch(), start=start, known=found.first)
+    start = Start(bound=found.value, known=found.first)
+    outcome = search_split(split(problem, Watch()), Watch(), start)
     assert (outcome.value, outcome.bound) == (found.value, found.value)
 
 
 def test_a_bound_is_lowered_to_a_value_that_clusterings_can_have() -> None:
     problem = Problem(np.array([[0, 6, -3], [6, 0, 9], [-3, 9, 0]]), np.zeros((3, 3), dtype=bool))
-    assert [WarmStart(bound=bound).lowered(problem) for bound in (14, 12, 99)] == [12, 12, 15]
+    assert [Start(bound=bound).lowered(problem) for bound in (14, 12, 99)] == [12, 12, 15]
     assert COLD.lowered(problem) == 15
 
 
@@ -95,48 +100,47 @@ def test_a_contracted_start_names_groups_by_their_first_node() -> None:
     )
     groups = np.array([0, 1, 0, 2])
     small, constant = problem.contract(groups)
-    start = WarmStart(Cuts(triangles, (), np.array([0.5, 0.25])), point, 7).contracted(
-        groups, small, constant
-    )
+    cuts = Cuts(triangles, (), np.array([0.5, 0.25]))
+    start = Start(cuts=cuts, near=Nearby(point, {}), bound=7).contracted(groups, small, constant)
     assert start.bound == 7 - 1
-    assert start.point is not None
-    assert start.point.tolist() == point[np.ix_([0, 1, 3], [0, 1, 3])].tolist()
+    assert start.near is not None
+    assert start.near.x.tolist() == point[np.ix_([0, 1, 3], [0, 1, 3])].tolist()
     assert (start.cuts.triangles.tolist(), start.cuts.weights.tolist()) == ([[0, 1, 2]], [0.5])
 
 
 def test_a_piece_gets_its_own_part_of_a_start() -> None:
     point = np.arange(16.0).reshape(4, 4)
     problem = Problem(np.zeros((2, 2), dtype=np.int64), np.zeros((2, 2), dtype=bool))
-    start = WarmStart(point=point).within(np.array([-1, 1, 0, 1]), problem, 5)
+    start = Start(near=Nearby(point, {})).within(np.array([-1, 1, 0, 1]), problem, 5)
     assert start.bound == 5
-    assert start.point is not None
-    assert start.point.tolist() == point[np.ix_([2, 1], [2, 1])].tolist()
+    assert start.near is not None
+    assert start.near.x.tolist() == point[np.ix_([2, 1], [2, 1])].tolist()
 
 
 @pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, WarmStart]]:
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Start]]:
     """Collect the sizes of all problems that are relaxed, and where each begins."""
-    seen: list[tuple[int, WarmStart]] = []
+    seen: list[tuple[int, Start]] = []
 
-    class Noted(cutting_planes.CuttingPlanes):
+    class Noted(searching.CuttingPlanes):
         def run(self, labels: Labels) -> SearchOutcome:
             seen.append((self.problem.size, self.start))
             return super().run(labels)
 
-    monkeypatch.setattr(cutting_planes, "CuttingPlanes", Noted)
+    monkeypatch.setattr(searching, "CuttingPlanes", Noted)
     return seen
 
 
 def test_branches_begin_at_the_point_and_bound_above_them(
-    searched: list[tuple[int, WarmStart]], monkeypatch: pytest.MonkeyPatch
+    searched: list[tuple[int, Start]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "TINY", 2)
     for seed in range(12):
         assert search(random_problem(seed, 24), Watch()).proven
     (_, root), *_ = searched
-    below = [(size, start) for size, start in searched if start.point is not None]
-    assert root.point is None and root.bound is None
+    below = [(size, start) for size, start in searched if start.near is not None]
+    assert root.near is None and root.bound is None
     assert below
     for size, start in below:
-        assert start.point is not None and start.point.shape == (size, size)
+        assert start.near is not None and start.near.x.shape == (size, size)
         assert start.bound is not None

@@ -15,7 +15,7 @@ from caspr.engines.native.partition.problem import Labels, Problem
 from caspr.engines.native.partition.watch import Watch
 
 OFTEN = 256
-"""After so many placements, the clock is looked at."""
+"""How many placements are made between two looks at the clock."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Walk:
             self.exhausted = True
         gains, forbidden = self.gains[node], self.forbidden[node]
         for label, cluster in enumerate([*clusters, []]):
-            if any(forbidden[other] for other in cluster):
+            if any(forbidden[member] for member in cluster):
                 continue
             extended = [*clusters[:label], [*cluster, node], *clusters[label + 1 :]]
-            gained = value + sum(gains[other] for other in cluster)
+            gained = value + sum(gains[member] for member in cluster)
             yield from self._place(node + 1, gained, extended, [*labels, label])

@@ -37,13 +37,13 @@ from caspr.engines.native.partition.watch import Watch
 Floats = NDArray[np.float64]
 
 STEPS = 20_000
-"""A program that takes more steps is left as it is: what there is, is still a bound."""
+"""A program is left as it is after this many steps: the best bound so far is still a bound."""
 LARGE = 150_000
 """How many entries a large program has: a limited effort gives all of these as many steps."""
 LOOK = 16
 """How many steps there are between two looks at the bound."""
 SHORT, SHORTER = 0.8, 0.2
-"""A stretch ends when steps are as short, compared with its first, and grow again; or even shorter."""
+"""A stretch ends when a step is shorter than this share of its first and they grow again; or much shorter."""
 STALE = 0.36
 """A stretch ends when it has taken this share of all steps."""
 SHIFT = 0.2
@@ -87,7 +87,6 @@ class Look:
     bound: float
     """No point gains more."""
     value: float
-    """What the point gains."""
     excess: float
     """By how much the point exceeds right sides (Euclidean norm)."""
     length: float
@@ -229,9 +228,9 @@ class _Iteration:
         farther = _length((self.moved_weights - self.first[1]) * np.sqrt(self.by_row))
         if min(far, farther) > STILL:
             self._balance(self.balance * (farther / (self.balance * far)) ** SHIFT)
-        for place, moved in ((0, self.moved), (1, self.moved_weights)):
-            self.first[place][:] = moved
-            (self.values, self.weights)[place][:] = moved
+        for side, moved in ((0, self.moved), (1, self.moved_weights)):
+            self.first[side][:] = moved
+            (self.values, self.weights)[side][:] = moved
         self.passed = 0
 
 

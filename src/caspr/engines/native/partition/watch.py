@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from time import monotonic, thread_time
 from typing import TypeVar
 
-from caspr.process_memory import resident_megabytes
+from caspr.processes import resident_megabytes
 from caspr.task.limits import Limits
 from caspr.task.solution import Stop
 
@@ -40,7 +40,6 @@ class Watch:
     megabytes: float = ENDLESS
     """The resident memory at which to stop."""
     cancelled: Callable[[], bool] = never
-    """Whether the search was cancelled."""
     stop: Stop | None = None
     """Why to stop: the limit that was reached, or an interrupt."""
     omission: Stop | None = None
@@ -60,11 +59,6 @@ class Watch:
             ENDLESS if limits.megabytes is None else limits.megabytes,
             limits.cancelled or never,
         )
-
-    @classmethod
-    def lasting(cls, seconds: float, megabytes: float) -> "Watch":
-        """Start a clock that runs for some seconds."""
-        return cls(monotonic() + seconds, megabytes)
 
     @property
     def left(self) -> float:
@@ -95,7 +89,7 @@ class Watch:
         return True
 
     def check_grace(self, seconds: float) -> None:
-        """Raise `ExpiredError` if it is time to stop, and has been for so long."""
+        """Raise `ExpiredError` if it has been time to stop for longer than some seconds."""
         if self.expired() and self.since is not None and monotonic() - self.since > seconds:
             raise ExpiredError
 
@@ -112,7 +106,7 @@ class Watch:
             yield item
 
     def has_room(self, megabytes: float) -> bool:
-        """Return whether so much more memory may be taken; note it if not."""
+        """Return whether this much more memory may be taken; note it if not."""
         if self.megabytes == ENDLESS or resident_megabytes() + megabytes <= self.megabytes:
             return True
         self.omission = Stop.MEMORY

@@ -1,13 +1,11 @@
-/** What the adjudicator can do to the document, each as one operation on what is selected or current. */
-import { inTextOrder, spanOf } from "../state/spans.js";
-import { askChain } from "../ui/choose_chain.js";
-import { askKeptName, askName } from "../ui/ask_name.js";
-import { askText } from "../ui/dialog.js";
-import { chainTitle, lineLabel } from "../ui/words.js";
+/** What the adjudicator can do, each as one operation on what is selected or current, and the bar that offers it. */
+import { inTextOrder, phrase, spanOf } from "../state/tokens.js";
+import { askChain, askForm, askText, labelled, lineField, openDialog } from "../ui/dialogs.js";
+import { button, byId, fill, make } from "../ui/dom.js";
+import { chainTitle, counted, gist, lineLabel } from "../ui/labels.js";
+import { NO_MENTION } from "./navigation.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Decision, MentionId, Operation } from "../state/types.js" */
-
-const NO_TARGET = "Go to a mention first: click it, or use the arrow keys.";
 
 export class Actions {
   /** @param {App} app */
@@ -19,7 +17,7 @@ export class Actions {
   same() {
     const ids = this.#pair;
     if (ids.length < 2) {
-      this.app.say("Select a mention with Space, go to another one, then say that they are the same.");
+      this.app.say("Select a mention with Space, go to another one, then press =.");
     } else this.#send({ do: "together", mentions: ids });
   }
 
@@ -27,7 +25,7 @@ export class Actions {
   different() {
     const ids = this.#pair;
     if (ids.length !== 2) {
-      this.app.say("Two mentions can be different: select one with Space and go to the other one.");
+      this.app.say("Select a mention with Space, go to another one, then press d.");
     } else this.#send({ do: "apart", mentions: ids });
   }
 
@@ -43,38 +41,29 @@ export class Actions {
 
   /** The targets are mentions without a partner. */
   alone() {
-    const mentions = this.#targets();
-    if (mentions) this.#send({ do: "alone", mentions });
+    this.#sendAbout("alone");
   }
 
   /** Ask for the name and the type of the entity of the targets. */
   name() {
-    const mentions = this.#targets();
-    if (!mentions) return;
-    const [chain, ...more] = this.#chainsOf(mentions);
-    if (chain === undefined || more.length) this.app.say("Go to a mention of the entity to name.");
-    else askName(this.app, chain);
+    const chain = this.#onlyChain("Go to a mention of the entity that you want to name.");
+    if (chain) askName(this.app, chain);
   }
 
   /** The targets are no mentions. */
   absent() {
-    const mentions = this.#targets();
-    if (mentions) this.#send({ do: "absent", mentions });
+    this.#sendAbout("absent");
   }
 
   /** The targets leave their chain and become one of their own. */
   split() {
-    const mentions = this.#targets();
-    if (mentions) this.#send({ do: "split", mentions });
+    this.#sendAbout("split");
   }
 
   /** The chain of the targets is right as it stands. */
   accept() {
-    const mentions = this.#targets();
-    if (!mentions) return;
-    const [chain, ...more] = this.#chainsOf(mentions);
-    if (chain === undefined || more.length) this.app.say("Go to a mention of the one chain to accept.");
-    else this.#send({ do: "accept", chain });
+    const chain = this.#onlyChain("Go to a mention of the chain that you want to accept.");
+    if (chain) this.#send({ do: "accept", chain });
   }
 
   /** Ask for the chain that the targets belong to. */
@@ -92,7 +81,7 @@ export class Actions {
     const take = (chain) =>
       this.#send(chain === null ? { do: "split", mentions } : { do: "into", mentions, chain });
     askChain(store, title, take, {
-      other: own.length ? "A chain of their own" : null,
+      other: own.length ? `A chain of ${mentions.length === 1 ? "its" : "their"} own` : null,
       except: own.length === 1 ? own : [],
       first: this.app.nearbyChains(first),
     });
@@ -104,7 +93,7 @@ export class Actions {
     if (!mentions) return;
     const chains = this.#chainsOf(mentions);
     if (chains.length > 1) this.#merge(chains);
-    else if (!chains.length) this.app.say("This mention is in no chain; nothing can be merged with it.");
+    else if (!chains.length) this.app.say("This mention is not in a chain, so there is nothing to merge.");
     else {
       /** @param {ChainId | null} chain */
       const take = (chain) => chain !== null && this.#merge([chains[0], chain]);
@@ -129,19 +118,18 @@ export class Actions {
   /** Make the chosen tokens a mention, and ask for its chain. */
   create() {
     const { app } = this;
-    const { selection, store } = app;
-    const { span } = selection;
+    const { span } = app.selection;
     if (!span) {
-      app.moves.startRange();
+      app.navigation.startRange();
       return;
     }
     const id = `${span.start}-${span.end}`;
     /** @param {ChainId | null} chain */
     const take = async (chain) => {
-      if (await this.#send({ do: "new", start: span.start, end: span.end, chain })) app.goTo(id);
+      if (await this.#send({ do: "new", ...span, chain })) app.goTo(id);
     };
-    askChain(store, `New mention “${store.words(id, 40)}” in`, take, {
-      other: "Wherever it belongs, or alone",
+    askChain(app.store, `New mention “${app.store.words(id, 40)}” in`, take, {
+      other: "Wherever it fits best, or alone",
       first: app.nearbyChains(id),
     });
   }
@@ -150,7 +138,7 @@ export class Actions {
   empty() {
     const { span } = this.app.selection;
     if (!span) {
-      this.app.say("Choose tokens first: t, then Shift and the arrow keys; or drag over the text.");
+      this.app.say("Choose tokens first: press t, then Shift and the arrow keys, or drag over the text.");
       return;
     }
     const tokens = Array.from({ length: span.end - span.start + 1 }, (_unused, i) => span.start + i);
@@ -161,9 +149,9 @@ export class Actions {
   free() {
     const mentions = this.#targets();
     if (!mentions) return;
-    const decisions = new Set(mentions.flatMap((id) => this.#decisionsOn(id).map((decision) => decision.id)));
-    if (!decisions.size) this.app.say("No decision was made about this.");
-    else this.#send({ do: "free", decisions: [...decisions] });
+    const decisions = new Set(mentions.flatMap((id) => this.#decisionsOn(id)));
+    if (!decisions.size) this.app.say("There is no decision about this.");
+    else this.#send({ do: "free", decisions: [...decisions].map(({ id }) => id) });
   }
 
   /** Write a note on the current mention, else on the document. */
@@ -196,11 +184,28 @@ export class Actions {
     return update;
   }
 
+  /** @param {"alone" | "absent" | "split"} verb */
+  #sendAbout(verb) {
+    const mentions = this.#targets();
+    if (mentions) this.#send({ do: verb, mentions });
+  }
+
+  /**
+   * Return the one chain that the targets are in; say something else if they are in none or several.
+   * @param {string} otherwise
+   */
+  #onlyChain(otherwise) {
+    const mentions = this.#targets();
+    const chains = this.#chainsOf(mentions ?? []);
+    if (mentions && chains.length !== 1) this.app.say(otherwise);
+    return chains.length === 1 ? chains[0] : null;
+  }
+
   /** Return what an operation is about, in text order; say what is missing if there is nothing. */
   #targets() {
     const { targets } = this.app.selection;
     if (targets.length) return inTextOrder(targets);
-    this.app.say(NO_TARGET);
+    this.app.say(NO_MENTION);
     return null;
   }
 
@@ -232,4 +237,103 @@ export class Actions {
       mentions.includes(id) || (kind === "empty" && (tokens.includes(start) || tokens.includes(end)));
     return this.app.store.state.decisions.filter(concerns);
   }
+}
+
+/**
+ * Ask what the entity of a chain is called and of what type it is, and decide so.
+ * @param {App} app
+ * @param {ChainId} id
+ */
+function askName(app, id) {
+  const { store } = app;
+  const chain = store.chain(id);
+  if (!chain) return;
+  const types = Object.values(store.state.chains).map(({ type }) => type);
+  const { field: name } = lineField("entity-name", chain.name);
+  const { field: type, list } = lineField("entity-type", chain.type, types.sort());
+  const content = [
+    make("p", { class: "soft" }, make("bdi", {}, gist(store, id))),
+    ...labelled("Name", name),
+    ...labelled("Type", type),
+    list,
+  ];
+  askForm(`Name of entity ${chainTitle(id)}`, content, () => {
+    if (name.value.trim() === chain.name && type.value.trim() === chain.type) return;
+    app.act({ do: "name", chain: id, name: name.value, type: type.value });
+  });
+  name.select();
+}
+
+/**
+ * Ask which of several names merged entities keep, and call `done` with the chain that has it.
+ * @param {[name: string, chain: ChainId][]} names
+ * @param {(chain: ChainId) => unknown} done
+ */
+function askKeptName(names, done) {
+  /** @type {ChainId | null} */
+  let taken = null;
+  const choices = names.map(([name, chain]) =>
+    button(name, () => {
+      taken = chain;
+      dialog.close();
+    }),
+  );
+  const dialog = openDialog(
+    "Which name should the merged entity keep?",
+    make("div", { class: "buttons" }, ...choices),
+    {
+      kind: "small",
+      closed: () => {
+        if (taken !== null) done(taken);
+      },
+    },
+  );
+  choices[0].focus();
+}
+
+/**
+ * Show the bar, or hide it when nothing is selected.
+ * @param {App} app
+ */
+export function showSelectionBar(app) {
+  const { selection } = app;
+  const root = byId("selection-bar");
+  root.hidden = !selection.span && !selection.selected.size;
+  if (selection.span) fill(root, ...rangeItems(app, selection.span));
+  else if (selection.selected.size) fill(root, ...mentionItems(app));
+}
+
+/**
+ * @param {App} app
+ * @param {{ start: number, end: number }} span
+ */
+function rangeItems(app, { start, end }) {
+  const { actions, store } = app;
+  const words = make("bdi", {}, phrase(store.state.tokens, start, end, 50));
+  return [
+    make("span", {}, `${counted(end - start + 1, "token")}: `, words),
+    button("New mention …", () => actions.create(), { key: "w", kind: "strong" }),
+    button("No boundary here", () => actions.empty(), { key: "0" }),
+    button("Cancel", () => app.escape(), { key: "Esc", kind: "quiet" }),
+  ];
+}
+
+/** @param {App} app */
+function mentionItems(app) {
+  const { actions, selection } = app;
+  const { selected, mention } = selection;
+  const count = selected.size;
+  const isPair = count === 2 || (count === 1 && mention !== null && !selected.has(mention));
+  return [
+    make("span", {}, `${counted(count, "mention")} selected`),
+    count > 1 || isPair ? button("Same", () => actions.same(), { key: "=", kind: "strong" }) : null,
+    isPair ? button("Different", () => actions.different(), { key: "d" }) : null,
+    button("Enforce", () => actions.enforce(), { key: "e" }),
+    button("Alone", () => actions.alone(), { key: "p" }),
+    button("Not a mention", () => actions.absent(), { key: "x" }),
+    button("Own chain", () => actions.split(), { key: "b" }),
+    button("Move to …", () => actions.move(), { key: "c" }),
+    count > 1 ? button("Merge chains", () => actions.merge(), { key: "m" }) : null,
+    button("Deselect", () => app.escape(), { key: "Esc", kind: "quiet" }),
+  ];
 }

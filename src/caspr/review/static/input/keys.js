@@ -1,7 +1,7 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
 import { KEYS } from "../questions/card.js";
-import { isDialogOpen, openDialog } from "../ui/dialog.js";
-import { around, make } from "../ui/dom.js";
+import { isDialogOpen, openDialog } from "../ui/dialogs.js";
+import { around, make, remember, remembered } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
 
 const STORAGE_KEY = "caspr-keys-off";
@@ -22,7 +22,7 @@ const inText = (keys, label, run) => ({ keys: keys.split(" "), label, run, inTex
  * @returns {Record<string, Binding[]>}
  */
 function bindings(app) {
-  const { actions, moves, queue, side } = app;
+  const { actions, navigation, queue, side } = app;
   return {
     Questions: [
       anywhere("j", "next question", () => queue.move(1)),
@@ -32,33 +32,33 @@ function bindings(app) {
       ),
       anywhere(KEYS.another, "another entity …", () => queue.another()),
       anywhere(KEYS.fresh, "a new entity", () => queue.fresh()),
-      anywhere(KEYS.alone, "a mention alone", () => queue.alone()),
+      anywhere(KEYS.alone, "alone: a mention that nothing else refers to", () => queue.alone()),
       anywhere(KEYS.absent, "not a mention", () => queue.absent()),
       anywhere(KEYS.yes, "yes: the only choice, the marked ones, or what the result says", () => queue.yes()),
       anywhere(KEYS.none, "no: none of these", () => queue.no()),
       anywhere("Shift+1…5", "mark several choices that are one entity", () => {}),
       anywhere(KEYS.skip, "skip it for now", () => queue.skip()),
-      anywhere(".", "show what became of the question meanwhile", () => queue.showLater()),
+      anywhere(".", "show the question as it is now", () => queue.showLater()),
     ],
     Move: [
-      inText("ArrowRight", "next mention (or token)", () => moves.mention(1)),
-      inText("ArrowLeft", "previous mention (or token)", () => moves.mention(-1)),
-      inText("ArrowDown", "next mention of the chain (or line)", () => moves.withinChain(1)),
-      inText("ArrowUp", "previous mention of the chain (or line)", () => moves.withinChain(-1)),
-      inText("Enter", "details of the mention; with tokens: new mention", () =>
+      inText("ArrowRight", "next mention (or token)", () => navigation.toMention(1)),
+      inText("ArrowLeft", "previous mention (or token)", () => navigation.toMention(-1)),
+      inText("ArrowDown", "next mention of the chain (or line)", () => navigation.toMentionOfChain(1)),
+      inText("ArrowUp", "previous mention of the chain (or line)", () => navigation.toMentionOfChain(-1)),
+      inText("Enter", "details of the mention; with chosen tokens: new mention", () =>
         app.openDetail({ focus: true }),
       ),
       anywhere("g", "go to a token by number", () => app.askToken()),
       anywhere("Escape", "back to the text; deselect", () => app.escape()),
     ],
     Select: [
-      inText("Space", "select the mention, or deselect it", () => moves.toggle()),
-      anywhere("A", "select its whole chain", () => moves.selectChain()),
-      anywhere("t", "choose tokens; Shift and arrows for more of them", () => moves.startRange()),
+      inText("Space", "select the mention, or deselect it", () => navigation.toggle()),
+      anywhere("A", "select its whole chain", () => navigation.selectChain()),
+      anywhere("t", "choose tokens; Shift and the arrow keys extend", () => navigation.startRange()),
     ],
     "Decide about what is selected, or the current mention": [
-      anywhere("e", "enforce: it is a mention, of its chain if it is in one", () => actions.enforce()),
-      anywhere("p", "alone: a mention without a partner", () => actions.alone()),
+      anywhere("e", "enforce: it is a mention, and stays in its chain", () => actions.enforce()),
+      anywhere("p", "alone: a mention that nothing else refers to", () => actions.alone()),
       anywhere("=", "same: these are one entity", () => actions.same()),
       anywhere("d", "different: these two are not", () => actions.different()),
       anywhere("x", "absent: this is no mention", () => actions.absent()),
@@ -68,17 +68,17 @@ function bindings(app) {
       anywhere("m", "merge chains …", () => actions.merge()),
       anywhere("N", "name the entity …", () => actions.name()),
       inText("Shift+ArrowRight Shift+ArrowLeft", "move the end of the mention", () => {}),
-      inText("Alt+ArrowRight Alt+ArrowLeft", "move the beginning of the mention", () => {}),
+      inText("Alt+ArrowRight Alt+ArrowLeft", "move the start of the mention", () => {}),
       anywhere("w", "new mention from the chosen tokens", () => actions.create()),
-      anywhere("0", "no mention begins or ends at the chosen tokens", () => actions.empty()),
-      anywhere("f", "free: take decisions about it back", () => actions.free()),
+      anywhere("0", "no mention starts or ends at the chosen tokens", () => actions.empty()),
+      anywhere("f", "free: take back the decisions about it", () => actions.free()),
       anywhere("i", "write a note", () => actions.note()),
     ],
     History: [
       anywhere("u Control+z", "undo", () => actions.undo()),
       anywhere("r Control+y Control+Z", "redo", () => actions.redo()),
       anywhere("l", "what the last step changed elsewhere", () => app.openLastChange()),
-      anywhere("q", "stop a running re-optimisation, keep the best so far", () => app.cancelSearch()),
+      anywhere("q", "stop the search, keep the best result so far", () => app.cancelSearch()),
     ],
     View: [
       anywhere("Q", "questions", () => side.show("queue", { focus: true })),
@@ -112,9 +112,9 @@ export function listenToKeys(app) {
       : (boundary ?? rangeAction(app, event) ?? markAction(app, event) ?? actionFor(app, event, byKey));
     if (!run) return;
     event.preventDefault();
-    // Whatever comes behind a boundary is about the mention with its new one.
-    if (!boundary && event.key !== "Escape" && app.moves.isMovingBoundary) {
-      app.moves.commitBoundary().then(run);
+    // Whatever comes after a boundary is about the mention with its new one.
+    if (!boundary && event.key !== "Escape" && app.navigation.isMovingBoundary) {
+      app.navigation.commitBoundary().then(run);
     } else run();
   });
 }
@@ -145,7 +145,7 @@ function boundaryAction(app, event) {
   if (!direction || ctrlKey || shiftKey === altKey || app.selection.range || !isInText(app, event)) {
     return null;
   }
-  return () => app.moves.boundary(altKey ? "start" : "end", direction);
+  return () => app.navigation.moveBoundary(altKey ? "start" : "end", direction);
 }
 
 /**
@@ -154,24 +154,19 @@ function boundaryAction(app, event) {
  * @param {KeyboardEvent} event
  */
 function rangeAction(app, event) {
-  const { actions, moves, selection } = app;
+  const { actions, navigation, selection } = app;
   if (!selection.range || event.ctrlKey || !isInText(app, event)) return null;
-  switch (event.key) {
-    case "ArrowRight":
-      return () => moves.token(1, event.shiftKey);
-    case "ArrowLeft":
-      return () => moves.token(-1, event.shiftKey);
-    case "ArrowDown":
-      return () => moves.line(1, event.shiftKey);
-    case "ArrowUp":
-      return () => moves.line(-1, event.shiftKey);
-    case "Enter":
-      return () => actions.create();
-    case "Escape":
-      return () => moves.leaveRange();
-    default:
-      return null;
-  }
+  const { shiftKey } = event;
+  /** @type {Record<string, () => unknown>} */
+  const runs = {
+    ArrowRight: () => navigation.moveByToken(1, shiftKey),
+    ArrowLeft: () => navigation.moveByToken(-1, shiftKey),
+    ArrowDown: () => navigation.moveByLine(1, shiftKey),
+    ArrowUp: () => navigation.moveByLine(-1, shiftKey),
+    Enter: () => actions.create(),
+    Escape: () => navigation.leaveRange(),
+  };
+  return runs[event.key] ?? null;
 }
 
 /**
@@ -190,22 +185,7 @@ const isInText = (app, { target }) =>
   target === document.body || (target instanceof Node && app.text.root.contains(target));
 
 /** Return whether keys without Ctrl are switched off in this browser. */
-function singleKeysAreOff() {
-  try {
-    return localStorage.getItem(STORAGE_KEY) === "yes";
-  } catch {
-    return false;
-  }
-}
-
-/** @param {boolean} off */
-function switchSingleKeys(off) {
-  try {
-    localStorage.setItem(STORAGE_KEY, off ? "yes" : "no");
-  } catch {
-    /* storage may be forbidden */
-  }
-}
+const singleKeysAreOff = () => remembered(STORAGE_KEY) === "yes";
 
 /** @type {Record<string, string>} */
 const SYMBOLS = {
@@ -243,8 +223,8 @@ export function showKeys(app) {
   });
   const box = make("input", { type: "checkbox", id: "keys-on" });
   box.checked = !singleKeysAreOff();
-  box.addEventListener("change", () => switchSingleKeys(!box.checked));
-  const choice = make("label", { class: "check" }, box, "single-letter keys are on");
+  box.addEventListener("change", () => remember(STORAGE_KEY, box.checked ? "no" : "yes"));
+  const choice = make("label", { class: "check" }, box, "use single-letter keys");
   openDialog("Keys", make("div", {}, make("div", { class: "key-groups" }, ...groups), choice), {
     kind: "help",
   });

@@ -1,5 +1,5 @@
 /** The pointer over the text: hover, click, Ctrl-click, dragging over tokens, and dragging an end of a mention. */
-import { sharesHalf, spanOf } from "../state/spans.js";
+import { sharesHalf, spanOf } from "../state/tokens.js";
 import { around } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
 /** @import { Selection } from "../state/selection.js" */
@@ -44,7 +44,7 @@ export function listenToPointer(app) {
  * @param {App} app
  */
 function listenToEdges(app) {
-  const { moves, text } = app;
+  const { navigation, text } = app;
   const { root } = text;
   /** @type {"start" | "end" | null} */
   let dragged = null;
@@ -57,7 +57,7 @@ function listenToEdges(app) {
     const token = tokenAt(event);
     if (!mention || token === null) return;
     const span = { ...spanOf(mention), [dragged]: token };
-    if (span.start <= span.end) moves.tryBoundary(mention, span);
+    if (span.start <= span.end) navigation.tryBoundary(mention, span);
   });
   root.addEventListener("pointerdown", (event) => {
     dragged = event.button === 0 ? edgeAt(app, event) : null;
@@ -70,10 +70,10 @@ function listenToEdges(app) {
     if (!dragged) return;
     dragged = null;
     root.releasePointerCapture(event.pointerId);
-    moves.commitBoundary();
+    navigation.commitBoundary();
   });
   root.addEventListener("pointercancel", () => {
-    if (dragged) moves.leaveBoundary();
+    if (dragged) navigation.leaveBoundary();
     dragged = null;
   });
 }
@@ -130,7 +130,7 @@ function onClick(app, event) {
 
 /**
  * Return the mention that a click is meant for: the innermost one; if the current one is around it, the next one
- * outwards; behind the outermost the innermost again. A mention of the result comes before what was left out for it.
+ * outwards; after the outermost the innermost again. A mention of the result comes before what was left out for it.
  * @param {App} app
  * @param {HTMLElement | null} innermost
  */

@@ -1,10 +1,8 @@
 /** The list of chains, with search, filter and order. */
-import { spanOf } from "../state/spans.js";
-import { chip, gist, matchingChains } from "../ui/chain_label.js";
+import { spanOf } from "../state/tokens.js";
 import { around, button, fill, find, make, menu } from "../ui/dom.js";
-import { snippet } from "../ui/snippet.js";
-import { counted } from "../ui/words.js";
-import { Panel } from "./panel.js";
+import { chip, counted, gist, matchingChains, snippet } from "../ui/labels.js";
+import { Panel } from "../ui/tabs.js";
 /** @import { App } from "../app.js" */
 /** @import { Chain, ChainId } from "../state/types.js" */
 
@@ -66,19 +64,17 @@ export class Chains extends Panel {
   render() {
     const { store } = this.app;
     const total = Object.keys(store.state.chains).length;
-    const found = matchingChains(store, this.search.value)
+    const ids = matchingChains(store, this.search.value)
       .filter((id) => this.#passes(store.state.chains[id]))
-      .sort((one, other) => this.#compare(one, other));
-    this.count.textContent = `${found.length} of ${counted(total, "chain")}`;
+      .sort((a, b) => this.#compare(a, b));
+    this.count.textContent = `${ids.length} of ${counted(total, "chain")}`;
     const showAll = () => {
       this.#most = Infinity;
       this.refresh();
     };
-    const more =
-      found.length > this.#most
-        ? make("li", {}, button(`Show all ${found.length}`, showAll, { kind: "quiet" }))
-        : null;
-    fill(this.list, ...found.slice(0, this.#most).map((id) => this.#item(id)), more);
+    const more = () => make("li", {}, button(`Show all ${ids.length}`, showAll, { kind: "quiet" }));
+    const items = ids.slice(0, this.#most).map((id) => this.#item(id));
+    fill(this.list, ...items, ids.length > this.#most ? more() : null);
   }
 
   /** @param {Chain} chain */
@@ -87,15 +83,14 @@ export class Chains extends Panel {
   }
 
   /**
-   * @param {ChainId} one
-   * @param {ChainId} other
+   * @param {ChainId} a
+   * @param {ChainId} b
    */
-  #compare(one, other) {
+  #compare(a, b) {
     const { chains } = this.app.store.state;
-    const [first, second] = [chains[one].mentions, chains[other].mentions];
-    if (this.order.value === "size") return second.length - first.length;
-    if (this.order.value === "number") return one.localeCompare(other, "en", { numeric: true });
-    return spanOf(first[0]).start - spanOf(second[0]).start;
+    if (this.order.value === "size") return chains[b].mentions.length - chains[a].mentions.length;
+    if (this.order.value === "number") return a.localeCompare(b, "en", { numeric: true });
+    return spanOf(chains[a].mentions[0]).start - spanOf(chains[b].mentions[0]).start;
   }
 
   /** @param {ChainId} id */
@@ -129,38 +124,27 @@ export class Chains extends Panel {
   #body(chain) {
     const { store, selection, actions, goTo } = this.app;
     const [first] = chain.mentions;
-    /** @type {(act: () => unknown) => () => void} */
-    const onChain = (act) => () => {
-      selection.select([]);
-      selection.goTo(first);
-      act();
-    };
-    const selectAll = () => {
-      selection.goTo(first);
-      selection.select(chain.mentions);
-    };
+    /** @type {(label: string, act: () => unknown, key?: string) => HTMLElement} */
+    const onChain = (label, act, key) =>
+      button(
+        label,
+        () => {
+          selection.select([]);
+          selection.goTo(first);
+          act();
+        },
+        { key },
+      );
     return make(
       "div",
       { class: "chain-body" },
       make(
         "div",
         { class: "buttons" },
-        chain.decided
-          ? null
-          : button(
-              "Accept as it stands",
-              onChain(() => actions.accept()),
-            ),
-        button(
-          "Merge with …",
-          onChain(() => actions.merge()),
-        ),
-        button(
-          "Name …",
-          onChain(() => actions.name()),
-          { key: "N" },
-        ),
-        button("Select all", selectAll),
+        chain.decided ? null : onChain("Accept as it is", () => actions.accept()),
+        onChain("Merge with …", () => actions.merge()),
+        onChain("Name …", () => actions.name(), "N"),
+        onChain("Select all", () => selection.select(chain.mentions)),
       ),
       ...chain.mentions.map((mention) => snippet(store, mention, goTo)),
     );

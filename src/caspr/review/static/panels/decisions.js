@@ -1,16 +1,23 @@
 /** The decisions, newest first, each to be shown or taken back; and the notes. */
-import { LABELS } from "../state/operation_words.js";
-import { chip } from "../ui/chain_label.js";
-import { button, fill, make } from "../ui/dom.js";
-import { askJudgement } from "../ui/ask_judgement.js";
-import { reference } from "../ui/snippet.js";
-import { counted, lineLabel, shortTime } from "../ui/words.js";
-import { Panel } from "./panel.js";
+import { askForm, labelled, lineField } from "../ui/dialogs.js";
+import { button, fill, make, menu } from "../ui/dom.js";
+import { LABELS, chip, counted, lineLabel, reference, shortTime } from "../ui/labels.js";
+import { Panel } from "../ui/tabs.js";
 /** @import { App } from "../app.js" */
-/** @import { Decision, Note } from "../state/types.js" */
+/** @import { Decision, DecisionKind, Note } from "../state/types.js" */
 /** @import { Child } from "../ui/dom.js" */
 
 const FEW = 4;
+const CATEGORIES = [
+  "boundary",
+  "missed mention",
+  "not a mention",
+  "wrong entity",
+  "entities merged",
+  "entity split",
+  "guidelines unclear",
+];
+const CONFIDENCES = { "": "not stated", low: "low", medium: "medium", high: "high" };
 
 export class DecisionList extends Panel {
   render() {
@@ -30,7 +37,7 @@ export class DecisionList extends Panel {
         : make(
             "p",
             { class: "empty" },
-            "Nothing is enforced yet. The result is what the annotators say together.",
+            "Nothing is decided yet: the result follows from the annotators' votes alone.",
           ),
       make("h2", {}, counted(notes.length, "note")),
       noteList(this.app, notes),
@@ -55,7 +62,7 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
   return make(
     "li",
     { data: { decision: decision.id } },
-    make("span", { class: "tag" }, decision.kind === "chain" ? "in chain" : LABELS[decision.kind]),
+    make("span", { class: "tag" }, tag(decision.kind)),
     make("span", { class: "words", title: decision.label }, ...subject(app, decision)),
     make("span", { class: "soft made" }, madeBy(decision), judged(decision)),
     make(
@@ -68,20 +75,24 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
   );
 }
 
+/** @type {(kind: DecisionKind) => string} */
+const tag = (kind) => (kind === "enforced" || kind === "cells" ? "in chain" : LABELS[kind]);
+
 /**
  * Show what a decision is about: the words of its mentions, else of its tokens.
  * @param {App} app
  * @param {Decision} decision
  * @returns {Child[]}
  */
-function subject(app, { kind, mentions, chain, tokens, label }) {
+function subject(app, { kind, mentions, chain, tokens, name, type }) {
   /** @type {Child[]} */
-  const parts = mentions
+  const parts = (kind === "empty" ? [] : mentions)
     .slice(0, FEW)
     .flatMap((id, i) => [i ? ", " : "", reference(app.store, id, app.goTo)]);
-  if (mentions.length > FEW) parts.push(` and ${mentions.length - FEW} more`);
-  if (kind === "chain" && chain !== null) parts.push(" ", chip(chain));
-  if (kind === "name") parts.push(` ${label.slice(label.search(/ (is named|has no|of type) /))}`);
+  if (parts.length && mentions.length > FEW) parts.push(` and ${mentions.length - FEW} more`);
+  if (chain !== null) parts.push(" ", chip(chain));
+  if (name !== null) parts.push(name ? ` is named “${name}”` : " has no name");
+  if (type !== null) parts.push(type ? ` is of type “${type}”` : " has no type");
   if (parts.length) return parts;
   return [
     make("bdi", {}, tokens.map((token) => app.store.words(`${token}-${token}`, 30)).join(" ")),
@@ -131,4 +142,29 @@ function noteItem(app, note) {
       name: `Delete the note: ${note.text.slice(0, 60)}`,
     }),
   );
+}
+
+/**
+ * Ask what kind of error a decision corrects and how sure one is of it, and save that.
+ * @param {App} app
+ * @param {Decision} decision
+ */
+function askJudgement(app, decision) {
+  const { category, confidence } = decision;
+  const used = app.store.state.decisions.map((known) => known.category);
+  const { field, list } = lineField("category", category, [...used, ...CATEGORIES], 60);
+  const sure = menu("Confidence", CONFIDENCES, () => {});
+  sure.id = "confidence";
+  sure.value = confidence;
+  const content = [
+    make("p", { class: "soft" }, decision.label),
+    ...labelled("Category of the error", field),
+    list,
+    ...labelled("Confidence", sure),
+  ];
+  askForm("Judge this decision", content, () => {
+    const said = { category: field.value.trim(), confidence: sure.value };
+    if (said.category === category && said.confidence === confidence) return;
+    app.act({ do: "rate", decisions: [decision.id], ...said });
+  });
 }

@@ -1,10 +1,8 @@
 /** The last step: what it did to the cost, and which mentions it changed elsewhere; each can be changed back. */
-import { nearest } from "../state/spans.js";
-import { chip } from "../ui/chain_label.js";
+import { nearest, spanOf } from "../state/tokens.js";
 import { button, fill, make } from "../ui/dom.js";
-import { reference } from "../ui/snippet.js";
-import { counted } from "../ui/words.js";
-import { costDelta } from "./status.js";
+import { chip, counted, reference } from "../ui/labels.js";
+import { costDelta } from "./header.js";
 /** @import { App } from "../app.js" */
 /** @import { Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
 
@@ -19,7 +17,6 @@ export class LastChange {
   #chainsBefore = {};
   #label = "";
   #where = "";
-  #costBefore = 0;
   #showsAll = false;
 
   /**
@@ -29,6 +26,7 @@ export class LastChange {
   constructor(root, app) {
     this.root = root;
     this.app = app;
+    this.costBefore = 0;
     /** Whether the search that this step started is still running. */
     this.searching = false;
   }
@@ -46,7 +44,7 @@ export class LastChange {
     this.#named = namedBefore(update, before);
     this.#chainsBefore = before.chains;
     this.#label = label;
-    this.#costBefore = costBefore(update, before);
+    this.costBefore = (update.full ? undefined : update.cost.before) ?? before.cost.value;
     this.#showsAll = false;
     this.add(update);
   }
@@ -66,7 +64,9 @@ export class LastChange {
   }
 
   #refresh() {
-    this.app.text.showChanged(new Map([...this.#changes.values()].map((one) => [one.mention, one.from])));
+    this.app.text.showChanged(
+      new Map([...this.#changes.values()].map(({ mention, from }) => [mention, from])),
+    );
     this.app.minimap.draw();
     this.render();
   }
@@ -80,9 +80,9 @@ export class LastChange {
   get summary() {
     const { value } = this.app.store.state.cost;
     const cost =
-      value === this.#costBefore
+      value === this.costBefore
         ? `The cost stays ${value}`
-        : `The cost goes from ${this.#costBefore} to ${value}`;
+        : `The cost goes from ${this.costBefore} to ${value}`;
     const count = this.#changes.size;
     const left = this.#left.map((id) => `“${this.app.store.words(id, 40)}”`).join(" and ");
     const gone = left ? `${left} ${this.#isOut}; ` : "";
@@ -128,14 +128,14 @@ export class LastChange {
         "div",
         { class: "last-change-head" },
         make("h2", { id: "last-change-title" }, "Last step"),
-        costDelta(this.#costBefore, this.app.store.state.cost.value, "cost ") ??
+        costDelta(this.costBefore, this.app.store.state.cost.value, "cost ") ??
           make("span", { class: "soft" }, "cost unchanged"),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "last-change-label", dir: "auto" }, this.#label),
       this.#leftText(),
       make("p", { class: "soft" }, summary),
-      make("ul", { class: "changes" }, ...shown.map((one) => this.#item(one))),
+      make("ul", { class: "changes" }, ...shown.map((change) => this.#item(change))),
       shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
   }
@@ -192,13 +192,5 @@ function namedBefore(update, before) {
   const elsewhere = new Set(update.changed.map(({ mention }) => mention));
   return Object.keys(update.mentions)
     .filter((id) => !elsewhere.has(id) && (before.mentions[id]?.chain ?? null) !== null)
-    .sort((one, other) => parseInt(one, 10) - parseInt(other, 10));
+    .sort((a, b) => spanOf(a).start - spanOf(b).start);
 }
-
-/**
- * Return the cost before an update.
- * @param {Update} update
- * @param {State} before
- */
-export const costBefore = (update, before) =>
-  update.full ? before.cost.value : (update.cost.before ?? before.cost.value);

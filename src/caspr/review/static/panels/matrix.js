@@ -4,11 +4,9 @@
  * Each annotator numbers chains independently. A cell therefore also shows whether the annotator's chain
  * mostly corresponds to the chain of this mention in the result: ✓ it does, ≠ it is another one.
  */
-import { chip } from "../ui/chain_label.js";
 import { around, fill, find, make, menu } from "../ui/dom.js";
-import { tokensLabel } from "../ui/snippet.js";
-import { counted, inChain } from "../ui/words.js";
-import { Panel } from "./panel.js";
+import { chip, counted, inChain, lineTag } from "../ui/labels.js";
+import { Panel } from "../ui/tabs.js";
 /** @import { App } from "../app.js" */
 /** @import { Store, StoreChange } from "../state/store.js" */
 /** @import { ChainId, Mention, MentionId } from "../state/types.js" */
@@ -41,7 +39,7 @@ export class Matrix extends Panel {
     super(root, app);
     this.filter = menu("Which spans", FILTERS, () => this.refresh());
     this.count = make("span", { class: "soft" });
-    this.table = make("div", { role: "table", "aria-label": "Mentions by annotators", class: "matrix" });
+    this.table = make("div", { role: "table", "aria-label": "Mentions by annotator", class: "matrix" });
     root.append(make("div", { class: "filters" }, this.filter, this.count), this.table);
     this.table.addEventListener("click", (event) => {
       const id = rowAt(event);
@@ -115,23 +113,26 @@ export class Matrix extends Panel {
 
   /** @param {Mention} mention */
   #passes(mention) {
-    switch (this.filter.value) {
-      case "disputed":
-        return new Set(mention.votes.map((vote) => vote !== null)).size > 1 || this.#isDisputed(mention);
-      case "out":
-        return mention.chain === null;
-      case "decided":
-        return mention.decision !== null;
-      case "open":
-        return mention.decision === null;
-      default:
-        return true;
-    }
+    const { votes, chain, decision } = mention;
+    const isPartlyMarked = new Set(votes.map((vote) => vote !== null)).size > 1;
+    const tests = {
+      all: true,
+      disputed: isPartlyMarked || votes.some((vote, i) => vote !== null && !this.#agrees(vote, mention, i)),
+      out: chain === null,
+      decided: decision !== null,
+      open: decision === null,
+    };
+    return tests[/** @type {keyof typeof FILTERS} */ (this.filter.value)];
   }
 
-  /** @param {Mention} mention */
-  #isDisputed({ votes, chain }) {
-    return votes.some((vote, i) => vote !== null && this.#counterparts[i].get(vote) !== chain);
+  /**
+   * Return whether an annotator's chain corresponds to the chain of the mention in the result.
+   * @param {ChainId} vote
+   * @param {Mention} mention
+   * @param {number} annotator
+   */
+  #agrees(vote, { chain }, annotator) {
+    return chain !== null && this.#counterparts[annotator].get(vote) === chain;
   }
 
   /** @param {MentionId} id */
@@ -150,7 +151,7 @@ export class Matrix extends Panel {
       make(
         "span",
         { role: "rowheader", dir: "auto" },
-        tokensLabel(id),
+        lineTag(id),
         " ",
         make("bdi", {}, store.words(id, 44)),
       ),
@@ -166,7 +167,7 @@ export class Matrix extends Panel {
    */
   #cell(vote, mention, annotator) {
     if (vote === null) return make("span", { role: "cell", class: "soft", "aria-label": "not marked" }, "·");
-    const agrees = mention.chain !== null && this.#counterparts[annotator].get(vote) === mention.chain;
+    const agrees = this.#agrees(vote, mention, annotator);
     return make(
       "span",
       {
@@ -200,7 +201,7 @@ export class Matrix extends Panel {
     event.preventDefault();
     const ids = [...this.#rows.keys()];
     if (step) this.#goTo(ids[Math.min(Math.max(ids.indexOf(id) + step, 0), ids.length - 1)]);
-    else if (event.key === " ") this.app.moves.toggle();
+    else if (event.key === " ") this.app.navigation.toggle();
     else this.app.openDetail({ focus: true });
   }
 }
@@ -228,4 +229,4 @@ function counterparts(store) {
 }
 
 /** @param {Map<ChainId, number>} counts */
-const mostFrequent = (counts) => [...counts].sort((one, other) => other[1] - one[1])[0][0];
+const mostFrequent = (counts) => [...counts].sort((a, b) => b[1] - a[1])[0][0];

@@ -1,15 +1,14 @@
-/** The card of one question: the mention in its context, the choices, and all other answers. */
-import { absentAnswer, aloneAnswer, freshAnswer } from "./answers.js";
-import { chip, gist } from "../ui/chain_label.js";
+/** The card of one question: the mention in its context, the choices, all other answers, and what each answer means. */
 import { button, make } from "../ui/dom.js";
-import { snippet } from "../ui/snippet.js";
-import { counted, describePrice } from "../ui/words.js";
+import { chip, counted, describePrice, gist, snippet } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
 /** @import { Choice, ComputedPrice, Operation, QuestionCard } from "../state/types.js" */
 
 const KINDS = { link: "Which entity?", mention: "A mention?", boundary: "Which boundary?" };
 const MOST_KEYS = 5;
-const SHOWN = 3;
+const MOST_WORDS = 3;
+const PARTLY =
+  "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
 /** The keys of the answers that every card has. */
 export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "n", yes: "y", skip: "s" };
@@ -35,7 +34,6 @@ export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "
  * @param {HTMLElement | null} update what is offered in its place
  */
 export function questionCard(app, card, marked, position, actions, update) {
-  const isBoundary = card.kind === "boundary";
   const result = update ? "was the result" : "the result";
   return make(
     "article",
@@ -51,14 +49,22 @@ export function questionCard(app, card, marked, position, actions, update) {
     snippet(app.store, card.mention, app.goTo),
     card.reason === null
       ? null
-      : make("p", { class: "reason" }, make("b", {}, "Most annotators say otherwise: "), `${card.reason}.`),
+      : make(
+          "p",
+          { class: "reason" },
+          make("b", {}, "Most annotators disagree with the result: "),
+          `${card.reason}.`,
+        ),
     make(
       "ol",
-      { class: "choices", "aria-label": isBoundary ? "Boundaries" : "Entities" },
-      ...card.choices.map((choice, i) => choiceItem(app, card, choice, i, marked, actions, result)),
+      { class: "choices", "aria-label": card.kind === "boundary" ? "Boundaries" : "Entities" },
+      ...card.choices.map((choice, i) => {
+        const main = choiceButton(app, card, choice, i, actions, result);
+        return make("li", {}, main, card.choices.length < 2 ? null : markBox(card, choice, marked, actions));
+      }),
     ),
     marked.size > 1 ? confirmButton(card, marked, actions) : null,
-    otherAnswers(card, actions, result),
+    otherAnswers(card, seenBy(app, card), actions, result),
   );
 }
 
@@ -67,14 +73,11 @@ export function questionCard(app, card, marked, position, actions, update) {
  * @param {QuestionCard} card
  * @param {Choice} choice
  * @param {number} i
- * @param {Set<string>} marked
  * @param {CardActions} actions
  * @param {string} result what is at the choice that the result has
  */
-function choiceItem(app, card, choice, i, marked, actions, result) {
+function choiceButton(app, card, choice, i, actions, result) {
   const key = i < MOST_KEYS ? String(i + 1) : undefined;
-  const isBoundary = card.kind === "boundary";
-  const label = isBoundary ? boundaryLabel(app, choice) : entityLabel(app, choice);
   const main = make(
     "button",
     {
@@ -88,56 +91,57 @@ function choiceItem(app, card, choice, i, marked, actions, result) {
     make(
       "span",
       { class: "choice-body" },
-      ...label,
+      ...(card.kind === "boundary" ? boundaryLabel(app, choice) : entityLabel(app, choice)),
       make(
         "span",
         { class: "choice-foot" },
         choice.now ? make("span", { class: "tag result" }, result) : null,
-        ...saying(choice),
+        ...saying(choice, seenBy(app, card)),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
     ),
   );
   if (i === 0) main.dataset.initialFocus = "";
-  if (card.choices.length < 2) return make("li", {}, main);
+  return main;
+}
+
+/**
+ * @param {QuestionCard} card
+ * @param {Choice} choice
+ * @param {Set<string>} marked
+ * @param {CardActions} actions
+ */
+function markBox({ kind }, choice, marked, actions) {
+  const isBoundary = kind === "boundary";
   const box = make("input", {
     type: "checkbox",
-    "aria-label": isBoundary ? "a mention, too" : "one of several chains of this entity",
-    title: isBoundary
-      ? "Several of these are mentions: mark them (Shift and the key), then y"
-      : "Several of these are one entity: mark them (Shift and the key), then y",
+    "aria-label": isBoundary ? "also a mention" : "also this entity",
+    title: `If several of these are ${isBoundary ? "mentions" : "one entity"}, mark them (Shift and the number), then press y`,
     data: { focusKey: `mark ${choice.id}` },
     on: { change: () => actions.mark(choice) },
   });
   box.checked = marked.has(choice.id);
-  return make("li", {}, main, box);
+  return box;
 }
 
 /**
  * @param {App} app
  * @param {Choice} choice
  */
-function entityLabel({ store }, choice) {
-  const anchor = make("bdi", { class: "anchor" }, store.words(choice.anchor, 60));
-  const others = [
-    ...new Set(choice.mentions.filter((id) => id !== choice.anchor).map((id) => store.words(id, 28))),
-  ];
-  const shown = others.slice(0, SHOWN).join(" · ");
-  const size = counted(choice.size, "mention");
-  const name = choice.chain === null ? null : store.chain(choice.chain)?.name;
+function entityLabel({ store }, { anchor, chain, mentions, size }) {
+  const words = new Set(mentions.filter((id) => id !== anchor).map((id) => store.words(id, 28)));
+  const name = store.chain(chain)?.name;
+  const shown = [...words].slice(0, MOST_WORDS);
+  if (name) shown.unshift(store.words(anchor, 40));
+  const count = counted(size, "mention");
   return [
     make(
       "span",
       { class: "choice-head" },
-      choice.chain === null ? make("span", { class: "tag" }, "not in the result") : chip(choice.chain),
-      name ? make("bdi", { class: "anchor" }, name) : anchor,
+      chain === null ? make("span", { class: "tag" }, "not in the result") : chip(chain),
+      make("bdi", { class: "anchor" }, name || store.words(anchor, 60)),
     ),
-    make(
-      "bdi",
-      { class: "soft others" },
-      [name ? store.words(choice.anchor, 40) : "", shown].filter(Boolean).join(" · "),
-      shown || name ? ` (${size})` : size,
-    ),
+    make("bdi", { class: "soft others" }, shown.length ? `${shown.join(" · ")} (${count})` : count),
   ];
 }
 
@@ -146,34 +150,42 @@ function entityLabel({ store }, choice) {
  * @param {App} app
  * @param {Choice} choice
  */
-function boundaryLabel({ store }, choice) {
-  return [
-    make(
-      "span",
-      { class: "choice-head" },
-      make("bdi", { class: "anchor" }, `[${store.words(choice.anchor, 90)}]`),
-    ),
-  ];
+function boundaryLabel({ store }, { anchor }) {
+  const words = make("bdi", { class: "anchor" }, `[${store.words(anchor, 90)}]`);
+  return [make("span", { class: "choice-head" }, words)];
 }
 
-const PARTLY =
-  "These annotators link the mention with some mentions of this entity, but not with the one that is asked about, or with more of another entity";
+/**
+ * Return how many annotators saw a mention.
+ * @param {App} app
+ * @param {QuestionCard} card
+ */
+const seenBy = ({ store }, { unseen }) => store.state.annotators.length - unseen.length;
+
+/**
+ * Say how many of the annotators who saw the mention say something, and who.
+ * @param {string[]} names
+ * @param {number} seen
+ */
+const namesOf = (names, seen) =>
+  make("span", { class: "says" }, `${names.length} of ${seen}: ${names.join(", ")}`);
 
 /**
  * Say which annotators say so, and which do in part.
  * @param {Choice} choice
+ * @param {number} seen how many annotators saw the mention
  */
-function saying({ says, partly }) {
+function saying({ says, partly }, seen) {
   const wholly = says.filter((name) => !partly.includes(name));
   if (!wholly.length && !partly.length) return [make("span", { class: "says" }, "no annotator")];
   return [
-    wholly.length ? make("span", { class: "says" }, wholly.join(", ")) : null,
+    wholly.length ? namesOf(wholly, seen) : null,
     partly.length ? make("span", { class: "partly", title: PARTLY }, `in part ${partly.join(", ")}`) : null,
   ];
 }
 
 /** @param {ComputedPrice} price */
-const priceText = (price) => (price.computed ? describePrice(price) : "price being computed");
+const priceText = (price) => (price.computed ? describePrice(price) : "price is being computed");
 
 /**
  * @param {QuestionCard} card
@@ -181,8 +193,8 @@ const priceText = (price) => (price.computed ? describePrice(price) : "price bei
  * @param {CardActions} actions
  */
 function confirmButton(card, marked, actions) {
-  const what = card.kind === "boundary" ? "All of these are mentions" : "These are one entity";
-  return button(`${what} (${marked.size})`, actions.confirm, {
+  const statement = card.kind === "boundary" ? "All of these are mentions" : "These are one entity";
+  return button(`${statement} (${marked.size})`, actions.confirm, {
     key: KEYS.yes,
     kind: "strong",
     focusKey: "confirm",
@@ -191,49 +203,44 @@ function confirmButton(card, marked, actions) {
 
 /**
  * @param {QuestionCard} card
+ * @param {number} seen how many annotators saw the mention
  * @param {CardActions} actions
  * @param {string} result what is at the answer that the result has
  */
-function otherAnswers(card, actions, result) {
+function otherAnswers(card, seen, actions, result) {
+  const { alone, absent, choices, none, now, unseen } = card;
   const isBoundary = card.kind === "boundary";
-  /** @type {(label: string, key: string, act: () => unknown, names?: string[], now?: boolean) => HTMLElement} */
-  const other = (label, key, act, names = [], now = false) =>
+  /** @type {(label: string, key: string, act: () => unknown, names?: string[], isNow?: boolean) => HTMLElement} */
+  const item = (label, key, act, names = [], isNow = false) =>
     make(
       "li",
       {},
-      button(label, act, { key, focusKey: `answer ${key}`, kind: now ? "now" : "" }),
-      names.length ? make("span", { class: "says" }, names.join(", ")) : null,
-      now ? make("span", { class: "tag result" }, result) : null,
+      button(label, act, { key, focusKey: `answer ${key}`, kind: isNow ? "now" : "" }),
+      names.length ? namesOf(names, seen) : null,
+      isNow ? make("span", { class: "tag result" }, result) : null,
     );
+  /** @type {(op: Operation) => () => unknown} */
+  const answer = (op) => () => actions.answer(op);
   const items = isBoundary
-    ? []
+    ? [item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent)]
     : [
-        other("Another entity …", KEYS.another, actions.another),
-        other("A new entity", KEYS.fresh, () => actions.answer(freshAnswer(card))),
-        other("Alone", KEYS.alone, () => actions.answer(aloneAnswer(card)), card.alone, card.now === "alone"),
+        item("Another entity …", KEYS.another, actions.another),
+        item("A new entity", KEYS.fresh, answer(freshAnswer(card))),
+        item("Alone", KEYS.alone, answer(aloneAnswer(card)), alone, now === "alone"),
+        item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent, now === "absent"),
       ];
-  items.push(
-    other(
-      "Not a mention",
-      KEYS.absent,
-      () => actions.answer(absentAnswer(card)),
-      card.absent,
-      !isBoundary && card.now === "absent",
-    ),
-  );
-  if (!isBoundary && card.choices.length) {
-    const none = card.choices.length > 1 ? "None of these" : "Not the same";
-    items.push(other(none, KEYS.none, () => actions.answer(card.none)));
+  if (!isBoundary && choices.length) {
+    items.push(item(choices.length > 1 ? "None of these" : "Not the same", KEYS.none, answer(none)));
   }
-  items.push(other("Skip", KEYS.skip, actions.skip));
+  items.push(item("Skip", KEYS.skip, actions.skip));
   return make(
     "div",
     { class: "other-answers" },
     make("ul", {}, ...items),
-    card.now === "entity" && !isBoundary
-      ? make("p", { class: "soft leave" }, `Without these entities: ${priceText(card.leave)}`)
+    now === "entity" && !isBoundary
+      ? make("p", { class: "soft leave" }, `If it is none of these entities: ${priceText(card.leave)}`)
       : null,
-    card.unseen.length ? make("p", { class: "soft" }, `Did not see it: ${card.unseen.join(", ")}`) : null,
+    unseen.length ? make("p", { class: "soft" }, `Not seen by ${unseen.join(", ")}`) : null,
   );
 }
 
@@ -245,7 +252,7 @@ function otherAnswers(card, actions, result) {
 export function offer(later, show) {
   const text = later.open
     ? "The result has changed since this was shown."
-    : "This question has been answered meanwhile.";
+    : "This question has been answered in the meantime.";
   const label = later.open ? "Show it as it is now" : "Next question";
   return make(
     "p",
@@ -261,3 +268,128 @@ export function offer(later, show) {
  * @param {string} chain
  */
 export const entityWords = ({ store }, chain) => store.chain(chain)?.name || gist(store, chain, 2);
+
+/**
+ * Return the answer that a mention is of an entity that is not offered.
+ * @param {QuestionCard} card
+ * @returns {Operation}
+ */
+export const freshAnswer = (card) => ({
+  do: "place",
+  mention: card.mention,
+  with: [],
+  apart: allDoubts(card),
+  exists: true,
+});
+
+/**
+ * Return all mentions that the asked one is different from if another entity is chosen.
+ * @param {QuestionCard} card
+ */
+export const allDoubts = ({ choices }) => choices.flatMap(({ doubts }) => doubts);
+
+/**
+ * Return the answer that a question is about no mention.
+ * @param {QuestionCard} card
+ * @returns {Operation}
+ */
+export const absentAnswer = ({ kind, mention, choices }) => ({
+  do: "absent",
+  mentions: kind === "boundary" ? choices.map(({ anchor }) => anchor) : [mention],
+});
+
+/**
+ * Return the answer that a mention is without others.
+ * @param {QuestionCard} card
+ * @returns {Operation}
+ */
+export const aloneAnswer = ({ mention }) => ({ do: "alone", mentions: [mention] });
+
+/**
+ * Return what yes means: the marked choices, the only choice, or what the result says.
+ * @param {QuestionCard} card
+ * @param {Set<string>} marked
+ * @returns {Operation}
+ */
+export function yesAnswer(card, marked) {
+  const { choices } = card;
+  if (marked.size) return severalAnswer(card, marked);
+  const chosen = choices.length === 1 ? choices[0] : choices.find((choice) => choice.now);
+  if (chosen) return chosen.answer;
+  return card.now === "alone" ? aloneAnswer(card) : absentAnswer(card);
+}
+
+/**
+ * Return what no means: none of the choices.
+ * @param {QuestionCard} card
+ */
+export const noAnswer = (card) =>
+  card.kind === "boundary" || !card.choices.length ? absentAnswer(card) : card.none;
+
+/**
+ * Return the answer that a mention is of one entity with several choices, or that several boundaries are mentions.
+ * @param {QuestionCard} card
+ * @param {Set<string>} marked
+ * @returns {Operation}
+ */
+function severalAnswer(card, marked) {
+  const chosen = card.choices.filter(({ id }) => marked.has(id));
+  const rest = card.choices.filter(({ id }) => !marked.has(id));
+  if (card.kind === "boundary") {
+    return {
+      do: "prefer",
+      mentions: chosen.map(({ anchor }) => anchor),
+      over: rest.map(({ anchor }) => anchor),
+    };
+  }
+  return {
+    do: "place",
+    mention: card.mention,
+    with: chosen.flatMap(({ doubts }) => doubts),
+    apart: rest.flatMap(({ doubts }) => doubts),
+  };
+}
+
+/**
+ * Return whether a question asks and offers the same when it is read again, prices apart.
+ * @param {QuestionCard} card
+ * @param {QuestionCard} later
+ */
+export function sameQuestion(card, later) {
+  /** @param {QuestionCard} card */
+  const content = ({ id, mention, text, alone, absent, now, reason, choices }) =>
+    JSON.stringify([
+      [id, mention, text, alone, absent, now, reason],
+      choices.map((choice) => [
+        choice.id,
+        choice.anchor,
+        choice.mentions,
+        choice.says,
+        choice.partly,
+        choice.now,
+      ]),
+    ]);
+  return content(card) === content(later);
+}
+
+/**
+ * Return a card's prices, filled in from the same card read later; a price that was known stays.
+ * @param {QuestionCard} card
+ * @param {QuestionCard} later
+ */
+export function pricesOf(card, later) {
+  const choices = card.choices.map((choice, i) => {
+    const { price, exact, possible, computed } = later.choices[i];
+    return computed ? { ...choice, price, exact, possible, computed } : choice;
+  });
+  return { choices, leave: later.leave.computed ? later.leave : card.leave };
+}
+
+/**
+ * Return the mentions that the text shows with a question.
+ * @param {QuestionCard} card
+ */
+export const shownMentions = ({ mention, choices }) => [
+  mention,
+  ...choices.slice(0, 2).map(({ anchor }) => anchor),
+];

@@ -1,117 +1,250 @@
-/** The list of questions, grouped by entity, with order, filters, and what is still at stake. */
-import { chip } from "../ui/chain_label.js";
-import { button, make, menu } from "../ui/dom.js";
-import { counted } from "../ui/words.js";
+/** The open questions as the reader goes through them, and their list: grouped by entity, with order and filters. */
+import { button, make, menu, remember, remembered } from "../ui/dom.js";
+import { chip, counted, grouped } from "../ui/labels.js";
 import { entityWords } from "./card.js";
 /** @import { App } from "../app.js" */
-/** @import { QuestionPlace } from "./place.js" */
 /** @import { ChainId, MentionId, QuestionRow, Questions, Stakes } from "../state/types.js" */
 
 const ORDERS = { valuable: "most valuable first", text: "in text order", entity: "entity by entity" };
 const KINDS = { "": "all kinds", link: "entities", mention: "mentions", boundary: "boundaries" };
 const TAGS = { link: "entity", mention: "mention", boundary: "boundary" };
-const FEW = 2;
+const SMALLEST_BATCH = 2;
+const MOST_SKIPPED = 5000;
+
+/**
+ * Order, filters, what was skipped, and the id of the question on the screen. An empty filter lets everything through.
+ * @typedef {{
+ *   order: string,
+ *   annotator: string,
+ *   entity: string,
+ *   kind: string,
+ *   overruled: boolean,
+ *   skipped: string[],
+ *   current: string | null,
+ * }} Settings
+ */
+
+/** @type {Settings} */
+const START = {
+  order: "valuable",
+  annotator: "",
+  entity: "",
+  kind: "",
+  overruled: false,
+  skipped: [],
+  current: null,
+};
+
+/** The questions that are open, skipped ones last. The settings are kept in the browser over a reload. */
+export class OpenQuestions {
+  /** @type {Questions | null} what the server said last */
+  read = null;
+  /** @type {QuestionRow[]} */
+  rows = [];
+  /** @type {Set<string>} the questions that were answered since then */
+  #answered = new Set();
+  #key;
+
+  /** @param {string} document its address and title */
+  constructor(document) {
+    this.#key = `caspr-questions ${document}`;
+    /** @type {Settings} */
+    this.settings = { ...START, ...readSettings(remembered(this.#key)) };
+  }
+
+  /** @param {Partial<Settings>} change */
+  set(change) {
+    this.settings = { ...this.settings, ...change };
+    this.settings.skipped = this.settings.skipped.slice(-MOST_SKIPPED);
+    remember(this.#key, JSON.stringify(this.settings));
+  }
+
+  /** Order and filter as an address has them. */
+  get query() {
+    const { order, annotator, entity, kind, overruled } = this.settings;
+    return new URLSearchParams({ order, annotator, entity, kind, overruled: overruled ? "yes" : "" });
+  }
+
+  /** Whether a filter is set. */
+  get isFiltered() {
+    const { annotator, entity, kind, overruled } = this.settings;
+    return Boolean(annotator || entity || kind || overruled);
+  }
+
+  /** @param {Questions} read */
+  replace(read) {
+    this.read = read;
+    this.#answered.clear();
+    this.#sort();
+  }
+
+  /** Put skipped questions after all others, and leave out those that were answered since the list was read. */
+  #sort() {
+    const skipped = new Set(this.settings.skipped);
+    const open = (this.read?.questions ?? []).filter(({ id }) => !this.#answered.has(id));
+    this.rows = [...open.filter(({ id }) => !skipped.has(id)), ...open.filter(({ id }) => skipped.has(id))];
+  }
+
+  /**
+   * Return where a question is in the list, -1 if it is not there.
+   * @param {string | null | undefined} id
+   */
+  indexOf(id) {
+    return this.rows.findIndex((row) => row.id === id);
+  }
+
+  /**
+   * Leave out a question that is answered, and return the one to ask after it.
+   * @param {string} id
+   */
+  leave(id) {
+    const next = this.after(id);
+    this.#answered.add(id);
+    this.#sort();
+    return next;
+  }
+
+  /**
+   * Put a question after all others, and return the one to ask instead.
+   * @param {string} id
+   */
+  skip(id) {
+    const next = this.after(id);
+    this.set({ skipped: [...this.settings.skipped.filter((skipped) => skipped !== id), id] });
+    this.#sort();
+    return next ?? this.rows[0] ?? null;
+  }
+
+  /**
+   * Return the question to ask after another one: the most valuable one that is left, or the one below it.
+   * @param {string} id
+   */
+  after(id) {
+    const rest = this.rows.filter((row) => row.id !== id);
+    if (this.settings.order === "valuable") return rest[0] ?? null;
+    return this.rows[this.indexOf(id) + 1] ?? rest[0] ?? null;
+  }
+
+  /** How many questions the filter lets through, without those that were answered since they were counted. */
+  get count() {
+    return Math.max((this.read?.found ?? 0) - this.#answered.size, this.rows.length);
+  }
+
+  /**
+   * Say where a question is in the list.
+   * @param {string} id
+   */
+  position(id) {
+    const index = this.indexOf(id);
+    return index < 0 ? `of ${grouped(this.count)}` : `${index + 1} of ${grouped(this.count)}`;
+  }
+}
+
+/**
+ * Read settings; what does not fit is ignored.
+ * @param {string | null} text
+ * @returns {Partial<Settings>}
+ */
+function readSettings(text) {
+  /** @type {(value: unknown, example: unknown) => boolean} */
+  const fits = (value, example) => {
+    if (example === null) return value === null || typeof value === "string";
+    return typeof value === typeof example && Array.isArray(value) === Array.isArray(example);
+  };
+  try {
+    const stored = JSON.parse(text ?? "{}");
+    const names = Object.entries(START).filter(([name, example]) => fits(stored[name], example));
+    return Object.fromEntries(names.map(([name]) => [name, stored[name]]));
+  } catch {
+    return {};
+  }
+}
 
 /**
  * @typedef {object} ListActions
  * @property {(row: QuestionRow) => unknown} ask
  * @property {(chain: ChainId, mentions: MentionId[]) => unknown} acceptGroup
- * @property {() => unknown} changed
+ * @property {(change: Partial<Settings>) => unknown} set
  * @property {() => unknown} showMore
  */
 
 /**
  * Make the menus of order and filters.
  * @param {App} app
- * @param {QuestionPlace} place
+ * @param {Settings} settings
  * @param {ListActions} actions
  */
-export function questionFilters(app, place, actions) {
-  const { annotators } = app.store.state;
+export function questionFilters(app, settings, actions) {
   /** @type {(name: string, field: "order" | "annotator" | "kind", labels: Record<string, string>) => HTMLElement} */
   const choose = (name, field, labels) => {
-    const made = menu(name, labels, () => {
-      place.change({ [field]: made.value });
-      actions.changed();
-    });
-    made.value = place.now[field] in labels ? place.now[field] : "";
-    made.dataset.focusKey = `filter ${field}`;
-    return made;
+    const select = menu(name, labels, () => actions.set({ [field]: select.value }));
+    select.value = settings[field] in labels ? settings[field] : "";
+    select.dataset.focusKey = `filter ${field}`;
+    return select;
   };
-  const disagreeing = Object.fromEntries(annotators.map((name) => [name, `${name} disagrees`]));
-  const box = make("input", { type: "checkbox", data: { focusKey: "filter overruled" } });
-  box.checked = place.now.overruled;
-  box.addEventListener("change", () => {
-    place.change({ overruled: box.checked });
-    actions.changed();
-  });
-  const { entity } = place.now;
+  const disagreeing = app.store.state.annotators.map((name) => [name, `${name} disagrees`]);
+  const overruled = make("input", { type: "checkbox", data: { focusKey: "filter overruled" } });
+  overruled.checked = settings.overruled;
+  overruled.addEventListener("change", () => actions.set({ overruled: overruled.checked }));
   return make(
     "div",
     { class: "question-filters", role: "group", "aria-label": "Order and filter" },
     choose("Order of questions", "order", ORDERS),
     choose("Kind of question", "kind", KINDS),
-    choose("Annotator", "annotator", { "": "all annotators", ...disagreeing }),
-    make("label", { class: "check" }, box, "result overrules the majority"),
-    entity && app.store.chain(entity)
-      ? make(
-          "span",
-          { class: "only-entity" },
-          "only ",
-          make("bdi", {}, entityWords(app, entity)),
-          button(
-            "×",
-            () => {
-              place.change({ entity: "" });
-              actions.changed();
-            },
-            { kind: "quiet", name: "Show the questions of all entities" },
-          ),
-        )
-      : null,
+    choose("Annotator", "annotator", { "": "all annotators", ...Object.fromEntries(disagreeing) }),
+    make("label", { class: "check" }, overruled, "result overrules the majority"),
+    app.store.chain(settings.entity) ? onlyEntity(app, settings.entity, actions) : null,
   );
 }
 
 /**
- * Say why there is no card.
- * @param {boolean} isRead whether the questions were read
- * @param {QuestionPlace} place
+ * Show that only the questions of one entity are listed.
+ * @param {App} app
+ * @param {ChainId} entity
+ * @param {ListActions} actions
  */
-export function emptyText(isRead, place) {
-  if (!isRead) return make("p", { class: "empty" }, "Reading the questions …");
-  const text = place.isFiltered
-    ? "The filter lets no open question through."
-    : "No open question. What the annotators agree on is not asked; you can still decide about any mention in the text.";
+function onlyEntity(app, entity, actions) {
+  const showAll = button("×", () => actions.set({ entity: "" }), {
+    kind: "quiet",
+    name: "Show the questions of all entities",
+  });
+  const words = make("bdi", {}, entityWords(app, entity));
+  return make("span", { class: "only-entity" }, "only ", words, showAll);
+}
+
+/**
+ * Say why there is no card.
+ * @param {OpenQuestions} questions
+ */
+export function emptyText({ read, isFiltered }) {
+  const text = !read
+    ? "Loading the questions …"
+    : isFiltered
+      ? "No open question matches the filter."
+      : "No open questions. Only what annotators disagree on is asked; you can still decide about any mention in the text.";
   return make("p", { class: "empty" }, text);
 }
 
 /**
  * Say what is still at stake, and offer to accept the rest.
  * @param {App} app
- * @param {Questions} read
+ * @param {Stakes} stakes
  */
-export function stakesText(app, { stakes }) {
-  const { done } = app.store.state;
-  if (done) {
-    return make(
-      "section",
-      { class: "stakes", "aria-label": "When to stop" },
-      make("p", {}, "This document is done. You can still answer questions; that opens it again."),
-    );
-  }
+export function stakesText(app, stakes) {
+  const done = app.store.state.done !== null;
+  const accept = button(stakes.mentions ? "Accept the rest" : "Mark as done", () => app.act({ do: "done" }), {
+    focusKey: "accept the rest",
+    title: "Keep the result as it is and mark the document as done",
+  });
+  const text = done
+    ? "This document is done. If you answer a question, it is open again."
+    : remaining(stakes);
   return make(
     "section",
     { class: "stakes", "aria-label": "When to stop" },
-    make("p", {}, remaining(stakes)),
-    stakes.steps ? make("p", {}, recent(stakes)) : null,
-    make(
-      "div",
-      { class: "buttons" },
-      button(stakes.mentions ? "Accept the rest" : "The document is done", () => app.act({ do: "done" }), {
-        focusKey: "accept the rest",
-        title: "The result stands as it is; the document is marked as done",
-      }),
-    ),
+    make("p", {}, text),
+    !done && stakes.steps ? make("p", {}, recent(stakes)) : null,
+    done ? null : make("div", { class: "buttons" }, accept),
   );
 }
 
@@ -119,15 +252,12 @@ export function stakesText(app, { stakes }) {
 function remaining({ mentions, ties, close, clear, most }) {
   if (!mentions) return "No mention is disputed any more.";
   const parts = [
-    ties ? `${counted(ties, "tie")}` : "",
-    close ? `${close.toLocaleString("en")} close` : "",
-    clear ? `${clear.toLocaleString("en")} clear` : "",
+    ties ? counted(ties, "tie") : "",
+    close ? counted(close, "close call") : "",
+    clear ? counted(clear, "clear case") : "",
   ].filter(Boolean);
-  const are = mentions === 1 ? "is" : "are";
-  const price = most
-    ? `Deciding one of them otherwise costs at most ${most.toLocaleString("en")} more.`
-    : "All can be decided otherwise at the same cost.";
-  return `${counted(mentions, "mention")} ${are} still disputed (${parts.join(", ")}); answers move at most these. ${price}`;
+  const price = most ? ` In the clearest case, another answer costs ${grouped(most)} more.` : "";
+  return `Your answers can still change ${counted(mentions, "mention")}: ${parts.join(", ")}.${price}`;
 }
 
 /** @param {Stakes} stakes */
@@ -141,32 +271,27 @@ function recent({ steps, changed }) {
 /**
  * Make the list, with the questions of one entity together.
  * @param {App} app
- * @param {QuestionRow[]} rows
+ * @param {OpenQuestions} questions
  * @param {number} most how many are shown
- * @param {number} found how many there are
- * @param {string | null} current
- * @param {QuestionPlace} place
+ * @param {string | null} current the id of the question on the screen
  * @param {ListActions} actions
  */
-export function questionList(app, rows, most, found, current, place, actions) {
-  /** @type {Map<string, QuestionRow[]>} */
-  const groups = new Map();
-  for (const row of rows.slice(0, most)) {
-    const key = row.entity ?? "";
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  const left = found - Math.min(most, rows.length);
+export function questionList(app, questions, most, current, actions) {
+  const { rows, count, settings } = questions;
+  const groups = Map.groupBy(rows.slice(0, most), ({ entity }) => entity ?? "");
+  const hidden = count - Math.min(most, rows.length);
+  const more =
+    rows.length > most
+      ? button(`Show more (${grouped(hidden)})`, actions.showMore, { kind: "quiet" })
+      : make("p", { class: "soft" }, `${grouped(hidden)} more follow when these are answered.`);
   return make(
     "nav",
     { "aria-label": "All questions", class: "question-list" },
-    make("h3", {}, `All questions (${found.toLocaleString("en")})`),
-    ...[...groups].map(([entity, inside]) => group(app, entity, inside, current, place, actions)),
-    rows.length > most
-      ? button(`Show more (${left.toLocaleString("en")})`, actions.showMore, { kind: "quiet" })
-      : null,
-    rows.length <= most && left > 0
-      ? make("p", { class: "soft" }, `${left.toLocaleString("en")} more follow when these are answered.`)
-      : null,
+    make("h3", {}, `All questions (${grouped(count)})`),
+    ...[...groups].map(([entity, members]) =>
+      questionGroup(app, entity, members, current, settings.entity === entity, actions),
+    ),
+    hidden > 0 ? more : null,
   );
 }
 
@@ -175,36 +300,35 @@ export function questionList(app, rows, most, found, current, place, actions) {
  * @param {ChainId} entity empty for no entity
  * @param {QuestionRow[]} rows
  * @param {string | null} current
- * @param {QuestionPlace} place
+ * @param {boolean} isOnly whether the filter shows only this entity
  * @param {ListActions} actions
  */
-function group(app, entity, rows, current, place, actions) {
+function questionGroup(app, entity, rows, current, isOnly, actions) {
   const mentions = rows.filter(({ kind }) => kind !== "boundary").map(({ mention }) => mention);
-  const known = entity && app.store.chain(entity);
-  const words = known ? entityWords(app, entity) : "";
-  const only = () => {
-    place.change({ entity });
-    actions.changed();
-  };
+  const isKnown = app.store.chain(entity) !== null;
+  const words = isKnown ? entityWords(app, entity) : "in no entity";
+  const only = () =>
+    button("Only these", () => actions.set({ entity }), {
+      kind: "quiet",
+      name: `Only questions about ${words}`,
+    });
+  const batch = () =>
+    button(`All ${mentions.length} belong to ${words}`, () => actions.acceptGroup(entity, mentions), {
+      kind: "quiet batch",
+      focusKey: `batch ${entity}`,
+    });
   return make(
     "section",
     { class: "question-group" },
     make(
       "div",
       { class: "group-head" },
-      known ? chip(entity) : null,
-      make("bdi", { class: "words" }, known ? words : "in no entity"),
-      known && place.now.entity !== entity
-        ? button("Only these", only, { kind: "quiet", name: `Only questions about ${words}` })
-        : null,
+      isKnown ? chip(entity) : null,
+      make("bdi", { class: "words" }, words),
+      isKnown && !isOnly ? only() : null,
     ),
-    make("ol", {}, ...rows.map((row) => item(app, row, row.id === current, actions))),
-    known && mentions.length >= FEW
-      ? button(`All ${mentions.length} belong to ${words}`, () => actions.acceptGroup(entity, mentions), {
-          kind: "quiet batch",
-          focusKey: `batch ${entity}`,
-        })
-      : null,
+    make("ol", {}, ...rows.map((row) => questionItem(app, row, row.id === current, actions))),
+    isKnown && mentions.length >= SMALLEST_BATCH ? batch() : null,
   );
 }
 
@@ -214,21 +338,18 @@ function group(app, entity, rows, current, place, actions) {
  * @param {boolean} isCurrent
  * @param {ListActions} actions
  */
-function item(app, row, isCurrent, actions) {
-  return make(
-    "li",
-    {},
-    make(
-      "button",
-      {
-        type: "button",
-        "aria-current": isCurrent ? "true" : null,
-        data: { focusKey: `question ${row.id}` },
-        on: { click: () => actions.ask(row) },
-      },
-      make("span", { class: row.tie ? "tag tie" : "tag" }, row.tie ? "tie" : TAGS[row.kind]),
-      make("bdi", { class: "words" }, app.store.words(row.mention, 40)),
-      make("span", { class: "soft", title: "annotators who marked it" }, `${row.marked} of ${row.seen}`),
-    ),
+function questionItem(app, row, isCurrent, actions) {
+  const item = make(
+    "button",
+    {
+      type: "button",
+      "aria-current": isCurrent ? "true" : null,
+      data: { focusKey: `question ${row.id}` },
+      on: { click: () => actions.ask(row) },
+    },
+    make("span", { class: row.tie ? "tag tie" : "tag" }, row.tie ? "tie" : TAGS[row.kind]),
+    make("bdi", { class: "words" }, app.store.words(row.mention, 40)),
+    make("span", { class: "soft", title: "annotators who marked it" }, `${row.marked} of ${row.seen}`),
   );
+  return make("li", {}, item);
 }

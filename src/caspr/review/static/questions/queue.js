@@ -6,24 +6,25 @@
  * offers to show that. What the result says is then not on the screen any more, so `y` is not taken. After a step of
  * the reader the question is shown as it is now at once. Prices are filled in when they are computed.
  */
+import { askChain } from "../ui/dialogs.js";
+import { fill } from "../ui/dom.js";
 import {
   absentAnswer,
+  allDoubts,
   aloneAnswer,
   freshAnswer,
   noAnswer,
+  offer,
   pricesOf,
+  questionCard,
   sameQuestion,
   shownMentions,
   yesAnswer,
-} from "./answers.js";
-import { QuestionPlace } from "./place.js";
-import { QuestionRows } from "./rows.js";
-import { askChain } from "../ui/choose_chain.js";
-import { fill } from "../ui/dom.js";
-import { offer, questionCard } from "./card.js";
-import { emptyText, questionFilters, questionList, stakesText } from "./list.js";
+} from "./card.js";
+import { OpenQuestions, emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
-/** @import { ChainId, Choice, MentionId, Operation, QuestionCard, QuestionRow } from "../state/types.js" */
+/** @import { ChainId, Choice, Operation, QuestionCard, QuestionRow } from "../state/types.js" */
+/** @import { ListActions } from "./list.js" */
 
 const LIST_STEP = 40;
 const PAUSE = 300;
@@ -53,8 +54,7 @@ export class QuestionQueue {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.place = new QuestionPlace(`${location.pathname} ${app.store.state.title}`);
-    this.list = new QuestionRows(this.place);
+    this.questions = new OpenQuestions(`${location.pathname} ${app.store.state.title}`);
     this.render();
   }
 
@@ -66,18 +66,18 @@ export class QuestionQueue {
 
   /** Read the questions; what comes later than the answer to a newer request is ignored. */
   async #load() {
-    const { list } = this;
+    const { questions } = this;
     const reading = ++this.#reading;
     try {
-      const read = await this.app.api.read(`questions?${this.place.query}`);
+      const read = await this.app.api.read(`questions?${questions.query}`);
       if (reading !== this.#reading) return;
       const stepped = this.#stepped;
       this.#stepped = false;
-      list.replace(read);
+      questions.replace(read);
       if (this.#card) await this.#lookAgain(this.#card, stepped);
       else if (!this.#busy) {
-        const wanted = list.rows[list.indexOf(this.place.now.current)] ?? list.rows[0] ?? null;
-        await this.#ask(wanted, { move: false });
+        const index = questions.indexOf(questions.settings.current);
+        await this.#ask(questions.rows[Math.max(index, 0)] ?? null, { move: false });
       }
     } catch {
       /* a banner shows that the server does not answer; the old questions stay */
@@ -100,12 +100,11 @@ export class QuestionQueue {
    * @param {1 | -1} step
    */
   move(step) {
-    const { app } = this;
+    const { app, questions } = this;
     app.side.show("queue");
-    const { list } = this;
-    const next = list.rows[list.indexOf(this.#card?.id) + step];
+    const next = questions.rows[questions.indexOf(this.#card?.id) + step];
     if (next) this.#ask(next);
-    else if (!list.rows.length) app.say("There is no open question.");
+    else if (!questions.rows.length) app.say("There are no open questions.");
     else app.say(step > 0 ? "That was the last question." : "That was the first question.");
   }
 
@@ -126,7 +125,7 @@ export class QuestionQueue {
   yes() {
     const card = this.#answerable();
     if (card && this.#later && !this.#marked.size) {
-      this.app.say("This question has changed, so y was not taken: . shows it as it is now.");
+      this.app.say("This question has changed, so y was ignored. Press . to see it as it is now.");
     } else if (card) this.#answer(yesAnswer(card, this.#marked));
   }
 
@@ -160,33 +159,26 @@ export class QuestionQueue {
     if (!card || card.kind === "boundary") return;
     const { mention, choices } = card;
     const { app } = this;
-    const offered = choices.map(({ chain }) => chain).filter((chain) => chain !== null);
-    const apart = choices.flatMap(({ doubts }) => doubts);
     /** @param {ChainId | null} chain */
     const take = (chain) =>
-      chain !== null && this.#answer({ do: "place", mention, with: [], apart, chain }, card);
-    askChain(app.store, `“${app.store.words(mention, 30)}” is`, take, {
-      except: offered,
+      chain !== null && this.#answer({ do: "place", mention, with: [], apart: allDoubts(card), chain }, card);
+    askChain(app.store, `Which entity is “${app.store.words(mention, 30)}”?`, take, {
+      except: choices.map(({ chain }) => chain).filter((chain) => chain !== null),
       first: app.nearbyChains(mention),
     });
   }
 
-  /** Put the question on the screen behind all others. */
+  /** Put the question on the screen after all others. */
   skip() {
     const card = this.#answerable();
-    if (!card) return;
-    const others = this.place.now.skipped.filter((id) => id !== card.id);
-    const next = this.list.after(card.id);
-    this.place.change({ skipped: [...others, card.id] });
-    this.list.sort();
-    this.#ask(next ?? this.list.rows[0] ?? null);
+    if (card) this.#ask(this.questions.skip(card.id));
   }
 
   /** Return the card if it can be answered now; say why not. */
   #answerable() {
     this.app.side.show("queue");
     if (this.#busy) return null;
-    if (!this.#card) this.app.say("There is no open question.");
+    if (!this.#card) this.app.say("There are no open questions.");
     return this.#card;
   }
 
@@ -201,11 +193,12 @@ export class QuestionQueue {
    * @param {Operation} op
    */
   async #answer(op, card = this.#card) {
-    if (this.#busy || !card || card !== this.#card) return;
+    // Prices may have been filled in while a dialog was open; it is still the same question.
+    if (this.#busy || !card || card.id !== this.#card?.id) return;
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (await this.app.act(op)) await this.#ask(this.list.leave(card.id));
+      if (await this.app.act(op)) await this.#ask(this.questions.leave(card.id));
       else this.#refused = card.id;
     } finally {
       this.#busy = false;
@@ -220,7 +213,7 @@ export class QuestionQueue {
     if (id === null || id !== this.#card?.id || this.#busy) return;
     try {
       const now = await this.#question(id);
-      if (!now.open && id === this.#card?.id) await this.#ask(this.list.leave(id));
+      if (!now.open && id === this.#card?.id) await this.#ask(this.questions.leave(id));
     } catch {
       /* a banner shows that the server does not answer; the card stays */
     }
@@ -240,14 +233,14 @@ export class QuestionQueue {
       const read = await this.#question(next.id);
       if (request !== this.#request) return;
       if (read.open) card = read;
-      else next = this.list.leave(next.id);
+      else next = this.questions.leave(next.id);
     }
     this.#card = card;
     this.#later = null;
     this.#stepped = false;
     this.#refused = null;
     this.#marked.clear();
-    this.place.change({ current: card?.id ?? null });
+    this.questions.set({ current: card?.id ?? null });
     this.render();
     this.app.text.showAsked(this.asked);
     if (!card) return;
@@ -301,7 +294,7 @@ export class QuestionQueue {
       this.#fillPrices(this.#card);
     } else if (stepped && now.open && !this.#busy) await this.#show(now);
     else {
-      if (!this.#later) this.app.say("This question has changed meanwhile.", { quiet: true });
+      if (!this.#later) this.app.say("This question has changed in the meantime.", { quiet: true });
       this.#later = now;
     }
   }
@@ -311,22 +304,18 @@ export class QuestionQueue {
     const later = this.#later;
     if (!later || this.#busy) return;
     if (later.open) this.#show(later, { move: true });
-    else this.#ask(this.list.after(later.id));
+    else this.#ask(this.questions.after(later.id));
   }
 
   /** @param {QuestionCard} card the one on the screen, read again */
   #show(card, { move = false } = {}) {
-    const row = this.list.rows[this.list.indexOf(card.id)];
+    const row = this.questions.rows[this.questions.indexOf(card.id)];
     return this.#ask(row ?? { ...card, tie: false, marked: 0, seen: 0 }, { move });
   }
 
   render() {
     const card = this.#card;
-    fill(
-      this.root,
-      card ? this.#cardElement(card) : emptyText(this.list.read !== null, this.place),
-      ...this.#below(),
-    );
+    fill(this.root, card ? this.#cardElement(card) : emptyText(this.questions), ...this.#below());
   }
 
   /** @param {QuestionCard} card */
@@ -335,7 +324,7 @@ export class QuestionQueue {
       this.app,
       card,
       this.#marked,
-      this.list.position(card.id),
+      this.questions.position(card.id),
       {
         choose: (choice) => this.#answer(choice.answer),
         mark: (choice) => this.#toggle(choice),
@@ -349,20 +338,20 @@ export class QuestionQueue {
   }
 
   #below() {
-    const { read, rows, found } = this.list;
-    if (!read) return [];
+    const { app, questions } = this;
+    if (!questions.read) return [];
+    /** @type {ListActions} */
     const actions = {
-      ask: (/** @type {QuestionRow} */ row) => {
+      ask: (row) => {
         const card = this.#card;
         if (card?.id === row.id && !this.#later) this.#goTo(card);
         else this.#ask(row);
       },
-      acceptGroup: (/** @type {ChainId} */ chain, /** @type {MentionId[]} */ mentions) =>
-        this.app.act({ do: "into", mentions, chain }),
-      changed: () => {
+      acceptGroup: (chain, mentions) => app.act({ do: "into", mentions, chain }),
+      set: (change) => {
         this.#card = null;
         this.#later = null;
-        this.place.change({ current: null });
+        questions.set({ ...change, current: null });
         this.load(0);
       },
       showMore: () => {
@@ -370,11 +359,10 @@ export class QuestionQueue {
         this.render();
       },
     };
-    const current = this.#card?.id ?? null;
     return [
-      stakesText(this.app, read),
-      questionFilters(this.app, this.place, actions),
-      questionList(this.app, rows, this.#listed, found, current, this.place, actions),
+      stakesText(app, questions.read.stakes),
+      questionFilters(app, questions.settings, actions),
+      questionList(app, questions, this.#listed, this.#card?.id ?? null, actions),
     ];
   }
 }

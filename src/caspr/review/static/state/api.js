@@ -1,8 +1,13 @@
-/** Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone. */
-import { cardWithoutNames, explanationWithoutNames, textsWithoutNames, withoutNames } from "./blind.js";
-/** @import { Explanation, Lease, MentionId, Operation, Remedy, SearchProgress, State, Update } from "./types.js" */
+/**
+ * Requests to the server, one operation after the other; the events it sends; and waiting for it when it is gone.
+ * A reader can hide the names of annotators: then they are taken out of whatever the server sends. A blind server
+ * never sends them.
+ */
+import { remember, remembered } from "../ui/dom.js";
 /** @import { Store } from "./store.js" */
+/** @import { Explanation, Lease, MentionId, Operation, QuestionCard, Remedy, SearchProgress, State, Update } from "./types.js" */
 
+const STORAGE_KEY = "caspr-blind";
 const PROBE_PAUSE = 3000;
 const FIRST_PROBE_PAUSE = 200;
 
@@ -185,7 +190,7 @@ export class Api {
    * @param {Update} update
    */
   async #apply(update) {
-    if (!this.store.merge(textsWithoutNames(update))) await this.refresh();
+    if (!this.store.merge(update)) await this.refresh();
   }
 
   /**
@@ -210,7 +215,7 @@ export class Api {
   async #fetch(path, options) {
     let answer;
     try {
-      answer = await fetch(this.base + path, { credentials: "same-origin", ...options });
+      answer = await fetch(this.base + path, options);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") throw error;
       this.#onLost();
@@ -231,7 +236,7 @@ export class Api {
 
   async #probeServer() {
     try {
-      const answer = await fetch(`${this.base}state`, { credentials: "same-origin" });
+      const answer = await fetch(`${this.base}state`);
       this.#probe = undefined;
       this.#close();
       if (answer.ok) this.#open();
@@ -266,4 +271,58 @@ async function errorOf(answer) {
   const body = await answer.json().catch(() => ({}));
   const { error, clashes = [], remedies = [] } = body;
   return { message: error ?? `The server answered ${answer.status}.`, clashes, remedies };
+}
+
+/** Return whether this reader hides the names of annotators. */
+export const namesAreHidden = () => remembered(STORAGE_KEY) === "yes";
+
+/** @param {boolean} hidden */
+export const hideNames = (hidden) => remember(STORAGE_KEY, hidden ? "yes" : "no");
+
+/** @type {(number: number) => string} */
+const pseudonym = (number) => `Annotator ${number + 1}`;
+
+/**
+ * Return a state without names, if they are hidden.
+ * @param {State} state
+ * @returns {State}
+ */
+export function withoutNames(state) {
+  if (!namesAreHidden()) return state;
+  const annotators = state.annotators.map((_name, number) => pseudonym(number));
+  return { ...state, annotators };
+}
+
+/**
+ * Return a question without names, if they are hidden; `names` are those of the annotators in their order.
+ * @param {QuestionCard} card
+ * @param {string[]} names
+ * @returns {QuestionCard}
+ */
+function cardWithoutNames(card, names) {
+  if (!namesAreHidden()) return card;
+  /** @type {(some: string[]) => string[]} */
+  const renamed = (some) => some.map((name) => pseudonym(names.indexOf(name)));
+  const { alone, absent, unseen } = card;
+  const choices = card.choices.map((choice) => ({
+    ...choice,
+    says: renamed(choice.says),
+    partly: renamed(choice.partly),
+  }));
+  return { ...card, choices, alone: renamed(alone), absent: renamed(absent), unseen: renamed(unseen) };
+}
+
+/**
+ * Return an explanation without names, if they are hidden; `names` are those of the annotators in their order.
+ * @param {Explanation} explanation
+ * @param {string[]} names
+ * @returns {Explanation}
+ */
+function explanationWithoutNames(explanation, names) {
+  if (!namesAreHidden()) return explanation;
+  const votes = explanation.votes.map((vote) => ({
+    ...vote,
+    annotator: pseudonym(names.indexOf(vote.annotator)),
+  }));
+  return { ...explanation, votes };
 }

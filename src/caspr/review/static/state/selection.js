@@ -9,7 +9,7 @@
 /**
  * What a listener receives. `moved`: the current mention is another one than `previous`, and `focus` moves the
  * keyboard there, `show` scrolls to it. `toggled`: mentions that may have been selected or deselected.
- * `ranged`: the range is another one than `previousRange`.
+ * `ranged`: the range is another one.
  * @typedef {object} SelectionChange
  * @property {boolean} [moved]
  * @property {MentionId | null} [previous]
@@ -17,7 +17,6 @@
  * @property {boolean} [show]
  * @property {MentionId[]} [toggled]
  * @property {boolean} [ranged]
- * @property {TokenRange | null} [previousRange]
  */
 
 export class Selection {
@@ -76,9 +75,8 @@ export class Selection {
    * @param {TokenRange | null} range
    */
   setRange(range) {
-    const previousRange = this.range;
     this.range = range;
-    this.#notify({ ranged: true, previousRange });
+    this.#notify({ ranged: true });
   }
 
   /** Deselect all mentions and tokens. */

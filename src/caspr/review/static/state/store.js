@@ -1,6 +1,5 @@
 /** The document as this page knows it: the server's state, kept up to date by its updates. */
-import { phrase } from "../ui/words.js";
-import { inTextOrder, spanOf } from "./spans.js";
+import { inTextOrder, phrase, spanOf } from "./tokens.js";
 /** @import { Chain, ChainId, Mention, MentionId, State, Update } from "./types.js" */
 
 /**
@@ -8,8 +7,8 @@ import { inTextOrder, spanOf } from "./spans.js";
  * @typedef {{ mentions: Set<MentionId>, chains: Set<ChainId>, rebuild: boolean }} StoreChange
  */
 
-/** @type {(one: unknown, other: unknown) => boolean} */
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+/** @type {(a: unknown, b: unknown) => boolean} */
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 export class Store {
   /** @type {((change: StoreChange, old: State) => void)[]} */

@@ -1,6 +1,6 @@
 /**
- * The messages between page and server. `review/session/views.py`, `history.py`, `session.py` and `questions.py`
- * make them; `tests/review/session/test_types.py` compares the fields.
+ * The messages between page and server. `review/views.py`, `history.py`, `session.py` and `questions/`
+ * make them; `tests/review/test_types.py` compares the fields.
  */
 
 /** The tokens of a mention, counted from 1: `5-7`, or `5-5` for one token. */
@@ -44,7 +44,17 @@ export interface Cost {
 }
 
 export type DecisionKind =
-  "chain" | "together" | "apart" | "exists" | "mention" | "alone" | "absent" | "empty" | "name" | "nested";
+  | "enforced"
+  | "cells"
+  | "empty"
+  | "together"
+  | "apart"
+  | "exists"
+  | "mention"
+  | "alone"
+  | "absent"
+  | "nested"
+  | "name";
 
 export interface Decision {
   id: string;
@@ -53,6 +63,9 @@ export interface Decision {
   mentions: MentionId[];
   tokens: number[];
   chain: ChainId | null;
+  /** What an entity is called; null if the annotators' votes decide. */
+  name: string | null;
+  type: string | null;
   /** Who decided it, and when in UTC; "editor" for what was written into the file by hand. */
   by: string | null;
   at: string | null;
@@ -278,7 +291,7 @@ export interface Explanation {
   alternatives: Alternative[];
 }
 
-/** What the page asks the server to do; `review/session/operations.py` says what each means. */
+/** What the page asks the server to do; `review/operations/` says what each means. */
 export type Operation =
   | {
       do: "together" | "apart" | "exists" | "mention" | "alone" | "nested" | "absent" | "split";

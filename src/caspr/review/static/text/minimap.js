@@ -1,5 +1,5 @@
 /** A strip beside the text: where the highlighted chain, the last changes and the current mention are. */
-import { spanOf } from "../state/spans.js";
+import { spanOf } from "../state/tokens.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, MentionId } from "../state/types.js" */
 

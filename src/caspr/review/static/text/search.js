@@ -1,17 +1,17 @@
 /** Full-text search: words of the document, whatever is a mention. */
+import { lastStart, spaceBefore, visible } from "../state/tokens.js";
 import { byId } from "../ui/dom.js";
-import { counted, spaceBefore, visible } from "../ui/words.js";
+import { grouped } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
-
-/** @typedef {{ start: number, end: number }} Match the first and the last token that a match touches */
+/** @import { Span } from "../state/tokens.js" */
 
 const MOST = 2000;
 
 /**
- * Return where a text occurs, in order; case does not matter, and line ends are blanks.
+ * Return the tokens that each occurrence of a text touches, in order; case does not matter, and line ends are blanks.
  * @param {string[]} tokens
  * @param {string} wanted
- * @returns {Match[]}
+ * @returns {Span[]}
  */
 function findText(tokens, wanted) {
   const needle = wanted.trim().toLowerCase().replace(/\s+/g, " ");
@@ -24,34 +24,20 @@ function findText(tokens, wanted) {
     starts.push(text.length);
     text += visible(token).toLowerCase();
   });
-  /** @type {Match[]} */
-  const found = [];
-  for (let at = text.indexOf(needle); at >= 0 && found.length < MOST; at = text.indexOf(needle, at + 1)) {
-    found.push({ start: tokenAt(starts, at) + 1, end: tokenAt(starts, at + needle.length - 1) + 1 });
+  /** @param {number} position */
+  const tokenAt = (position) => lastStart(starts.length, (i) => starts[i], position) + 1;
+  /** @type {Span[]} */
+  const matches = [];
+  for (let at = text.indexOf(needle); at >= 0 && matches.length < MOST; at = text.indexOf(needle, at + 1)) {
+    matches.push({ start: tokenAt(at), end: tokenAt(at + needle.length - 1) });
   }
-  return found;
-}
-
-/**
- * Return the number of the token that a character is in, by bisection.
- * @param {number[]} starts
- * @param {number} position
- */
-function tokenAt(starts, position) {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (starts[middle] <= position) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return matches;
 }
 
 export class TextSearch {
-  /** @type {Match[]} */
-  #found = [];
-  #here = -1;
+  /** @type {Span[]} */
+  #matches = [];
+  #current = -1;
 
   /** @param {App} app */
   constructor(app) {
@@ -74,37 +60,40 @@ export class TextSearch {
     this.field.select();
   }
 
-  /** Search again after the text was built anew. */
+  /** Mark the matches again after the text was built anew. */
   refresh() {
     if (this.field.value.trim()) this.#mark();
   }
 
   /**
-   * Go to the next match or the previous one; behind the last comes the first.
+   * Go to the next match or the previous one; after the last comes the first.
    * @param {1 | -1} step
    */
   go(step) {
-    if (!this.#found.length) {
+    if (!this.#matches.length) {
       this.#count();
       return;
     }
-    this.#here = (this.#here + step + this.#found.length) % this.#found.length;
+    this.#current = (this.#current + step + this.#matches.length) % this.#matches.length;
     this.#mark();
-    const { start, end } = this.#found[this.#here];
+    const { start, end } = this.#matches[this.#current];
     this.app.text.scrollToToken(start);
     this.#count();
-    this.app.say(`${this.#here + 1} of ${this.#found.length}: ${this.app.store.words(`${start}-${end}`)}`, {
-      quiet: true,
-    });
+    this.app.say(
+      `${this.#current + 1} of ${this.#matches.length}: ${this.app.store.words(`${start}-${end}`)}`,
+      {
+        quiet: true,
+      },
+    );
   }
 
   #search() {
     const { store, text } = this.app;
-    this.#found = findText(store.state.tokens, this.field.value);
+    this.#matches = findText(store.state.tokens, this.field.value);
     const top = text.firstVisibleToken;
-    const next = this.#found.findIndex(({ start }) => start >= top);
-    this.#here = (next < 0 ? 0 : next) - 1;
-    if (this.#found.length) this.go(1);
+    const next = this.#matches.findIndex(({ start }) => start >= top);
+    this.#current = (next < 0 ? 0 : next) - 1;
+    if (this.#matches.length) this.go(1);
     else {
       this.#mark();
       this.#count();
@@ -112,13 +101,13 @@ export class TextSearch {
   }
 
   #mark() {
-    this.app.text.showFound(this.#found, this.#found[this.#here] ?? null);
+    this.app.text.showMatches(this.#matches, this.#matches[this.#current] ?? null);
   }
 
   #count() {
     const label = byId("find-count");
     if (!this.field.value.trim()) label.textContent = "";
-    else if (!this.#found.length) label.textContent = "not found";
-    else label.textContent = `${this.#here + 1} of ${counted(this.#found.length, "place")}`;
+    else if (!this.#matches.length) label.textContent = "no match";
+    else label.textContent = `${this.#current + 1} of ${grouped(this.#matches.length)}`;
   }
 }

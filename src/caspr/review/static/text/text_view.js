@@ -2,16 +2,14 @@
  * The text with its mentions. A change restyles only the pieces of the mentions that changed, and rebuilds only
  * the lines where a mention appeared, disappeared, entered a chain or left one.
  */
-import { spanOf } from "../state/spans.js";
+import { spanOf } from "../state/tokens.js";
 import { make } from "../ui/dom.js";
-import { lineAt, linesOf } from "./lines.js";
-import { MentionStyle } from "./mention_style.js";
-import { Pieces } from "./mention_elements.js";
-import { RowBuilder } from "./line_element.js";
-/** @import { Selection, SelectionChange, TokenRange } from "../state/selection.js" */
+import { LineBuilder, MentionStyle, Pieces, lineAt, linesOf, mentionsByLine } from "./lines.js";
+/** @import { Selection, SelectionChange } from "../state/selection.js" */
 /** @import { Store, StoreChange } from "../state/store.js" */
+/** @import { Span } from "../state/tokens.js" */
 /** @import { ChainId, MentionId, State } from "../state/types.js" */
-/** @import { Line, LineMention } from "./lines.js" */
+/** @import { LineMention } from "./lines.js" */
 
 const CHUNK = 24;
 const TOKENS_PER_ROW = 12;
@@ -19,7 +17,7 @@ const MARGIN_ABOVE = 24;
 const MARGIN_BELOW = 40;
 
 export class TextView {
-  /** @type {Line[]} */
+  /** @type {Span[]} */
   #lines = [];
   /**
    * The mentions that touch each line, in text order.
@@ -49,7 +47,7 @@ export class TextView {
     this.store = store;
     this.selection = selection;
     this.#style = new MentionStyle(store, selection);
-    this.#builder = new RowBuilder(store, this.#style, this.#pieces);
+    this.#builder = new LineBuilder(store, this.#style, this.#pieces);
     this.render();
   }
 
@@ -69,7 +67,7 @@ export class TextView {
       chunk.style.containIntrinsicSize = `auto ${guessedHeight(this.#lines.slice(i, i + CHUNK))}px`;
       chunks.push(chunk);
     }
-    if (!chunks.length) chunks.push(make("p", { class: "soft" }, "This document has no tokens."));
+    if (!chunks.length) chunks.push(make("p", { class: "soft" }, "This document is empty."));
     this.root.replaceChildren(...chunks);
     this.#updateTabStop();
   }
@@ -88,7 +86,10 @@ export class TextView {
     if (outdated.size) this.#assignMentions(outdated);
     for (const number of outdated) this.#rebuild(number);
     this.#showEdges();
-    this.#showClosedTokens();
+    this.#mark(
+      "closed",
+      this.store.state.closed.map((token) => ({ start: token, end: token })),
+    );
     this.#updateTabStop();
   }
 
@@ -137,7 +138,7 @@ export class TextView {
       if (mention) this.reveal(mention, change);
     }
     this.#restyle(change.toggled ?? []);
-    if (change.ranged) this.#showRange(change.previousRange ?? null);
+    if (change.ranged) this.#showRange();
   }
 
   /**
@@ -185,17 +186,17 @@ export class TextView {
 
   /**
    * Mark the tokens that a search found, and the match that the reader is at.
-   * @param {{ start: number, end: number }[]} found
-   * @param {{ start: number, end: number } | null} here
+   * @param {Span[]} matches
+   * @param {Span | null} current
    */
-  showFound(found, here) {
-    this.#mark("found", found);
-    this.#mark("found-here", here ? [here] : []);
+  showMatches(matches, current) {
+    this.#mark("found", matches);
+    this.#mark("found-here", current ? [current] : []);
   }
 
   /**
    * Show the boundary that a mention is about to get, or none.
-   * @param {{ start: number, end: number } | null} span
+   * @param {Span | null} span
    */
   showBoundary(span) {
     this.#mark("boundary", span ? [span] : []);
@@ -204,7 +205,7 @@ export class TextView {
   /**
    * Give a class to the tokens of some spans, and to no others.
    * @param {string} name
-   * @param {{ start: number, end: number }[]} spans
+   * @param {Span[]} spans
    */
   #mark(name, spans) {
     for (const element of this.root.querySelectorAll(`.t.${name}`)) element.classList.remove(name);
@@ -273,14 +274,11 @@ export class TextView {
    * @param {Set<number> | null} some
    */
   #assignMentions(some = null) {
-    if (some) for (const number of some) this.#mentions[number] = [];
-    else this.#mentions = this.#lines.map(() => []);
-    for (const id of this.store.order) {
-      const { start, end } = this.store.state.mentions[id];
-      for (let n = this.lineOf(start); n < this.#lines.length && this.#lines[n].start <= end; n += 1) {
-        if (!some || some.has(n)) this.#mentions[n].push({ id, start, end });
-      }
-    }
+    const { order, state } = this.store;
+    const mentions = order.map((id) => ({ id, ...state.mentions[id] }));
+    const byLine = mentionsByLine(this.#lines, mentions, some);
+    if (!some) this.#mentions = byLine;
+    else for (const number of some) this.#mentions[number] = byLine[number];
   }
 
   /**
@@ -319,7 +317,7 @@ export class TextView {
       this.element(kept.m)?.focus({ preventScroll: true });
     }
     if (kept.t) this.focusToken(Number(kept.t));
-    this.#showRange(null);
+    this.#showRange();
   }
 
   /** @param {Iterable<MentionId>} ids */
@@ -327,28 +325,9 @@ export class TextView {
     for (const id of new Set(ids)) for (const piece of this.#pieces.of(id)) this.#style.apply(piece, id);
   }
 
-  /** Mark the tokens at which no mention may begin or end. */
-  #showClosedTokens() {
-    const closed = new Set(this.store.state.closed);
-    for (const element of this.root.querySelectorAll(".t.closed")) {
-      if (!closed.has(Number(element.getAttribute("data-t")))) element.classList.remove("closed");
-    }
-    for (const token of closed) this.#builder.tokens[token]?.classList.add("closed");
-  }
-
-  /**
-   * Mark the tokens of the range instead of those of the one before.
-   * @param {TokenRange | null} previous
-   */
-  #showRange(previous) {
-    /** @type {(range: TokenRange | null, on: boolean) => void} */
-    const mark = (range, on) => {
-      if (!range) return;
-      const [start, end] = [range.anchor, range.head].sort((a, b) => a - b);
-      for (let t = start; t <= end; t += 1) this.#builder.tokens[t]?.classList.toggle("in-range", on);
-    };
-    mark(previous, false);
-    mark(this.selection.range, true);
+  /** Mark the tokens of the range. */
+  #showRange() {
+    this.#mark("in-range", this.selection.span ? [this.selection.span] : []);
   }
 
   /**
@@ -378,7 +357,7 @@ export class TextView {
   }
 }
 
-/** @param {Line[]} lines */
+/** @param {Span[]} lines */
 function guessedHeight(lines) {
   const rows = lines.map(({ start, end }) => Math.ceil((end - start + 1) / TOKENS_PER_ROW));
   return rows.reduce((sum, count) => sum + count * 36 + 6, 0);

@@ -4,32 +4,38 @@
  * An entity of one version is the entity of the other that shares most mentions with it, one to one; mentions that
  * only one of the two has, and mentions whose entities are not those, are differences.
  */
-import { Panel } from "../panels/panel.js";
-import { inTextOrder, spanOf } from "../state/spans.js";
+import { inTextOrder, spanOf, visible } from "../state/tokens.js";
 import { button, fill, find, make } from "../ui/dom.js";
-import { counted, spaceBefore, visible } from "../ui/words.js";
-import { colour } from "./colours.js";
-import { lineAt, linesOf, treeOf } from "./lines.js";
+import { colour, counted } from "../ui/labels.js";
+import { Panel } from "../ui/tabs.js";
+import { endsOf, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js";
 /** @import { App } from "../app.js" */
+/** @import { Span } from "../state/tokens.js" */
 /** @import { ChainId, MentionId } from "../state/types.js" */
-/** @import { Line, LineMention, LineNode } from "./lines.js" */
+/** @import { LineMention, Piece } from "./lines.js" */
 
 /** @typedef {Map<MentionId, ChainId>} Version the entity of each mention, by the name it has in this version */
-/** @typedef {"only" | "other" | undefined} Difference */
+/** @typedef {"only" | "other"} Difference that only this version has a mention, or has it in another entity */
+
+/**
+ * How a version is shown: its differences from the one beside it, and its entities by their names on the left.
+ * @typedef {{ version: Version, differing: Map<MentionId, Difference>, nameOf: (entity: ChainId) => ChainId }} Side
+ */
 
 const RESULT = "result";
 const NOTHING = "nothing";
+const SIGNS = { only: "+", other: "≠" };
 
 /**
  * Return the entities of two versions that are the same one, from the first to the second: most shared mentions first.
- * @param {Version} one
- * @param {Version} other
+ * @param {Version} version
+ * @param {Version} compared
  */
-function sameEntities(one, other) {
+function sameEntities(version, compared) {
   /** @type {Map<string, { first: ChainId, second: ChainId, shared: number }>} */
   const pairs = new Map();
-  for (const [id, first] of one) {
-    const second = other.get(id);
+  for (const [id, first] of version) {
+    const second = compared.get(id);
     if (second === undefined) continue;
     const key = JSON.stringify([first, second]);
     const pair = pairs.get(key) ?? { first, second, shared: 0 };
@@ -49,24 +55,26 @@ function sameEntities(one, other) {
 
 /**
  * Return what differs in a version from another one.
- * @param {Version} one
- * @param {Version} other
+ * @param {Version} version
+ * @param {Version} compared
  * @param {Map<ChainId, ChainId>} same
- * @returns {Map<MentionId, Difference>}
  */
-function differences(one, other, same) {
+function differences(version, compared, same) {
   /** @type {Map<MentionId, Difference>} */
-  const found = new Map();
-  for (const [id, entity] of one) {
-    const there = other.get(id);
-    if (there === undefined) found.set(id, "only");
-    else if (same.get(entity) !== there) found.set(id, "other");
+  const differing = new Map();
+  for (const [id, entity] of version) {
+    const there = compared.get(id);
+    if (there === undefined) differing.set(id, "only");
+    else if (same.get(entity) !== there) differing.set(id, "other");
   }
-  return found;
+  return differing;
 }
 
+/** @type {(differing: Map<MentionId, Difference>, kind: Difference) => number} */
+const countOf = (differing, kind) => [...differing.values()].filter((value) => value === kind).length;
+
 export class Versions extends Panel {
-  #at = -1;
+  #shownDifference = -1;
 
   /**
    * @param {HTMLElement} root
@@ -90,22 +98,17 @@ export class Versions extends Panel {
 
   render() {
     this.#offer();
-    const [one, other] = [this.#version(this.left.value), this.#version(this.right.value)];
-    const beside = this.right.value !== NOTHING;
-    const same = sameEntities(other, one);
-    const back = new Map([...same].map(([second, first]) => [first, second]));
-    const left = beside ? differences(one, other, back) : new Map();
-    const right = beside ? differences(other, one, same) : new Map();
-    this.#say(beside, left, right);
+    const sides = this.#sides();
     const { tokens, breaks } = this.app.store.state;
     const lines = linesOf(tokens, breaks);
-    const [ours, theirs] = [byLine(one, lines), byLine(other, lines)];
+    const columns = sides.map(({ version }) =>
+      mentionsByLine(
+        lines,
+        inTextOrder(version.keys()).map((id) => ({ id, ...spanOf(id) })),
+      ),
+    );
     const rows = lines.map((line, number) => {
-      const cells = [this.#line(line, ours[number], one, left, (entity) => entity)];
-      if (beside) {
-        const shown = /** @param {ChainId} entity */ (entity) => same.get(entity) ?? `${entity}′`;
-        cells.push(this.#line(line, theirs[number], other, right, shown));
-      }
+      const cells = sides.map((side, i) => this.#line(line, columns[i][number], side));
       const differs = cells.some((cell) => find(cell, ".only, .other"));
       return make(
         "div",
@@ -114,9 +117,10 @@ export class Versions extends Panel {
         ...cells,
       );
     });
-    this.body.classList.toggle("two", beside);
+    this.#summarise(sides);
+    this.body.classList.toggle("two", sides.length > 1);
     this.body.replaceChildren(...rows);
-    this.#at = -1;
+    this.#shownDifference = -1;
   }
 
   /** Offer the versions there are; what was chosen stays chosen. */
@@ -135,6 +139,28 @@ export class Versions extends Panel {
   }
 
   /**
+   * Return the chosen versions: the left one, and the right one if there is one.
+   * @returns {Side[]}
+   */
+  #sides() {
+    const left = this.#version(this.left.value);
+    /** @param {ChainId} entity */
+    const unchanged = (entity) => entity;
+    if (this.right.value === NOTHING) return [{ version: left, differing: new Map(), nameOf: unchanged }];
+    const right = this.#version(this.right.value);
+    const toLeft = sameEntities(right, left);
+    const toRight = new Map([...toLeft].map(([rightEntity, leftEntity]) => [leftEntity, rightEntity]));
+    return [
+      { version: left, differing: differences(left, right, toRight), nameOf: unchanged },
+      {
+        version: right,
+        differing: differences(right, left, toLeft),
+        nameOf: (entity) => toLeft.get(entity) ?? `${entity}′`,
+      },
+    ];
+  }
+
+  /**
    * @param {string} chosen
    * @returns {Version}
    */
@@ -143,106 +169,54 @@ export class Versions extends Panel {
     /** @type {Version} */
     const version = new Map();
     for (const id of this.app.store.order) {
-      const entity = chosen === RESULT ? mentions[id].chain : mentions[id].votes[Number(chosen)];
-      const own = chosen === RESULT || mentions[id].marked > 0;
-      if (chosen !== NOTHING && own && entity != null) version.set(id, entity);
+      const { chain, votes, marked } = mentions[id];
+      const entity = chosen === RESULT ? chain : marked > 0 ? votes[Number(chosen)] : null;
+      if (entity != null) version.set(id, entity);
     }
     return version;
   }
 
-  /**
-   * @param {boolean} beside
-   * @param {Map<MentionId, Difference>} left
-   * @param {Map<MentionId, Difference>} right
-   */
-  #say(beside, left, right) {
-    /** @type {(found: Map<MentionId, Difference>, kind: Difference) => number} */
-    const count = (found, kind) => [...found.values()].filter((one) => one === kind).length;
-    const [here, there] = [count(left, "only"), count(right, "only")];
-    this.summary.textContent = beside
-      ? `${counted(here, "mention")} only on the left (+), ${there} only on the right (+), ${count(left, "other")} of another entity (≠).`
+  /** @param {Side[]} sides */
+  #summarise([left, right]) {
+    this.summary.textContent = right
+      ? `${counted(countOf(left.differing, "only"), "mention")} only on the left (+), ${countOf(right.differing, "only")} only on the right (+), ${countOf(left.differing, "other")} in another entity (≠).`
       : "Choose a second version to see where the two differ.";
   }
 
   /**
-   * @param {Line} line
+   * @param {Span} line
    * @param {LineMention[]} mentions those that touch the line
-   * @param {Version} version
-   * @param {Map<MentionId, Difference>} differing
-   * @param {(entity: ChainId) => ChainId} shown the entity by the name that it has on the left
+   * @param {Side} side
    */
-  #line(line, mentions, version, differing, shown) {
-    const tree = treeOf(line, mentions, () => 1);
-    const cell = make("p", { class: "line plain", dir: "auto" });
-    cell.style.setProperty("--levels", String(tree.height));
-    this.#append(cell, tree.children, version, differing, shown);
-    return cell;
-  }
-
-  /**
-   * @param {HTMLElement} parent
-   * @param {LineNode[]} nodes
-   * @param {Version} version
-   * @param {Map<MentionId, Difference>} differing
-   * @param {(entity: ChainId) => ChainId} shown
-   */
-  #append(parent, nodes, version, differing, shown) {
+  #line(line, mentions, { version, differing, nameOf }) {
     const { tokens } = this.app.store.state;
-    nodes.forEach((node, i) => {
-      const token = firstToken(node);
-      if (i > 0) parent.append(spaceBefore(tokens[token - 2], tokens[token - 1]));
-      if (typeof node === "number") {
-        parent.append(make("span", { class: "t" }, visible(tokens[node - 1])));
-        return;
-      }
-      const entity = shown(version.get(node.id) ?? "");
-      const kind = differing.get(node.id);
-      const piece = make("span", {
+    /** @param {number} token */
+    const tokenElement = (token) => make("span", { class: "t" }, visible(tokens[token - 1]));
+    /** @param {Piece} piece */
+    const pieceElement = (piece) => {
+      const entity = nameOf(version.get(piece.id) ?? "");
+      const kind = differing.get(piece.id);
+      const label = `${kind ? SIGNS[kind] : ""}${entity}`;
+      return make("span", {
         class: `m ${colour(entity)} ${kind ?? ""}`,
-        data: {
-          ends: (node.first ? "s" : "") + (node.last ? "e" : ""),
-          label: `${kind === "only" ? "+" : kind === "other" ? "≠" : ""}${entity}`,
-        },
+        data: { ends: endsOf(piece), label },
       });
-      piece.style.setProperty("--under", String(node.height));
-      this.#append(piece, node.children, version, differing, shown);
-      parent.append(piece);
-    });
+    };
+    const tree = treeOf(line, mentions, () => 1);
+    return lineElement(tree, tokens, tokenElement, pieceElement, { class: "line plain" });
   }
 
-  /** Scroll to the next line with a difference; behind the last comes the first. */
+  /** Scroll to the next line with a difference; after the last comes the first. */
   #next() {
     const rows = [...this.body.querySelectorAll(".differs")];
     if (!rows.length) {
-      this.app.say("There is no difference.");
+      this.app.say("There are no differences.");
       return;
     }
-    this.#at = (this.#at + 1) % rows.length;
-    rows[this.#at].scrollIntoView({ block: "center" });
-    for (const row of rows) row.classList.toggle("here", row === rows[this.#at]);
-    this.app.say(`Difference ${this.#at + 1} of ${rows.length}`, { quiet: true });
+    this.#shownDifference = (this.#shownDifference + 1) % rows.length;
+    const shown = rows[this.#shownDifference];
+    shown.scrollIntoView({ block: "center" });
+    for (const row of rows) row.classList.toggle("here", row === shown);
+    this.app.say(`Difference ${this.#shownDifference + 1} of ${rows.length}`, { quiet: true });
   }
 }
-
-/**
- * Return the mentions that touch each line, in text order.
- * @param {Version} version
- * @param {Line[]} lines
- */
-function byLine(version, lines) {
-  /** @type {LineMention[][]} */
-  const found = lines.map(() => []);
-  for (const id of inTextOrder(version.keys())) {
-    const { start, end } = spanOf(id);
-    for (let n = lineAt(lines, start); n < lines.length && lines[n].start <= end; n += 1) {
-      found[n].push({ id, start, end });
-    }
-  }
-  return found;
-}
-
-/**
- * @param {LineNode} node
- * @returns {number}
- */
-const firstToken = (node) => (typeof node === "number" ? node : firstToken(node.children[0]));

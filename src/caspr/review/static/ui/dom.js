@@ -1,4 +1,7 @@
-/** Build elements. Text is only ever set as text: what a token or a name says can never become markup. */
+/**
+ * Build and find elements, and remember settings in the browser. Text is only ever set as text: what a token or a
+ * name says can never become markup.
+ */
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
@@ -59,8 +62,8 @@ export function button(label, act, { key, kind = "", title, name, disabled = fal
 }
 
 /**
- * Make a menu of options, given as labels by value.
- * @param {string} name
+ * Make a menu of options, given as labels by value; one with a label of its own needs no name.
+ * @param {string | null} name
  * @param {Record<string, string>} labels
  * @param {() => void} onChange
  */
@@ -112,3 +115,28 @@ export const find = (root, selector) => root.querySelector(selector);
  */
 export const around = (event, selector) =>
   event.target instanceof Element ? event.target.closest(selector) : null;
+
+/**
+ * Return what this browser remembers under a key; nothing if storage is forbidden.
+ * @param {string} key
+ */
+export function remembered(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Remember a setting in this browser; if storage is forbidden or full, it holds for this page only.
+ * @param {string} key
+ * @param {string} value
+ */
+export function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    /* nothing depends on it */
+  }
+}

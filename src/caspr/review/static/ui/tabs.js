@@ -1,5 +1,6 @@
-/** Tabs: one panel at a time; the arrow keys move between the tabs. */
+/** Tabs, and panels that are built only while they are open. */
 import { around, byId, find } from "./dom.js";
+/** @import { App } from "../app.js" */
 
 export class Tabs {
   /** @type {HTMLElement[]} */
@@ -29,7 +30,7 @@ export class Tabs {
 
   /** The id of the open panel. */
   get open() {
-    const tab = this.#tabs.find((one) => one.getAttribute("aria-selected") === "true");
+    const tab = this.#tabs.find((candidate) => candidate.getAttribute("aria-selected") === "true");
     return tab ? panelOf(tab) : null;
   }
 
@@ -52,3 +53,32 @@ export class Tabs {
 
 /** @param {HTMLElement} tab */
 const panelOf = (tab) => tab.getAttribute("aria-controls") ?? "";
+
+export class Panel {
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.open = false;
+  }
+
+  /**
+   * Open or close the panel; opening builds it.
+   * @param {boolean} open
+   */
+  show(open) {
+    this.open = open;
+    if (open) this.render();
+  }
+
+  /** Build the panel from the store; called only while it is open. */
+  render() {}
+
+  /** Build the panel again if it is open. */
+  refresh() {
+    if (this.open) this.render();
+  }
+}

@@ -1,0 +1,210 @@
+"""Mutants that behave like the original, each with the reason why no test can kill it; see `bench.mutants`.
+
+They are found again by the name of their function and the text of their line, so that a function may move to
+another module, and lines may be added around it.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """Mutants of one line."""
+
+    function: str
+    line: str
+    """The first line of the change, without its indentation."""
+    operators: tuple[str, ...]
+    """As the list of mutants names and numbers them: `always 2` is the second of its kind on the line."""
+    because: str
+
+
+EQUIVALENTS = (
+    Equivalent(
+        "_gaining",
+        "if first < second:",
+        ("boundary",),
+        "a node has no gain with itself",
+    ),
+    Equivalent(
+        "component",
+        "if node not in self.components:",
+        ("always",),
+        "what is found again is the same, only slower",
+    ),
+    Equivalent(
+        "best",
+        "if key not in self.known:",
+        ("always",),
+        "what is found again is the same, only slower",
+    ),
+    Equivalent(
+        "spare",
+        "assert gain is not None",
+        ("always",),
+        "the line before refuses it, and this one is for the type checker",
+    ),
+    Equivalent(
+        "spare",
+        "listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}",
+        ("drop-operand 3",),
+        "a pair that is not listed loses the same as what is common, node by node",
+    ),
+    Equivalent(
+        "_joined",
+        "assert gained is not None  # what some optimum has together is not forbidden",
+        ("always",),
+        "it is for the type checker; a rule is never about a forbidden pair",
+    ),
+    Equivalent(
+        "may_swap",
+        "return beside is not None and instead is not None and beside - instead >= change",
+        ("drop-operand 1",),
+        "`spare` has refused a forbidden pair before",
+    ),
+    Equivalent(
+        "prove_results",
+        "assert given is not None",
+        ("always",),
+        "the next line fails, too, without what was given",
+    ),
+    Equivalent(
+        "_demand",
+        "cost, node = facts.extra(mention, partner) or 0, where[partner]",
+        ("drop-operand 2",),
+        "a link that an annotator gave has a price",
+    ),
+    Equivalent(
+        "mentions",
+        "if self.decisions == Decisions():",
+        ("never",),
+        "signatures are in text order and nothing is excluded",
+    ),
+    Equivalent(
+        "later",
+        "if not rest:",
+        ("never",),
+        "nothing is divided where nothing is left",
+    ),
+    Equivalent(
+        "later",
+        "same = self.chains[chain] & rest",
+        ("drop-operand 1",),
+        "only the rest is divided",
+    ),
+    Equivalent(
+        "later",
+        "if same:",
+        ("always",),
+        "who gave nothing divides nothing",
+    ),
+    Equivalent(
+        "_divided",
+        "if mentions & ~same == 0:",
+        ("never", "drop-operand 1", "drop-operand 2"),
+        "all are divided off otherwise",
+    ),
+    Equivalent(
+        "_divided",
+        "if inside:",
+        ("always",),
+        "sets without mentions are left out in the end",
+    ),
+    Equivalent(
+        "_divided",
+        "if inside != some:",
+        ("always",),
+        "sets without mentions are left out in the end",
+    ),
+    Equivalent(
+        "_divided",
+        "divided[givers] = divided.get(givers, 0) | (some ^ inside)",
+        ("drop-operand 2",),
+        "sets of more givers come first: none is there",
+    ),
+    Equivalent(
+        "connect",
+        "if self.parts == 1:",
+        ("never",),
+        "what is in one component takes 1 + 0 - 1 links below, too",
+    ),
+    Equivalent(
+        "connect",
+        "if links:",
+        ("always",),
+        "without links the component only takes its own place",
+    ),
+    Equivalent(
+        "explain",
+        "if changed and not holds(background):",
+        ("drop-operand 1",),
+        "a background that did not change still holds",
+    ),
+    Equivalent(
+        "counted",
+        "return all(len(set(numbers)) <= 1 for numbers in (self.coefficients.omit, self.coefficients.use))",
+        ("boundary",),
+        "the prices are the same without it, only slower",
+    ),
+    Equivalent(
+        "_computed",
+        "gain = omitted - used if extra == 0 else -(invented or 0)",
+        ("drop-operand 3",),
+        "`extra` is 0 where `invented` is `None`",
+    ),
+    Equivalent(
+        "_sum",
+        "if self.counted:",
+        ("never",),
+        "the sum is the same, only slower",
+    ),
+    Equivalent(
+        "price_chain",
+        "listed = listed or listed_pairs(instance, chain)",
+        ("drop-operand 1",),
+        "the pairs are the same, only listed again",
+    ),
+    Equivalent(
+        "price_chain",
+        "used += 0 if pairs.free else pairs.number * (cost.used or 0)",
+        ("drop-operand 2",),
+        "a link that connects has a price",
+    ),
+    Equivalent(
+        "price_chain",
+        "invented += pairs.number * (cost.invented or 0)",
+        ("drop-operand 2",),
+        "a chain holds no forbidden pair",
+    ),
+    Equivalent(
+        "price_chain",
+        "used += added * (cost.used or 0)",
+        ("drop-operand 2",),
+        "a link that costs something extra has both prices",
+    ),
+    Equivalent(
+        "price_chain",
+        "invented -= added * (cost.invented or 0)",
+        ("drop-operand 2",),
+        "a link that costs something extra has both prices",
+    ),
+    Equivalent(
+        "pairwise_bound",
+        "total += count * min(cost.omitted, cost.used or 0)",
+        ("drop-operand 4",),
+        "a link has a price",
+    ),
+    Equivalent(
+        "chain_faults",
+        "listed = listed or listed_pairs(instance, chain)",
+        ("drop-operand 1",),
+        "the pairs are the same, only listed again",
+    ),
+    Equivalent(
+        "partial_coverage",
+        "if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):",
+        ("never",),
+        "a stretch is a run of these, or a part of one",
+    ),
+)
+"""All that are known."""

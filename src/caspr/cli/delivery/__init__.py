@@ -1,1 +1,0 @@
-"""What commands share between parsing and printing: inputs, solving, outputs, messages."""

@@ -1,1 +1,0 @@
-"""From folders to jobs: which documents there are, and where each annotator's work on them lies."""

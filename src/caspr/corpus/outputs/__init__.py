@@ -1,1 +1,0 @@
-"""From outcomes to files: golds, tables and pages, written without losing changes made by hand."""

@@ -1,0 +1,514 @@
+"""What annotators disagree on, how sure the result is about it, and why it decides as it does.
+
+A *dispute* (`find_disputes`) is a link on which annotators disagree, with who is for and against it and what
+the result decides. Links on which all agree are disputes, too, where the result departs from them: a link
+that everybody gave and that is not in the result, a pair of one chain that nobody linked.
+
+A chain of three hundred mentions has fifty thousand links, but few *kinds* of links: two mentions that are
+in the same chains of the same annotators, in the same chain of every solution, and enforced alike, have the
+same votes, decision and certainty with any third mention. A dispute is therefore all links between two such
+groups of mentions. Pairs of nested mentions are disputes of their own, because the nesting rule depends on
+the pair.
+
+*Certainty* (`with_certainty`) is whether every optimum decides a pair alike, and the price of deciding
+otherwise, for the links between consecutive mentions of each chain of the result and one pair of every
+dispute, the closest votes first. The native engine computes the prices, whichever engine found the result. A
+pair that is hard to flip does not keep the others waiting: each gets a small share of the time, which grows
+with every pair that needs more, and those come again at the end, with all that is left. For these, a price
+may be a lower bound; pairs for which there is no time at all are left out.
+
+The *reason* (`Explainer`) is why a disputed link is in the result, or is not:
+
+    decision       the adjudicator enforced it, or put one of the mentions together with another one,
+                   against the votes for this link
+    rule           one mention is inside the other
+    tie            another solution is equally good and decides otherwise, or the votes are tied
+    votes          the votes for this link alone say so, weighed by the objective: not always most of them
+    transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
+                   in the result with all links of its chains, and those outweigh it
+
+The votes alone: what joining and what parting the two mentions costs (`task.pair_price`), which
+`costs_in_words` explains to readers of a report. Sentences name annotators and words of the text first and
+costs after.
+
+Reports show all this and `adjudicate` computes it, so it lies below both.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement, pairwise
+
+from caspr.result import Certainty, Result
+from caspr.task.instance import Instance, Nesting
+from caspr.task.limits import Limits
+from caspr.task.solution import Status
+from caspr.text.document import Span, nested_pairs
+from caspr.text.findings import times
+
+Pair = tuple[Span, Span]
+ADJUDICATOR = "adjudicator"
+"""The name of the voter for enforced links, where those count as votes."""
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Disputed links with the same votes, decision and certainty."""
+
+    first: tuple[Span, ...]
+    """The mentions on one side, in text order."""
+    second: tuple[Span, ...]
+    """The mentions on the other side; none if the links are those among the first."""
+    links: int
+    """How many links, without those of nested mentions, which are disputes of their own."""
+    supporters: tuple[str, ...]
+    opponents: tuple[str, ...]
+    """Who saw both mentions and did not."""
+    linked: bool
+    """Whether the mentions are in one chain of the result."""
+    chains: tuple[str | None, str | None]
+    """The chains of the result that the two sides are in, if any."""
+    certainty: Certainty
+
+    @property
+    def pair(self) -> tuple[Span, Span]:
+        """One of the links, in text order, which stands for all."""
+        if self.second:
+            return min(self.first[0], self.second[0]), max(self.first[0], self.second[0])
+        return self.first[0], self.first[1]
+
+
+@dataclass(frozen=True)
+class _Grouping:
+    """The mentions of a result in groups whose links have the same votes, decision and certainty."""
+
+    result: Result
+
+    @cached_property
+    def homes(self) -> list[dict[Span, str]]:
+        """For every solution, the id of the chain that each mention is in."""
+        return [
+            {span: chain.id for chain in (*gold.chains, *gold.singletons) for span in chain.mentions}
+            for gold in self.result.golds
+        ]
+
+    @cached_property
+    def groups(self) -> list[tuple[Span, ...]]:
+        """The groups, in order of their first mentions."""
+        instance, votes = self.result.instance, self.result.instance.votes
+        by_key: dict[Hashable, list[Span]] = defaultdict(list)
+        decisions = instance.decisions
+        single = {span for pair in decisions.apart for span in pair}
+        for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
+            key = (
+                votes.signature(span),
+                tuple(home.get(span) for home in self.homes),
+                group.mentions[0] if (group := decisions.group_of.get(span)) else None,
+                decisions.excludes(span),
+                span if span in single else None,
+            )
+            by_key[key].append(span)
+        return [tuple(spans) for spans in by_key.values()]
+
+    def neighbours(self) -> list[tuple[int, int]]:
+        """Return the pairs of groups that share a chain of an annotator or of the result, in text order."""
+        holders: dict[Hashable, list[int]] = defaultdict(list)
+        for number, (span, *_) in enumerate(self.groups):
+            for chain in self.result.instance.votes.signature(span).chains:
+                holders[chain].append(number)
+            if span in self.homes[0]:
+                holders[self.homes[0][span]].append(number)
+        return sorted({p for numbers in holders.values() for p in combinations_with_replacement(numbers, 2)})
+
+
+def find_disputes(result: Result) -> list[Dispute]:
+    """Return all disputes of a document in text order."""
+    grouping = _Grouping(result)
+    nested = _nested(grouping)
+    disputes: list[Dispute] = []
+    for low, high in grouping.neighbours():
+        first, second = grouping.groups[low], grouping.groups[high]
+        count = len(first) * (len(first) - 1) // 2 if low == high else len(first) * len(second)
+        pairs = nested.get((low, high), [])
+        if count > len(pairs):
+            disputes.extend(_disputes(grouping, first, () if low == high else second, count - len(pairs)))
+        for outer, inner in pairs:
+            disputes.extend(_disputes(grouping, (outer,), (inner,), 1))
+    return sorted(disputes, key=lambda dispute: (dispute.pair, dispute.links))
+
+
+def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
+    """Return the nested pairs by the groups of their mentions; none where nesting is allowed."""
+    by_groups: dict[tuple[int, int], list[tuple[Span, Span]]] = defaultdict(list)
+    if grouping.result.instance.nested is Nesting.ALWAYS:
+        return by_groups
+    number = {span: position for position, group in enumerate(grouping.groups) for span in group}
+    for outer, inner in nested_pairs(number):
+        low, high = sorted((number[outer], number[inner]))
+        by_groups[low, high].append((outer, inner))
+    return by_groups
+
+
+def _disputes(
+    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], links: int
+) -> Iterator[Dispute]:
+    """Yield the dispute about some links, unless the result is what all annotators say."""
+    a, b = (first[0], second[0]) if second else first[:2]
+    votes = grouping.result.instance.votes
+    evidence = votes.evidence(a, b)
+    home = grouping.homes[0]
+    linked = a in home and home[a] == home.get(b)
+    if evidence.givers == (evidence.viewers if linked else 0):
+        return
+    names = [annotation.annotator for annotation in grouping.result.instance.annotations]
+    names += [ADJUDICATOR] * (votes.annotators - len(names))
+    yield Dispute(
+        first,
+        second,
+        links,
+        supporters=_chosen(names, evidence.givers),
+        opponents=_chosen(names, evidence.viewers & ~evidence.givers),
+        linked=linked,
+        chains=(home.get(a), home.get(b)),
+        certainty=_certainty(grouping, a, b, linked),
+    )
+
+
+def _chosen(names: list[str], annotators: int) -> tuple[str, ...]:
+    return tuple(name for number, name in enumerate(names) if annotators >> number & 1)
+
+
+def _certainty(grouping: _Grouping, first: Span, second: Span, linked: bool) -> Certainty:
+    """Return what is known about a pair: from the prices, and from the solutions that the engine listed."""
+    result = grouping.result
+    certainty = (result.certainties or {}).get((min(first, second), max(first, second)), Certainty())
+    if not certainty.possible:
+        return replace(certainty, always=True)
+    if certainty.always is not None or result.status is not Status.OPTIMAL:
+        return certainty
+    if any((first in home and home[first] == home.get(second)) != linked for home in grouping.homes[1:]):
+        return Certainty(always=False, flip=0)
+    if certainty.flip is not None and (certainty.flip > 0 or certainty.exact):
+        return replace(certainty, always=certainty.flip > 0)
+    return Certainty(always=True) if result.solution.complete else certainty
+
+
+def disputed_links(disputes: list[Dispute]) -> int:
+    """Count the links of disputes."""
+    return sum(dispute.links for dispute in disputes)
+
+
+def links_by_mention(disputes: list[Dispute]) -> Iterator[tuple[Span, int]]:
+    """Yield every mention of every dispute with the number of its links in the dispute."""
+    for dispute in disputes:
+        sides = len(dispute.second) or len(dispute.first) - 1
+        for span in dispute.first:
+            yield span, sides
+        for span in dispute.second:
+            yield span, len(dispute.first)
+
+
+_FIRST_SHARE = 1 / 50
+"""The share of the time that a pair gets at first."""
+_GROWTH = 1.5
+"""By how much the share grows with each pair that needs more."""
+
+
+def with_certainty(result: Result, seconds: float, cancelled: Callable[[], bool] | None = None) -> Result:
+    """Return the result with the certainty of its links, for as many as some seconds allow.
+
+    Once `cancelled` returns true, as after Ctrl-C, no more are computed.
+    """
+    if seconds <= 0 or result.status is not Status.OPTIMAL:
+        return result
+    from caspr.engines.native import Memory
+    from caspr.engines.native.incremental import flip_prices
+
+    memory = Memory()
+    known: dict[Pair, Certainty] = {}
+
+    def price(pair: Pair, limit: float) -> bool:
+        """Compute a price within some seconds, and return whether it is exact."""
+        limits = Limits(seconds=limit, cancelled=cancelled)
+        [flip] = flip_prices(result.instance, result.solution, [pair], limits, memory)
+        known[pair] = Certainty(
+            always=flip.certain if flip.certain or flip.exact else None,
+            flip=flip.price,
+            exact=flip.exact,
+            possible=flip.price is not None,
+        )
+        return flip.exact
+
+    share_time(pairs_to_price(result), seconds, price, cancelled or (lambda: False))
+    return replace(result, certainties=known)
+
+
+def share_time(
+    pairs: Sequence[Pair],
+    seconds: float,
+    price: Callable[[Pair, float], bool],
+    cancelled: Callable[[], bool],
+) -> None:
+    """Price pairs within some seconds; `price` gets a pair and its time, and returns whether it is done."""
+    deadline = time.monotonic() + seconds
+    share = seconds * _FIRST_SHARE
+    waiting = list(pairs)
+    for again in (False, True):
+        hard: list[Pair] = []
+        for number, pair in enumerate(waiting):
+            left = deadline - time.monotonic()
+            limit = left / (len(waiting) - number) if again else min(share, left)
+            if left <= 0 or cancelled():
+                return
+            if not price(pair, limit):
+                hard.append(pair)
+                share *= _GROWTH
+        waiting = hard
+
+
+def pairs_to_price(result: Result) -> list[Pair]:
+    """Return the pairs whose certainty is computed, the closest votes first, then in text order."""
+    votes = result.instance.votes
+    allowed = set(result.instance.mentions)
+    disputed = {dispute.pair for dispute in find_disputes(result) if allowed.issuperset(dispute.pair)}
+    links = {pair for chain in result.solution.partitions[0] for pair in pairwise(chain)}
+
+    def closeness(pair: Pair) -> tuple[int, Pair]:
+        evidence = votes.evidence(*pair)
+        return abs(2 * evidence.k - evidence.n), pair
+
+    return sorted(disputed | links, key=closeness)
+
+
+SHOWN = 40
+"""How many characters of a mention are quoted."""
+
+
+class Reason(StrEnum):
+    """What decided a disputed link."""
+
+    DECISION = "decision"
+    RULE = "rule"
+    TIE = "tie"
+    VOTES = "votes"
+    TRANSITIVITY = "transitivity"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a disputed link was decided as it was."""
+
+    reason: Reason
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """Explains the disputes of one result; caches the explanations that concern pairs of chains."""
+
+    result: Result
+
+    def explain(self, dispute: Dispute) -> Explanation:
+        """Return what decided a dispute."""
+        first, second = dispute.pair
+        return (
+            self._decision(first, second)
+            or self._rule(first, second)
+            or self._balance(dispute)
+            or self._put_elsewhere(dispute)
+            or Explanation(
+                Reason.TRANSITIVITY,
+                f"{self._votes(dispute.pair, not dispute.linked)}, but {self._outweighed(dispute)}",
+            )
+        )
+
+    @property
+    def _instance(self) -> Instance:
+        return self.result.instance
+
+    def _decision(self, first: Span, second: Span) -> Explanation | None:
+        decisions = self._instance.decisions
+        if decisions.joins(first, second):
+            return Explanation(Reason.DECISION, "the adjudicator put both into one chain")
+        for span in (first, second):
+            if span in decisions.alone:
+                return Explanation(Reason.DECISION, f"the adjudicator left {self._quote(span)} alone")
+        if decisions.separates(first, second):
+            return Explanation(Reason.DECISION, "the adjudicator put them into different chains")
+        for span in (first, second):
+            if decisions.rules_out(span):
+                return Explanation(Reason.DECISION, f"the adjudicator ruled out {self._quote(span)}")
+        return None
+
+    def _rule(self, first: Span, second: Span) -> Explanation | None:
+        if not self._instance.forbids_nesting(first, second):
+            return None
+        inner, outer = (first, second) if second.contains(first) else (second, first)
+        return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
+
+    def _balance(self, dispute: Dispute) -> Explanation | None:
+        """Compare the costs of joining and of parting, the votes for this link alone."""
+        join, part = self._costs(*dispute.pair)
+        joining = "joining them is not allowed" if join is None else f"joining them costs {join}"
+        costs = f"({joining}, parting them {part})"
+        if dispute.certainty.always is False:
+            return Explanation(Reason.TIE, f"another solution is equally good and decides otherwise {costs}")
+        if join == part and not dispute.certainty.always:
+            return Explanation(Reason.TIE, f"the votes are tied: either way is equally good {costs}")
+        if join != part and dispute.linked == (join is not None and join < part):
+            return Explanation(Reason.VOTES, f"{self._votes(dispute.pair, dispute.linked)} {costs}")
+        return None
+
+    def _votes(self, pair: Pair, linked: bool) -> str:
+        """Say how many annotators link two mentions, or do not."""
+        evidence = self._instance.votes.evidence(*pair)
+        number = evidence.k if linked else evidence.n - evidence.k
+        verb, rest = ("link", "them") if linked else ("keep", "them apart")
+        return f"{number} of {evidence.n} annotators {verb}{'s' if number == 1 else ''} {rest}"
+
+    def _put_elsewhere(self, dispute: Dispute) -> Explanation | None:
+        """Name the mention with which the adjudicator put one of two that are not in one chain."""
+        if dispute.linked:
+            return None
+        for span in dispute.pair:
+            for partner in self._side(span):
+                if partner != span and self._instance.decisions.joins(span, partner):
+                    words = f"the adjudicator put {self._quote(span)} together with {self._quote(partner)}"
+                    return Explanation(Reason.DECISION, words)
+        return None
+
+    def _costs(self, first: Span, second: Span) -> tuple[int | None, int]:
+        """Return the costs of joining and of parting two mentions; `None` where joining is forbidden."""
+        price = self._instance.price(first, second)
+        return (price.omitted - price.gain if price.allowed else None), price.omitted
+
+    def _outweighed(self, dispute: Dispute) -> str:
+        if dispute.linked:
+            return self._held_together(dispute)
+        key = tuple(sorted(self._side(span)[0] for span in dispute.pair))
+        if key not in self._known:
+            self._known[key] = self._kept_apart(*(self._side(span) for span in dispute.pair))
+        return self._known[key]
+
+    def _held_together(self, dispute: Dispute) -> str:
+        """Name the mention with which both are linked most."""
+        a, b = dispute.pair
+        evidence = self._instance.votes.evidence
+        shared, third = max(
+            (
+                (min(evidence(a, span).k, evidence(b, span).k), span)
+                for span in self._side(a)
+                if span not in (a, b)
+            ),
+            default=(0, a),
+            key=lambda ranked: ranked[0],
+        )
+        if not shared:
+            return "other mentions of the entity are linked with both"
+        first, second = evidence(a, third), evidence(b, third)
+        counts = f"{first.k} and {second.k} of {first.n} annotators"
+        if first.n != second.n:
+            counts = f"{first.k} of {first.n} and {second.k} of {second.n} annotators"
+        return f"both are linked with {self._quote(third)}, by {counts}"
+
+    def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
+        """Name a forbidden pair that would be joined as well, or the additional cost."""
+        extra, chains = 0, self._called(side, far)
+        for a in side:
+            for b in far:
+                if self._instance.is_forbidden(a, b):
+                    pair = f"{self._quote(a)} and {self._quote(b)}"
+                    return f"joining {chains} would also join {pair}, {self._obstacle(a, b)}"
+                join, part = self._costs(a, b)
+                extra += (join or 0) - part
+        if extra > 0:
+            links = times(len(side) * len(far), "link")
+            return f"most other votes keep {chains} apart (joining them costs {extra:,} more, {links})"
+        if self.result.status is not Status.OPTIMAL:
+            return "nothing better was found before the search ended"
+        return "one of them is linked more strongly with other mentions"
+
+    def _called(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
+        """Return what two chains are called: by the names of their entities, if both have one."""
+        own, theirs = self._names.get(side[0]), self._names.get(far[0])
+        return f"{own} and {theirs}" if own and theirs else "their chains"
+
+    def _obstacle(self, first: Span, second: Span) -> str:
+        if any(span in self._instance.decisions.alone for span in (first, second)):
+            return "one of which the adjudicator left alone"
+        if self._instance.decisions.separates(first, second):
+            return "which the adjudicator put into different chains"
+        if self._instance.forbids_nesting(first, second):
+            return "one of which is inside the other"
+        return "which nobody linked"
+
+    def _side(self, span: Span) -> tuple[Span, ...]:
+        """Return the mentions of the chain that a mention is in, or the mention itself."""
+        return self._sides.get(span, (span,))
+
+    @cached_property
+    def _known(self) -> dict[tuple[Span, ...], str]:
+        return {}
+
+    @cached_property
+    def _sides(self) -> dict[Span, tuple[Span, ...]]:
+        return {span: chain.mentions for chain in self.result.chains for span in chain.mentions}
+
+    @cached_property
+    def _names(self) -> dict[Span, str]:
+        return {span: chain.name for chain in self.result.chains for span in chain.mentions}
+
+    def _quote(self, span: Span) -> str:
+        return f"“{shorten(self.result.document.phrase(span))}”"
+
+
+def costs_in_words(instance: Instance) -> str:
+    """Say how the costs in reasons are counted, and how many votes a link needs.
+
+    >>> from caspr.task.objectives import OBJECTIVES
+    >>> print(costs_in_words(Instance((), OBJECTIVES["v"])))
+    Parting two mentions costs 2 for each annotator who linked them; joining them costs 1 for each who did \
+not. So the votes alone favour a link that more than 1 in 3 gave.
+    """
+    costs, objective = instance.coefficients, instance.objective
+    if not costs.are_equal:
+        constant = f" and {costs.constant}" if costs.constant else ""
+        return (
+            "Parting two mentions costs what the votes of those weigh who linked them (omit); joining them "
+            f"costs what the votes of the others weigh (use){constant}{_unused(objective.invent)}."
+        )
+    share = Fraction(objective.use, (objective.omit + objective.use) or 1)
+    enough = f"more than {share.numerator} in {share.denominator} gave" if share else "somebody gave"
+    return (
+        f"Parting two mentions costs {objective.omit} for each annotator who linked them; joining them costs "
+        f"{objective.use} for each who did not{_unused(objective.invent)}. So the votes alone favour a link "
+        f"that {enough}."
+    )
+
+
+def _unused(invent: int | None) -> str:
+    """Say what joining two mentions costs if their link is not used."""
+    return "" if invent is None else f" or, where that is less, {invent} more than parting them"
+
+
+def shorten(text: str, length: int = SHOWN) -> str:
+    """Cut the middle out of a long text, between words if it has several.
+
+    >>> shorten("the man who sold the world to a girl in a red dress", 20)
+    'the man who … dress'
+    >>> shorten("Donaudampfschifffahrtsgesellschaft", 20)
+    'Donaudampfsc…lschaft'
+    """
+    if len(text) <= length:
+        return text
+    first, last = length * 3 // 5, len(text) - (length * 2 // 5 - 1)
+    head, tail = text[:first], text[last:]
+    if " " in text[: first + 1]:
+        head = f"{text[: first + 1].rpartition(' ')[0].rstrip()} "
+    if " " in text[last - 1 :]:
+        tail = f" {text[last - 1 :].partition(' ')[2].lstrip()}"
+    return f"{head}…{tail}"

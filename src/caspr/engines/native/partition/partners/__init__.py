@@ -1,1 +1,0 @@
-"""Problems with demands: nodes that must share their cluster with one of some partners."""

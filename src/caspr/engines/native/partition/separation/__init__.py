@@ -1,1 +1,0 @@
-"""Separation: inequalities that the point of a relaxation violates."""

@@ -1,1 +1,0 @@
-"""Large problems: only the pairs that differ from what is common to all are kept."""

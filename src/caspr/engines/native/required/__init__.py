@@ -1,1 +1,0 @@
-"""Mentions that must not stay alone, and chains that used links must hold together."""

@@ -1,1 +1,0 @@
-"""Column files, one token a line: documents, rows and coreference cells."""

@@ -1,0 +1,722 @@
+"""CorefUD: CoNLL-U with coreference in the last column, as in the CorefUD collection and in GUM.
+
+    # newdoc id = d1
+    # global.Entity = eid-etype-head-other
+    # text = The girl sang
+    1   The    the   DET   _  _  2  det    _  Entity=(e1-person-2
+    2   girl   girl  NOUN  _  _  3  nsubj  _  Entity=e1)
+
+1. `# newdoc id = name`, or `name; part 000`, begins a document; a file without one is a document named after
+   the file.
+2. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
+   is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
+3. All else is kept to the byte: columns, comments, other items of MISC. A mention that stays keeps its
+   fields. A gold chain takes the id of the chain with which it shares most mentions, so that `Bridge=` and
+   `SplitAnte=` still refer to a chain.
+4. Two crossing mentions of one chain cannot be distinguished: see `formats.conll` for what is done.
+
+The items of an `Entity=` cell:
+
+    (e1-person-1        a mention of e1 starts; its other fields follow, in the declared order
+    e1)                 the last opened mention of e1 ends
+    (e1-person-1)       a mention of one token
+    (e1[2/3]  e1[2/3])  the second of three pieces of a mention with gaps
+
+5. Closings come before openings, longer mentions open first; where no longer mention opens, those of one
+   word come first. Items follow each other without a sign between them.
+6. The fields of an opening are those that `# global.Entity` declares, in its order; trailing empty ones
+   may be missing. The id is the field `eid`, or `GRP` in GUM.
+7. The pieces of a mention come in order; each piece belongs to the mention of its chain that waits for
+   it longest.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, pairwise, zip_longest
+from pathlib import Path
+
+from caspr.errors import FormatError, OutputError
+from caspr.formats.bracket_cells import CellError, split_crossing
+from caspr.formats.columns import (
+    GOLD_LINE,
+    Line,
+    alias_lines,
+    entity_lines,
+    is_gold,
+    read_aliases,
+    read_entities,
+    with_entities,
+)
+from caspr.formats.conll import crossing_findings
+from caspr.formats.format import Each, Format, ReadOptions, quoted, removed_mentions, whole
+from caspr.formats.naming import keep_ids, name_and_part, with_number
+from caspr.formats.text_layer import (
+    EntityFacts,
+    Marked,
+    assemble,
+    join,
+    whole_sentences,
+    whole_words,
+    widened,
+)
+from caspr.storage import read_text
+from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.findings import Finding, note, times, warning
+
+_ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")
+_EID = re.compile(r"([^\[\]]+)(?:\[([0-9]{1,4})/([0-9]{1,4})\])?")
+_LATER = re.compile(r"(\[(?!1/)[0-9]+/[0-9]+\])(?:-[^()]*)")
+_WRITABLE = re.compile(r"[^()\[\]\-|<>,=\s]+")
+_SURE = re.compile(r"[A-Za-z]{0,3}[0-9]+(?:\[[0-9]+/[0-9]+\])?")
+IDS = ("eid", "GRP")
+"""The names of the field that holds the chain's id."""
+
+
+TYPES = frozenset(
+    ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
+) | {"abstract", "event", "other"}
+"""The types of entities that CorefUD knows: validators refuse any other as `etype`."""
+LABEL = "label:"
+"""Begins the item of the field `other` that holds the label of a mention that is no such type."""
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One mention of a CorefUD file."""
+
+    id: str
+    pieces: tuple[Span, ...]
+    """Its tokens, in one run or several."""
+    fields: tuple[str, ...]
+    """All fields of its opening, the id included."""
+
+
+@dataclass
+class _OpenEntity:
+    """A mention that has begun."""
+
+    start: int
+    fields: tuple[str, ...]
+
+
+def is_eid(text: str) -> bool:
+    """Return whether a chain of this id can be written.
+
+    >>> is_eid("e12"), is_eid("a-b"), is_eid("")
+    (True, False, False)
+    """
+    return _WRITABLE.fullmatch(text) is not None
+
+
+def is_unmistakable(cell: str) -> bool:
+    """Return whether all items of a cell begin with an id, whatever the order of their fields.
+
+    >>> is_unmistakable("(e12-person-1)(e3"), is_unmistakable("(person"), is_unmistakable("person-1)")
+    (True, False, False)
+    """
+    items = [item.groups() for item in _ITEM.finditer(cell)]
+    return all(_SURE.fullmatch(content.split("-")[0] if opens else content) for opens, content, _ in items)
+
+
+def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity]:
+    """Find the mentions in the cells of numbered tokens, or raise `CellError`."""
+    column = next(order.index(name) for name in IDS if name in order)
+    opened: dict[str, list[_OpenEntity]] = defaultdict(list)
+    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]] = defaultdict(list)
+    entities: list[Entity] = []
+    for token, cell in cells:
+        for opens, content, closes in _items(token, cell):
+            fields = tuple(content.split("-"))
+            key = (fields[column] if column < len(fields) else "") if opens else content
+            eid = _EID.fullmatch(key)
+            if eid is None:
+                raise CellError(token, f"entity {quoted(content)}", "an id such as e1 or e1[1/2]")
+            if opens:
+                opened[key].append(_OpenEntity(token, fields))
+            if closes:
+                if not opened[key]:
+                    raise CellError(
+                        token, f"{quoted(key + ')')}, which closes nothing", f"{quoted('(' + key)} before it"
+                    )
+                begun = opened[key].pop()
+                _finish(token, eid, begun, waiting, entities)
+    _refuse_open(opened, waiting)
+    return entities
+
+
+def _items(token: int, cell: str) -> list[tuple[bool, str, bool]]:
+    items, position = [], 0
+    while item := _ITEM.match(cell, position):
+        if not (item[1] or item[3]):
+            break
+        items.append((bool(item[1]), item[2], bool(item[3])))
+        position = item.end()
+    if position < len(cell):
+        raise CellError(token, f"malformed Entity={quoted(cell)}", "items such as `(e1-person-1`, `e1)`")
+    return items
+
+
+def _finish(
+    token: int,
+    eid: re.Match[str],
+    begun: _OpenEntity,
+    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
+    entities: list[Entity],
+) -> None:
+    """End a mention, or a piece of one."""
+    id, piece = eid[1], Span(begun.start, token)
+    if eid[2] is None:
+        entities.append(Entity(id, (piece,), begun.fields))
+        return
+    number, total = int(eid[2]), int(eid[3])
+    if not 1 <= number <= total:
+        raise CellError(token, f"piece {number} of {total}", "pieces numbered from 1")
+    before: tuple[tuple[Span, ...], tuple[str, ...]] = ((), begun.fields)
+    if number > 1:
+        if not waiting[id, number, total]:
+            raise CellError(
+                token, f"piece {number} of {total} of {quoted(id)}", f"piece {number - 1} before it"
+            )
+        before = waiting[id, number, total].pop(0)
+    pieces = (*before[0], piece)
+    if number == total:
+        entities.append(Entity(id, pieces, before[1]))
+    else:
+        waiting[id, number + 1, total].append((pieces, before[1]))
+
+
+def _refuse_open(
+    opened: dict[str, list[_OpenEntity]],
+    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
+) -> None:
+    unclosed = [(mentions[0].start, id) for id, mentions in opened.items() if mentions]
+    if unclosed:
+        token, id = min(unclosed)
+        raise CellError(token, f"{quoted('(' + id)}, which is never closed", f"{quoted(id + ')')} after it")
+    missing = [
+        (rest[0][0][-1].end, id, number, total) for (id, number, total), rest in waiting.items() if rest
+    ]
+    if missing:
+        token, id, number, total = min(missing)
+        raise CellError(token, f"no piece {number} of {total} of {quoted(id)}", "all pieces of a mention")
+
+
+def same_items(first: str, second: str) -> bool:
+    """Return whether two cells hold the same items in another order, each once.
+
+    Whether later pieces of a mention repeat its fields does not matter: files differ in that.
+    """
+    items = [sorted(_LATER.sub(r"\1", item[0]) for item in _ITEM.finditer(cell)) for cell in (first, second)]
+    return items[0] == items[1] and len(set(items[0])) == len(items[0])
+
+
+def render(entities: Iterable[Entity], order: Sequence[str], length: int) -> list[str]:
+    """Write the cells of a document of `length` tokens; an empty cell has no mention."""
+    column = next(order.index(name) for name in IDS if name in order)
+    closings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    openings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    singles: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    for entity in entities:
+        total = len(entity.pieces)
+        for number, (start, end) in enumerate(entity.pieces, 1):
+            id = entity.id if total == 1 else f"{entity.id}[{number}/{total}]"
+            fields = [*entity.fields[:column], id, *entity.fields[column + 1 :]]
+            text = "-".join(fields).rstrip("-") if len(fields) > column + 1 else "-".join(fields)
+            if start == end:
+                singles[start].append((-end, id, f"({text})"))
+            else:
+                openings[start].append((-end, id, f"({text}"))
+                closings[end].append((-start, id, f"{id})"))
+    return [
+        _cell(closings.get(token), openings.get(token), singles.get(token)) for token in range(1, length + 1)
+    ]
+
+
+_Items = list[tuple[int, str, str]] | None
+
+
+def _cell(closings: _Items, openings: _Items, singles: _Items) -> str:
+    """Put the items of a cell in order: those of one word come last, or first where no other opens."""
+    ended, begun, alone = (sorted(items or ()) for items in (closings, openings, singles))
+    ordered = [*ended, *begun, *alone] if begun else [*alone, *ended]
+    return "".join(text for _, _, text in ordered)
+
+
+ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
+NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
+GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class CorefudLayout:
+    """The lines of a document, and what they hold beyond the text."""
+
+    title: str
+    lines: tuple[str, ...]
+    rows: tuple[int, ...]
+    """For each token its place among the lines."""
+    order: tuple[str, ...]
+    """The fields of an opening."""
+    entities: tuple[Entity, ...]
+
+
+def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "") -> CorefudLayout:
+    """Return the lines that a document was read from, or new ones.
+
+    New sentences are joined where a mention runs into the next one, which CorefUD does not allow; their ids
+    begin with the prefix.
+    """
+    known = document.layout
+    if isinstance(known, CorefudLayout) and len(known.rows) == len(document.tokens):
+        return known
+    return _new_layout(document, whole_sentences(document, mentions), prefix or sentence_prefix(document))
+
+
+def sentence_prefix(document: Document) -> str:
+    """Return what ids of new sentences begin with: the document's title, without blanks and slashes."""
+    return re.sub(r"[^\w.-]+", "_", document.title) or "d"
+
+
+def newdoc_line(document: Document) -> str:
+    """Return the line that begins a document."""
+    if re.search(r"[\n\0]", document.title):
+        raise OutputError(f"cannot write a document named {quoted(document.title)}: a name has no line ends")
+    return f"# newdoc id = {document.title}"
+
+
+def global_line(order: Sequence[str]) -> str:
+    """Return the line that declares the fields of an opening."""
+    return f"# global.Entity = {'-'.join(order)}"
+
+
+def _new_layout(document: Document, ends: Sequence[int], prefix: str) -> CorefudLayout:
+    """Make lines for a document that has none."""
+    lines = [newdoc_line(document), global_line(ORDER)]
+    rows: list[int] = []
+    for number, (start, end) in enumerate(pairwise([0, *ends]), 1):
+        words = [_form(token, document) for token in document.tokens[start:end]]
+        lines += (f"# sent_id = {prefix}-s{number}", f"# text = {' '.join(filter(None, words))}")
+        for row in _new_rows(words):
+            rows.append(len(lines))
+            lines.append(row)
+        lines.append("")
+    return CorefudLayout(document.title, tuple(lines), tuple(rows), ORDER, ())
+
+
+def _new_rows(words: Iterable[str]) -> Iterator[str]:
+    """Write the rows of a sentence; a word without characters is an empty node."""
+    number = empty = 0
+    for word in words:
+        if word:
+            number, empty = number + 1, 0
+            tree = "0\troot\t_" if number == 1 else "1\tdep\t_"
+            yield f"{number}\t{word}\t_\tX\t_\t_\t{tree}\t_"
+        else:
+            empty += 1
+            yield f"{number}.{empty}\t_\t_\t_\t_\t_\t_\t_\t0:root\t_"
+
+
+def _form(token: str, document: Document) -> str:
+    form = token.strip()
+    if re.search(r"[\t\n\0]", form):
+        raise OutputError(
+            f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
+        )
+    return form
+
+
+def hull(pieces: Sequence[Span]) -> Span:
+    """Return the span from the first to the last token of some pieces."""
+    return Span(min(piece.start for piece in pieces), max(piece.end for piece in pieces))
+
+
+_TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
+_RANGE = re.compile(r"[0-9]+-[0-9]+")
+
+
+def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:
+    """Read one annotator's file."""
+    return whole(read_each(path, annotator, options))
+
+
+def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
+    """Yield each document's name with its annotation, or with what is wrong with it."""
+    who = path.stem if annotator is None else annotator
+    text = read_text(path).replace("\r\n", "\n")
+    order: tuple[str, ...] = ()
+    titles: set[str] = set()
+    empty = True
+    for name, nameless, lines in _documents(text, path.stem):
+        try:
+            order = _declared(lines, order)
+            annotation = _annotation(name, lines, order, str(path), who, nameless)
+        except FormatError as error:
+            empty = False
+            yield name, error
+            continue
+        title = annotation.document.title
+        empty = empty and not annotation.document.tokens
+        if title in titles:
+            yield (
+                name,
+                FormatError(None, f"document {quoted(title)} more than once", "each document once"),
+            )
+        else:
+            yield name, annotation
+        titles.add(title)
+    if empty and "newdoc" not in text:
+        yield path.stem, FormatError(None, "no token", "rows of ten columns")
+
+
+def _documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
+    """Cut a file into documents, which have names or numbers; the comments of a sentence go with it."""
+    lines: list[Line] = []
+    begun = False
+    name, nameless, unnamed = own, 1, 0
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        new = NEWDOC.fullmatch(line)
+        if new is not None:
+            if begun or any("\t" in row.text for row in lines):
+                ends = (end for end, row in enumerate(lines, 1) if not row.text.startswith("#"))
+                start = max(ends, default=len(lines))
+                yield name, nameless, lines[:start]
+                lines = lines[start:]
+                unnamed += not begun
+            unnamed += not new[1]
+            name, nameless = (new[1], 0) if new[1] else (with_number(own, unnamed), unnamed)
+            begun = True
+        lines.append(Line(number, line))
+    yield name, nameless, lines
+
+
+def _declared(lines: Sequence[Line], order: tuple[str, ...]) -> tuple[str, ...]:
+    for line in lines:
+        declared = GLOBAL.fullmatch(line.text)
+        if declared:
+            order = tuple(declared[1].split("-"))
+            if not set(IDS) & set(order):
+                raise FormatError(line.number, quoted(line.text), "a field eid or GRP among them")
+    if not order:
+        _refuse_undeclared(lines)
+    return order
+
+
+def _refuse_undeclared(lines: Sequence[Line]) -> None:
+    """Refuse entities whose fields nobody declared, unless all of them begin with something like `e12`."""
+    for line in lines:
+        columns = line.text.split("\t")
+        cell = _entity(columns[9]) if len(columns) == 10 and not line.text.startswith("#") else ""
+        if cell and not is_unmistakable(cell):
+            expected = (
+                "a line such as `# global.Entity = eid-etype-head-other` before the first sentence, which "
+                "says which field is the entity's id"
+            )
+            found = f"Entity={quoted(cell)} in a file that does not declare its fields"
+            raise FormatError(line.number, found, expected)
+
+
+def _annotation(
+    name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str, nameless: int
+) -> Annotation:
+    order = order or ORDER
+    rows = [(index, line.text.split("\t")) for index, line in enumerate(lines) if _is_row(line)]
+    words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
+    numbers = tuple(lines[index].number for index, _ in rows)
+    aliases = read_aliases(lines).get(None, {})
+    try:
+        matched = match(enumerate((_entity(columns[9]) for _, columns in rows), 1), order)
+    except CellError as error:
+        raise FormatError(numbers[error.token - 1], error.found, error.expected) from None
+    entities = [replace(entity, id=aliases.get(entity.id, entity.id)) for entity in matched]
+    texts = tuple(line.text for line in lines)
+    layout = CorefudLayout(name, texts, tuple(index for index, _ in rows), order, tuple(entities))
+    ends = _ends(texts, layout.rows)
+    called, part = (name, None) if nameless else name_and_part(name)
+    document = Document(called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless)
+    marked = [Marked(entity.id, (), _label(entity, order)) for entity in entities]
+    zero = sum("." in columns[0] for _, columns in rows)
+    odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []
+    if rows and rows[-1][0] == len(lines) - 1:
+        message = "the last sentence is not ended by a blank line: is the file cut off?"
+        odd.append(warning("unended-sentence", message, where=f":{numbers[-1]}"))
+    facts = _facts([(entity.id, entity) for entity in entities], order)
+    runs = [join(entity.pieces) for entity in entities]
+    annotation = assemble(document, who, marked, runs, odd, facts=facts)
+    said = read_entities(lines)
+    return replace(
+        annotation.with_chains(with_entities(annotation.all_chains, said)), adjudicated=is_gold(lines)
+    )
+
+
+def _is_row(line: Line) -> bool:
+    if not line.text.strip() or line.text.startswith("#"):
+        return False
+    columns = line.text.split("\t")
+    if len(columns) != 10:
+        raise FormatError(line.number, f"{len(columns)} columns", "ten columns, separated by tabs")
+    if _TOKEN.fullmatch(columns[0]):
+        return True
+    if not _RANGE.fullmatch(columns[0]):
+        raise FormatError(line.number, f"id {quoted(columns[0])}", "an id such as 3, 3.1 or 3-4")
+    return False
+
+
+def _entity(misc: str) -> str:
+    return next((item.removeprefix("Entity=") for item in misc.split("|") if item.startswith("Entity=")), "")
+
+
+def _label(entity: Entity, order: Sequence[str]) -> str:
+    """Return the label of a mention: an item of its field `other`, else its type."""
+    items = _field(entity, order, "other").split(",")
+    labels = (item.removeprefix(LABEL) for item in items if item.startswith(LABEL))
+    return next(labels, "") or _field(entity, order, "etype")
+
+
+def _facts(entities: Sequence[tuple[str, Entity]], order: Sequence[str]) -> EntityFacts:
+    """Return names and types of entities: of several types of one entity, that of most mentions."""
+    names = {id: name for id, entity in entities if (name := _field(entity, order, "identity"))}
+    types: dict[str, Counter[str]] = defaultdict(Counter)
+    for id, entity in entities:
+        if type := _field(entity, order, "etype"):
+            types[id][type] += 1
+    return EntityFacts(
+        names, {id: min(counts, key=lambda type: (-counts[type], type)) for id, counts in types.items()}
+    )
+
+
+def _field(entity: Entity, order: Sequence[str], name: str) -> str:
+    index = order.index(name) if name in order else len(entity.fields)
+    return entity.fields[index] if index < len(entity.fields) else ""
+
+
+def _ends(lines: Sequence[str], rows: Sequence[int]) -> tuple[int, ...]:
+    """Return the last token before each blank line."""
+    ends: list[int] = []
+    token = 0
+    for index, text in enumerate(lines):
+        if token < len(rows) and rows[token] == index:
+            token += 1
+        elif not text.strip() and token and token not in ends[-1:]:
+            ends.append(token)
+    return (*ends, len(rows)) if rows and ends[-1:] != [len(rows)] else tuple(ends)
+
+
+def write(annotations: Iterable[Annotation]) -> str:
+    """Write annotations, each into the lines of the file it was read from."""
+    written: list[str] = []
+    declared: tuple[str, ...] = ()
+    prefixes: set[str] = set()
+    for annotation in annotations:
+        whole = whole_words(annotation)
+        prefix = _free(sentence_prefix(whole.document), prefixes)
+        layout = layout_of(whole.document, whole.mentions, prefix)
+        lines = _called(layout, whole.document)
+        if layout.order != declared and whole.mentions and not any(map(GLOBAL.fullmatch, lines)):
+            # The document that declared it is not written, or nobody did.
+            first = int(bool(lines) and lines[0].startswith("#"))
+            lines[first:first] = [global_line(layout.order)]
+        if any(map(GLOBAL.fullmatch, lines)):
+            declared = layout.order
+        written.append(_write_one(whole, layout, lines))
+    return "".join(written)
+
+
+def _free(prefix: str, taken: set[str]) -> str:
+    """Return a prefix of sentences that no other document of the file has."""
+    names = (prefix if number == 1 else f"{prefix}-{number}" for number in count(1))
+    chosen = next(name for name in names if name not in taken)
+    taken.add(chosen)
+    return chosen
+
+
+def losses(annotation: Annotation) -> tuple[Finding, ...]:
+    """Return what of an annotation this format cannot carry."""
+    covered = [
+        warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({words})")
+        for words in _tangled(annotation)
+    ]
+    layout = annotation.document.layout
+    known = (
+        {hull(entity.pieces) for entity in layout.entities} if isinstance(layout, CorefudLayout) else set()
+    )
+    gone = len(known - whole_words(annotation).mentions)
+    removed = removed_mentions(annotation, gone)
+    across = _across_sentences(annotation)
+    made_up = _made_up_trees(annotation)
+    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed, *across, *made_up)
+
+
+def _made_up_trees(annotation: Annotation) -> Iterator[Finding]:
+    """Note that a new file has columns that validators want, and that nobody annotated."""
+    words = len(annotation.document.tokens)
+    if words and not isinstance(annotation.document.layout, CorefudLayout):
+        message = (
+            "tags and trees of the new CoNLL-U file are placeholders: every word is tagged X, the first of a "
+            "sentence is its root, and all others are attached to it as dep"
+        )
+        yield note("placeholder-syntax", message, count=words, where=annotation.annotator)
+
+
+def _across_sentences(annotation: Annotation) -> Iterator[Finding]:
+    """Report mentions that continue in the next sentence, which other readers of CorefUD refuse."""
+    ends = annotation.document.sentence_ends
+    crossing = sum(
+        bisect_left(ends, span.start) < bisect_left(ends, span.end) for span in annotation.mentions
+    )
+    if crossing and isinstance(annotation.document.layout, CorefudLayout):
+        message = f"{times(crossing, 'mention')} across sentences, which udapi and validators refuse"
+        yield warning("across-sentences", message, count=crossing, where=annotation.annotator)
+    elif crossing:
+        message = f"{times(crossing, 'mention')} across sentences: these sentences are written as one"
+        yield note("joined-sentences", message, count=crossing, where=annotation.annotator)
+
+
+def _tangled(annotation: Annotation) -> Iterator[str]:
+    """Yield mentions with gaps whose pieces could be taken for those of another of their chain."""
+    for chain in annotation.all_chains:
+        broken = [span for span in chain.mentions if annotation.marks.get(span, Mark()).pieces]
+        last = 0
+        for span in broken:
+            if span.start <= last:
+                yield quoted(annotation.document.text(span))
+            else:
+                last = span.end
+
+
+def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[str]) -> str:
+    named = _renamed(annotation.all_chains, layout)
+    chains, aliases = split_crossing(named)
+    entities = list(_entities(annotation, chains, layout))
+    cells = render(entities, layout.order, len(annotation.document.tokens))
+    lines = [line for line in texts if not line.startswith("# caspr ")]
+    moved = len(layout.lines) - len(lines)
+    for row, cell in zip(layout.rows, cells, strict=True):
+        columns = lines[row - moved].split("\t")
+        columns[9] = _with_entity(columns[9], cell)
+        lines[row - moved] = "\t".join(columns)
+    head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
+    gold = [GOLD_LINE] if annotation.adjudicated else []
+    unsaid = [_unsaid(chain, layout) for chain in named]
+    lines[head:head] = [*gold, *entity_lines(unsaid), *alias_lines(aliases)]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "".join(f"{line}\n" for line in (*lines, ""))
+
+
+def _renamed(chains: Sequence[Chain], layout: CorefudLayout) -> list[Chain]:
+    """Give chains the ids of the file, so that references to them still hold."""
+    known = [(entity.id, hull(entity.pieces)) for entity in layout.entities]
+    return keep_ids(chains, known, (f"e{number}" for number in count(1)), is_eid)
+
+
+def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLayout) -> Iterator[Entity]:
+    """Make the mentions to write, with the fields that the file has for them."""
+    known: dict[Span, list[Entity]] = {}
+    for entity in layout.entities:
+        known.setdefault(hull(entity.pieces), []).append(entity)
+    for chain in chains:
+        last = 0
+        for span in chain.mentions:
+            mark = annotation.marks.get(span, Mark())
+            same = known.get(span, [])
+            own = next((entity for entity in same if entity.id == chain.id), same[0] if same else None)
+            pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
+            if len(pieces) > 1 and span.start <= last:
+                pieces = (span,)
+            last = span.end if len(pieces) > 1 else last
+            if own is None:
+                fields = _new_fields(chain, span, mark.label, layout)
+            else:
+                fields = _voted(chain, own, layout) if annotation.adjudicated else own.fields
+            yield Entity(chain.id, pieces, fields)
+
+
+def _unsaid(chain: Chain, layout: CorefudLayout) -> Chain:
+    """Return a chain with what the fields of its mentions cannot hold of its name and its type."""
+    named = "identity" in layout.order and chain.name == _plain(chain.name)
+    typed = chain.type in (_type(chain), *_types_of(layout).get(chain.id, ()))
+    return replace(chain, name="" if named else chain.name, type="" if typed else chain.type)
+
+
+def _types_of(layout: CorefudLayout) -> dict[str, set[str]]:
+    """Return the types that the file has for each of its entities."""
+    types: dict[str, set[str]] = {}
+    index = layout.order.index("etype") if "etype" in layout.order else 1 << 30
+    for entity in layout.entities:
+        types.setdefault(entity.id, set()).update(entity.fields[index : index + 1])
+    return types
+
+
+def _type(chain: Chain) -> str:
+    """Return the type of an entity as CorefUD calls it; nothing if it has no such type."""
+    return chain.type.lower() if chain.type.lower() in TYPES else ""
+
+
+def _new_fields(chain: Chain, span: Span, label: str, layout: CorefudLayout) -> tuple[str, ...]:
+    type = _type(chain)
+    values: Mapping[str, str] = {
+        "etype": type,
+        "head": str(_head(span, layout)),
+        "identity": _plain(chain.name),
+        "other": f"{LABEL}{_plain(label)}" if label not in ("", type) else "",
+    }
+    return tuple(values.get(name, "") for name in layout.order)
+
+
+def _voted(chain: Chain, own: Entity, layout: CorefudLayout) -> tuple[str, ...]:
+    """Give a mention of the file the type that its entity got; all mentions of an entity have the same."""
+    values = {"etype": _plain(_type(chain) or chain.type), "identity": _plain(chain.name)}
+    return tuple(
+        values.get(name) or value for name, value in zip_longest(layout.order, own.fields, fillvalue="")
+    )
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[()\-|\[\]\s=,:]", "_", text)
+
+
+def _head(span: Span, layout: CorefudLayout) -> int:
+    """Return the place in a mention of the first token whose head lies outside it."""
+    rows = [layout.lines[layout.rows[token - 1]].split("\t") for token in range(span.start, span.end + 1)]
+    inside = {columns[0] for columns in rows}
+    return next((number for number, columns in enumerate(rows, 1) if columns[6] not in inside), 1)
+
+
+def _with_entity(misc: str, cell: str) -> str:
+    items = [] if misc == "_" else misc.split("|")
+    index = next((n for n, item in enumerate(items) if item.startswith("Entity=")), None)
+    kept = [item for item in items if not item.startswith("Entity=")]
+    if cell and index is not None and same_items(items[index].removeprefix("Entity="), cell):
+        return misc
+    if cell:
+        later = next((n for n, item in enumerate(kept) if item > "Entity="), len(kept))
+        kept.insert(later if index is None else index, f"Entity={cell}")
+    return "|".join(kept) or "_"
+
+
+def _called(layout: CorefudLayout, document: Document) -> list[str]:
+    """Return the lines of a document, which may have got another name, as one of several solutions has."""
+    if layout.title == document.title:
+        return list(layout.lines)
+    lines = [line for line in layout.lines if not NEWDOC.fullmatch(line)]
+    return [newdoc_line(document), *lines]
+
+
+def detect(path: Path, head: str) -> bool:  # noqa: ARG001
+    """Return whether the beginning of a file looks like this format."""
+    return bool(re.search(r"^# *(global\.Entity|newdoc|sent_id)\b", head, re.MULTILINE)) and "\t" in head
+
+
+FORMAT = Format(
+    name="corefud",
+    suffixes=(".conllu",),
+    detect=detect,
+    read=read,
+    write=write,
+    losses=losses,
+    many_documents=True,
+    read_each=read_each,
+)

@@ -1,1 +1,0 @@
-"""Characters and tokens: what formats with standoff annotations share."""

@@ -1,0 +1,188 @@
+"""Matching: key and response of one document mention by mention, and entities one to one.
+
+**Mentions** match when their spans are equal. All measures but BLANC follow from the sizes of the chains and
+from how many mentions each key chain shares with each response chain. A span that the response gives more
+than once is treated as the reference scorer (v8.01) does:
+
+1. chains are taken in the order of the file;
+2. of a span that is in the key, the first stays and the others are removed;
+3. of a span that is not in the key, all stay, and each makes its chain longer.
+
+In the key a repeated span is an error: it is not known which chain is meant. On request, mentions match by
+*overlap*: after all equal spans, a key mention and a response mention that are still free and share tokens
+match, those with more tokens in common first, then in text order.
+
+**Chains of one** in numbers about annotators have one convention, for scores, agreement and typology alike.
+Some guidelines have chains of one, others do not, and some annotators do not care. Counted where only one
+side has them, each is a mention that the other side "missed". So they count between two sides if both have
+some, in whichever document; otherwise they are left out of both. Whoever wants it otherwise says so: always,
+as the CoNLL reference scorer does, or never. Alpha needs no such convention: a mention that somebody did not
+mark is a chain of one for it, unless asked otherwise.
+
+**Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from caspr.errors import InputError
+from caspr.text.document import Annotation, Span
+from caspr.text.grouping import Groups, match_one_to_one
+
+Chains = tuple[tuple[Span, ...], ...]
+Weights = Mapping[tuple[int, int], Fraction | int]
+"""How much two numbered things, a row and a column, have in common; nothing where they are not there."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two annotations of one document, ready to be scored."""
+
+    key: Chains
+    """The chains that are right; no span is in two of them."""
+    response: Chains
+    """The chains to score, with spans that are in the key at most once."""
+
+    @cached_property
+    def overlaps(self) -> Mapping[tuple[int, int], int]:
+        """How many mentions a key chain and a response chain share, for all that share any."""
+        holder = {span: number for number, chain in enumerate(self.key) for span in chain}
+        return Counter(
+            (holder[span], number)
+            for number, chain in enumerate(self.response)
+            for span in chain
+            if span in holder
+        )
+
+    @property
+    def common(self) -> int:
+        """The number of mentions that both sides have."""
+        return sum(self.overlaps.values())
+
+
+def align(
+    key: Annotation | None, response: Annotation | None, *, singletons: bool = True, overlap: bool = False
+) -> Alignment:
+    """Match two annotations; one that is missing has no chains.
+
+    Without `singletons`, chains of a single span are left out of both sides first. With `overlap`, spans
+    that are not equal can match too.
+    """
+    right = [] if key is None else _key_chains(key)
+    answer = [] if response is None else _as_given(response)
+    if not singletons:
+        right = [chain for chain in right if len(chain) > 1]
+        answer = [chain for chain in answer if len(set(chain)) > 1]
+    chains = _without_repetitions(answer, {span for chain in right for span in chain})
+    return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
+
+
+def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
+    chains = _as_given(key)
+    counts = Counter(span for chain in chains for span in chain)
+    repeated = sorted(span for span, count in counts.items() if count > 1)
+    if repeated:
+        what = f"'{key.document.text(repeated[0])}' as a mention {counts[repeated[0]]} times"
+        raise InputError(
+            f"{key.document.place(repeated[0].start)}: found {what}, expected each mention of the key once"
+        )
+    return chains
+
+
+def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
+    return list(annotation.as_given) or sorted(chain.mentions for chain in annotation.all_chains)
+
+
+def _without_repetitions(chains: Iterable[tuple[Span, ...]], known: set[Span]) -> Chains:
+    """Keep the first of every span that is in the key, and all others."""
+    seen: set[Span] = set()
+    kept = []
+    for chain in chains:
+        rest = []
+        for span in chain:
+            if span not in known or span not in seen:
+                rest.append(span)
+            seen.add(span)
+        if rest:
+            kept.append(tuple(rest))
+    return tuple(kept)
+
+
+def _renamed(key: Iterable[tuple[Span, ...]], response: Chains) -> Chains:
+    """Give every response mention that overlaps with a key mention, one to one, the span of that."""
+    right = {span for chain in key for span in chain}
+    answer = {span for chain in response for span in chain}
+    names = _overlapping(right - answer, answer - right)
+    return tuple(tuple(names.pop(span, span) for span in chain) for chain in response)
+
+
+def _overlapping(key: set[Span], response: set[Span]) -> dict[Span, Span]:
+    """Match response spans with key spans, most common tokens first, then in text order."""
+    at: dict[int, list[Span]] = {}
+    for span in key:
+        for token in range(span.start, span.end + 1):
+            at.setdefault(token, []).append(span)
+    common = Counter(
+        (span, twin)
+        for twin in response
+        for token in range(twin.start, twin.end + 1)
+        for span in at.get(token, ())
+    )
+    ranked = sorted(common.items(), key=lambda item: (-item[1], sorted(item[0])))
+    return match_one_to_one((twin, span) for (span, twin), _ in ranked)
+
+
+def singletons_count(sides: Iterable[Iterable[Annotation]], wanted: bool | None = None) -> bool:
+    """Return whether chains of one count between some sides, each being all documents of an annotator."""
+    if wanted is not None:
+        return wanted
+    return all(any(annotation.singletons for annotation in side) for side in sides)
+
+
+def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
+    """Map rows on columns, one to one, so that the weights of the chosen pairs add up to most.
+
+    Only pairs with a weight are chosen. The graph of weights falls into parts; each is an assignment problem
+    (`scipy.optimize.linear_sum_assignment`), solved in floating point, which holds whole numbers exactly.
+
+    >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
+    [(0, 0), (1, 1)]
+    """
+    groups: Groups[tuple[str, int]] = Groups()
+    for row, column in weights:
+        groups.add(("row", row))
+        groups.add(("column", column))
+        groups.join(("row", row), ("column", column))
+    parts: dict[tuple[str, int], dict[tuple[int, int], Fraction | int]] = defaultdict(dict)
+    for pair, weight in sorted(weights.items()):
+        parts[groups.first(("row", pair[0]))][pair] = weight
+    return [pair for part in parts.values() for pair in _assign(part)]
+
+
+def _assign(weights: Weights) -> list[tuple[int, int]]:
+    """Map one part; where one side is a single row or column, its largest weight decides."""
+    rows, columns = (sorted({pair[side] for pair in weights}) for side in (0, 1))
+    if len(rows) == 1 or len(columns) == 1:
+        return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
+    matrix = np.zeros((len(rows), len(columns)))
+    for (row, column), weight in weights.items():
+        matrix[row_of[row], column_of[column]] = float(weight)
+    chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
+    pairs = [(rows[row], columns[column]) for row, column in chosen]
+    return [pair for pair in pairs if pair in weights]
+
+
+def count_pairs(size: int, more: int | None = None) -> int:
+    """Count the pairs among some items, or between them and some others.
+
+    >>> count_pairs(4), count_pairs(4, 3)
+    (6, 12)
+    """
+    return size * (size - 1) // 2 if more is None else size * more

@@ -1,0 +1,173 @@
+"""The summary of results: a few lines per document for people, JSON values for programs (`--json`).
+
+People count annotators, mentions and entities; what the result costs, and how that is known, comes after.
+What annotators marked is counted in spans: where they drew different boundaries, how many mentions it is
+depends on who matches them (`measures.typology`), and on the settings.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from math import log10
+from typing import Any
+
+from caspr.result import Result
+from caspr.task.solution import Status
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import Finding, Severity, percent, times
+
+
+def summary_lines(results: Sequence[Result]) -> Iterator[str]:
+    """Yield the summary of each document, and the totals if there are several."""
+    for result in results:
+        yield from document_lines(result)
+    if len(results) > 1:
+        proven = sum(result.status is Status.OPTIMAL for result in results)
+        value = sum(result.value for result in results)
+        seconds = sum(result.seconds for result in results)
+        yield f"{times(len(results), 'document')}: {entities([result.gold for result in results])}"
+        yield f"  {proven:,} proven optimal, cost {value:,}, {seconds:.1f} s"
+
+
+def document_lines(result: Result) -> Iterator[str]:
+    """Yield the lines about one document: who marked how much, what came of it, outcome, findings."""
+    annotations = result.annotations
+    marked = frozenset[Span]().union(*(annotation.mentions for annotation in annotations))
+    who = f"{result.document.title}: {times(len(annotations), 'annotator')} marked"
+    yield f"{who} {times(len(marked), 'span')} -> {entities([result.gold])}"
+    yield f"  {outcome(result)}"
+    yield f"  {times(result.instance.votes.total, 'link')}, engine {result.engine}, {result.seconds:.2f} s"
+    for finding in result.findings:
+        yield f"  {finding}"
+
+
+def entities(golds: Sequence[Annotation]) -> str:
+    """Return in words how many entities and mentions gold standards have."""
+    chains = sum(len(gold.chains) for gold in golds)
+    mentions = sum(len(chain.mentions) for gold in golds for chain in gold.chains)
+    return counted_entities(chains, mentions, sum(len(gold.singletons) for gold in golds))
+
+
+def counted_entities(chains: int, mentions: int, single: int) -> str:
+    """Return in words how many entities there are with how many mentions, and how many with one mention.
+
+    >>> counted_entities(3, 8, 0), counted_entities(1, 2, 1)
+    ('3 entities with 8 mentions', '1 entity with 2 mentions, 1 entity with one')
+    """
+    counted = f"{times(chains, 'entity', 'entities')} with {times(mentions, 'mention')}"
+    return counted + (f", {times(single, 'entity', 'entities')} with one" if single else "")
+
+
+def outcome(result: Result) -> str:
+    """Return the cost of a result, by kind, and whether it is proven optimal, in words."""
+    if result.status is Status.OPTIMAL:
+        cost = f"proven optimal, cost {result.value:,}"
+    else:
+        gap = f", gap {percent(result.value - result.bound, result.bound)}" if result.bound else ""
+        cost = f"cost {result.value:,}, bound {result.bound:,}{gap}"
+    kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in asdict(result.costs).items())
+    return f"{cost} ({kinds}){_ties(result)}"
+
+
+def _ties(result: Result) -> str:
+    """Return how many solutions cost the same, in words, as far as that was asked for and is known."""
+    solution, listed = result.solution, len(result.golds)
+    if solution.complete:
+        return f"; {listed:,} optimal solutions" if listed > 1 else "; the only optimal solution"
+    if solution.count is not None:
+        return f"; {rounded(solution.count)} optimal solutions, {listed:,} of them listed"
+    known = max(listed, solution.at_least)
+    kind = "optimal solutions" if result.status is Status.OPTIMAL else "solutions of this cost"
+    return f"; at least {rounded(known)} {kind}" if known > 1 else ""
+
+
+def rounded(count: int) -> str:
+    """Format a number that may be very large, rounded down.
+
+    >>> rounded(171360), rounded(10**40 * 6 // 7), rounded(10**9000 - 1)
+    ('171,360', '8.5 x 10^39', '9.9 x 10^8999')
+    """
+    if count < 10**15:
+        return f"{count:,}"
+    # Python refuses to convert numbers of thousands of digits to text.
+    exponent = int(log10(count))
+    exponent += (count >= 10 ** (exponent + 1)) - (count < 10**exponent)
+    first, second = divmod(count // 10 ** (exponent - 1), 10)
+    return f"{first}.{second} x 10^{exponent}"
+
+
+LARGEST = 2**63 - 1
+"""Larger numbers are left out of JSON: many programs cannot read them."""
+
+NAMED = 5
+"""How many entities the summary of a document names."""
+
+
+def summary(results: Sequence[Result], findings: Iterable[Finding] = ()) -> dict[str, Any]:
+    """Return the summary of some results as JSON values.
+
+    `findings` are those that belong to no single document.
+    """
+    return {
+        "documents": [document_summary(result) for result in results],
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def document_summary(result: Result) -> dict[str, Any]:
+    """Return the summary of one document."""
+    gold = result.gold
+    return {
+        "name": result.document.name,
+        "part": result.document.part,
+        "value": result.value,
+        "bound": result.bound,
+        "status": str(result.status),
+        "costs": asdict(result.costs),
+        "chains": len(gold.chains) + len(gold.singletons),
+        "singletons": len(gold.singletons),
+        "mentions": len(gold.mentions),
+        "named_entities": named_entities(gold),
+        "annotators": len(result.instance.annotations),
+        "annotator_names": [annotation.annotator for annotation in result.instance.annotations],
+        "solutions": len(result.golds),
+        "all_solutions": result.solution.complete,
+        "optimal_solutions": _optimal_solutions(result),
+        "objective": asdict(result.instance.objective),
+        "engine": result.engine,
+        "seconds": round(result.seconds, 3),
+        "findings": [asdict(finding) for finding in result.findings],
+    }
+
+
+def named_entities(gold: Annotation) -> list[dict[str, Any]]:
+    """Return the largest entities that have a name, with the ids of their chains and how often they occur."""
+    named = [chain for chain in gold.all_chains if chain.name]
+    named.sort(key=lambda chain: (-len(chain.mentions), chain.mentions))
+    return [
+        {"id": chain.id, "name": chain.name, "type": chain.type, "mentions": len(chain.mentions)}
+        for chain in named[:NAMED]
+    ]
+
+
+def _optimal_solutions(result: Result) -> dict[str, Any]:
+    """Return how many optimal solutions there are, as far as that was asked for and is known."""
+    listed = len(result.golds) if result.status is Status.OPTIMAL else 0
+    count = listed if result.solution.complete else result.solution.count
+    at_least = min(max(listed, result.solution.at_least), LARGEST)
+    return {"count": None if count is None or count > LARGEST else count, "at_least": at_least}
+
+
+def infeasible_summary(document: Document, annotators: Sequence[str], reason: str) -> dict[str, Any]:
+    """Return the summary of a document whose decisions contradict each other."""
+    finding = Finding("contradiction", Severity.WARNING, reason)
+    return {
+        "name": document.name,
+        "part": document.part,
+        "value": None,
+        "bound": None,
+        "status": str(Status.INFEASIBLE),
+        "annotators": len(annotators),
+        "annotator_names": list(annotators),
+        "solutions": 0,
+        "findings": [asdict(finding)],
+    }

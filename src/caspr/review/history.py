@@ -1,0 +1,257 @@
+"""The history of one document under review: its snapshot now, and those that undo and redo lead to.
+
+An operation becomes a `Step`, which changes nothing yet: the session writes its text to the file first and
+commits it afterwards. So a step that cannot be written was never taken.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from caspr.errors import ContradictionError
+from caspr.formats import review_file
+from caspr.review.operations import Change, Ids, Operation, OperationContext, OperationError, apply
+from caspr.review.operations.context import refusal, worded
+from caspr.review.questions.question import Question
+from caspr.review.questions.queue import LAST, Queue, last_changes
+from caspr.review.record import HistoryEntry, Line, Replay, change_line, digest_of
+from caspr.review.solver import Snapshot, Solver
+from caspr.review.views import Viewer
+from caspr.task.decisions import IN_CELLS, Authorship, Decision, Note, Statement, StatementKind
+from caspr.task.limits import Limits
+from caspr.task.stored_settings import write_settings
+from caspr.text.document import Span
+
+EDITS = "edits in the file"
+"""What undoing an edit outside takes back."""
+ADDED = "annotations were added or corrected"
+"""What is said of a step that changes annotations, whoever sees it: names of annotators may be hidden."""
+
+
+@dataclass
+class History:
+    """One document under review."""
+
+    solver: Solver
+    snapshot: Snapshot
+    ids: Ids
+    version: int = 1
+    """Grows with every change."""
+    past: list[HistoryEntry] = field(default_factory=list)
+    """What undo leads to, the next one last."""
+    future: list[HistoryEntry] = field(default_factory=list)
+    """What redo leads to, the next one last."""
+    working: bool = False
+    """Whether the search for a better result or bound is still running."""
+    unrecorded: "Step | None" = None
+    """The step from the record to the file, if the file was edited since it was recorded."""
+
+    @classmethod
+    def of(cls, review: review_file.Review, solver: Solver, limits: Limits, editor: Authorship) -> "History":
+        """Open a document of a review file; raise `ContradictionError` if its decisions cannot hold.
+
+        `editor` is the author of decisions that the file has from nobody else.
+        """
+        ids = Ids()
+        entries = tuple(
+            Decision(statement, made or editor, ids.decision())
+            for statement, made in _read(review, solver).items()
+        )
+        notes = tuple((ids.note(), note) for note in review.notes)
+        snapshot = solver.solve(entries, notes, limits=limits)
+        return cls(solver, replace(snapshot, done=review.done), ids)
+
+    @classmethod
+    def resumed(
+        cls, replay: Replay, review: review_file.Review, solver: Solver, limits: Limits, editor: Authorship
+    ) -> "History":
+        """Go on where a record ends; where the file differs, that is a step by the editor."""
+        ids = Ids(count(replay.last_ids[0] + 1), count(replay.last_ids[1] + 1))
+        snapshot = solver.confirm(replay.snapshot, limits)
+        history = cls(solver, snapshot, ids, past=replay.past, future=replay.future)
+        if replay.is_current:
+            return history
+        step = history.step_to(review, limits, editor)
+        if step.snapshot is not history.snapshot:
+            history.past, history.future, history.snapshot = step.past, step.future, step.snapshot
+            history.unrecorded = step
+        return history
+
+    @cached_property
+    def viewer(self) -> Viewer:
+        """The JSON views of the snapshots."""
+        return Viewer(self.solver)
+
+    @cached_property
+    def queue(self) -> Queue:
+        """The questions to the adjudicator."""
+        return Queue(self.solver)
+
+    @cached_property
+    def _filler(self) -> review_file.Filler:
+        solver = self.solver
+        return review_file.Filler(
+            review_file.prepare(solver.annotations, write_settings(solver.settings), solver.document)
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as the file has them, concrete for this document."""
+        return write_settings(self.solver.settings_with(self.snapshot.decisions))
+
+    def text(self, snapshot: Snapshot) -> str:
+        """Return the lines of the review file for a snapshot."""
+        decided = review_file.in_cells(snapshot.entries, self.solver.touching)
+        notes = [note for _, note in snapshot.notes]
+        if self.solver.settings.variants:
+            settings = write_settings(self.solver.settings_with(snapshot.decisions))
+            self._filler.prepared = self._filler.prepared.with_settings(settings)
+        return self._filler.fill(self.solver.gold(snapshot), decided, notes, snapshot.done)
+
+    def step_for(self, operation: Operation, limits: Limits, made: Authorship) -> "Step":
+        """Return the step that an operation leads to; raise `OperationError` if it is refused."""
+        verb = operation.get("do") if isinstance(operation, dict) else None
+        if verb in ("undo", "redo"):
+            return self._undo_or_redo(verb, limits, made)
+        context = OperationContext(self.solver, self.snapshot, self.ids, made)
+        change = apply(context, operation)
+        if _solved(change.entries) == _solved(self.snapshot.entries):
+            after = replace(self.snapshot, entries=change.entries, notes=change.notes, done=change.done)
+        else:
+            after = replace(self._solve(change, limits, context, operation), done=change.done)
+        past = [*self.past, (self.snapshot.bare(), change.label)]
+        return Step(after, past, [], change.named, verb=str(verb), label=change.label, made=made)
+
+    def _undo_or_redo(self, verb: str, limits: Limits, made: Authorship) -> "Step":
+        """Return the step to the snapshot before or after."""
+        undo = verb == "undo"
+        source, target = (self.past, self.future) if undo else (self.future, self.past)
+        if not source:
+            raise OperationError(f"There is nothing to {verb}.")
+        snapshot, label = source[-1]
+        if snapshot.recorded:
+            snapshot = self._confirmed(snapshot, limits)
+        shorter, longer = source[:-1], [*target, (self.snapshot.bare(), label)]
+        past, future = (shorter, longer) if undo else (longer, shorter)
+        return Step(snapshot, past, future, verb=verb, label=f"{verb}: {label}", made=made)
+
+    def _confirmed(self, snapshot: Snapshot, limits: Limits) -> Snapshot:
+        """Return a snapshot of an earlier session, solved again; annotations may have changed since."""
+        try:
+            return self.solver.confirm(snapshot, limits)
+        except ContradictionError as error:
+            reason = worded(self.solver.document, error.fault)
+            raise OperationError(f"This cannot be brought back. {reason}") from error
+
+    def _solve(
+        self, change: Change, limits: Limits, context: OperationContext, operation: Operation
+    ) -> Snapshot:
+        try:
+            return self.solver.solve(change.entries, change.notes, self.snapshot, limits)
+        except ContradictionError as error:
+            old = {entry.id for entry in self.snapshot.entries}
+            blamed = [entry for entry in blame(error, change.entries) if entry.id in old]
+            raise refusal(context, operation, error, blamed) from error
+
+    def step_to(self, review: review_file.Review, limits: Limits, editor: Authorship) -> "Step":
+        """Return the step to a document that was edited outside; equal decisions keep their ids."""
+        known = {entry.statement: entry for entry in self.snapshot.entries}
+        entries = tuple(
+            replace(known[statement], made=made or known[statement].made)
+            if statement in known
+            else Decision(statement, made or editor, self.ids.decision())
+            for statement, made in _read(review, self.solver).items()
+        )
+        noted: dict[Note, list[str]] = {}
+        for id, note in reversed(self.snapshot.notes):
+            noted.setdefault(note, []).append(id)
+        notes = tuple(
+            (noted[note].pop() if noted.get(note) else self.ids.note(), note) for note in review.notes
+        )
+        if _same(entries, notes, self.snapshot) and review.done == self.snapshot.done:
+            return Step(self.snapshot, self.past, self.future)
+        after = replace(self.solver.solve(entries, notes, self.snapshot, limits), done=review.done)
+        past = [*self.past, (self.snapshot.bare(), EDITS)]
+        return Step(after, past, [], verb="edit", label=EDITS, made=editor)
+
+    def commit(self, step: "Step", *, working: bool = False) -> dict[str, Any]:
+        """Take a step and return the update for the page."""
+        before = self.snapshot
+        self.past, self.future, self.snapshot = step.past, step.future, step.snapshot
+        self.version += 1
+        self.working = working
+        difference = self.viewer.difference(before, step.snapshot, step.named)
+        difference["cost"]["before"] = before.value
+        return {**difference, **self.status(), "full": False}
+
+    def stakes(self, questions: Sequence[Question]) -> dict[str, int]:
+        """Return what some questions can still change, and what the last steps changed."""
+        recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
+        return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
+
+    def status(self) -> dict[str, Any]:
+        """Return what every state and every update contains."""
+        self.queue.placing(self.snapshot)  # so that mentions are counted in this result
+        return {
+            "version": self.version,
+            "undo": self.past[-1][1] if self.past else None,
+            "redo": self.future[-1][1] if self.future else None,
+            "progress": self.queue.progress(self.snapshot.decisions),
+            "working": self.working,
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """The history after an operation, not committed yet."""
+
+    snapshot: Snapshot
+    past: list[HistoryEntry]
+    future: list[HistoryEntry]
+    named: frozenset[Span] = frozenset()
+    verb: str = "improve"
+    """What is done, as the record calls it."""
+    label: str = ""
+    """What undoing it would take back."""
+    made: Authorship | None = None
+    annotators: tuple[str, ...] = ()
+    """Whose annotations it adds or corrects; apart from the label, which everybody sees."""
+
+    def line(self, before: Snapshot, text: str) -> Line:
+        """Return the line of the record for this step, from a snapshot to a text of the file."""
+        made = self.made or Authorship("", "")
+        change = {} if self.verb in ("undo", "redo") else change_line(before, self.snapshot)
+        signed = {"do": self.verb, "label": self.label, "by": made.who, "at": made.when}
+        named = {"annotators": list(self.annotators)} if self.annotators else {}
+        return {**signed, **named, "digest": digest_of(text), **change}
+
+
+def _read(document: review_file.Review, solver: Solver) -> dict[Statement, Authorship | None]:
+    """Return the decisions of a review file as the page has them, each once, with its author if known."""
+    authors: dict[Statement, Authorship | None] = {}
+    for decision in review_file.opened(document.decided, solver.touching):
+        authors[decision.statement] = decision.made or authors.get(decision.statement)
+    return authors
+
+
+def blame(error: ContradictionError, entries: Iterable[Decision]) -> list[Decision]:
+    """Return the entries whose cells or statements contradict each other."""
+    tokens, statements = set(error.tokens), set(error.statements)
+    return [
+        entry
+        for entry in entries
+        if entry.statement in statements
+        or (entry.statement.kind in IN_CELLS and not tokens.isdisjoint(entry.statement.tokens))
+    ]
+
+
+def _solved(entries: Iterable[Decision]) -> list[Statement]:
+    """Return the statements that the result depends on."""
+    return [entry.statement for entry in entries if entry.statement.kind is not StatementKind.NAME]
+
+
+def _same(entries: tuple[Decision, ...], notes: tuple[tuple[str, Note], ...], snapshot: Snapshot) -> bool:
+    """Return whether entries and notes are those of a snapshot, in any order."""
+    return set(entries) == set(snapshot.entries) and set(notes) == set(snapshot.notes)

@@ -1,0 +1,340 @@
+"""Finding questions: mentions on which annotators disagree, one question for each, and where they are now.
+
+    link       some annotators, but not all, link the mention with an earlier one: which entity is it?
+    mention    some annotators, but not all, marked it: is it a mention?
+    boundary   annotators marked it with different boundaries: which one is right?
+
+A mention's *doubts* are earlier mentions: for every annotator who has it in a chain after others, the one of
+that chain with which most annotators link it, the nearest of these; there is no doubt where all link it with
+some earlier mention of the chain. So a disputed chain of two mentions is one question, about the second.
+Nor is there one where everybody links it with some mention, so that all agree on the entity, and those who do
+not link it with the earlier one did not mark that one: the earlier one is disputed, and has a question.
+
+Spans of different annotators that are one mention with different boundaries (`text.variants`) are one mention
+here, whatever the settings say; annotators who gave it different boundaries agree on all else if they link
+it with the same. Questions depend on annotations alone and stay the same whatever is decided.
+
+`Placing` says where mentions are at one moment, and so which questions decisions leave open. The *place* of a
+mention is the boundary that the result has in a chain, or else that of most annotators which decisions allow.
+Decisions about any boundary are about the mention. What an annotator *says* about a mention is the chain of
+the result that holds most of the other mentions of the annotator's chain; if the result has none of them, it
+is an entity that the result lacks.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from caspr.review.solver import Snapshot, Solver
+from caspr.task.decisions import Decisions, spelled
+from caspr.task.instance import Singletons
+from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
+from caspr.text.document import Annotation, Chain, Span
+from caspr.text.variants import Variants, find_variants, unify
+
+
+class QuestionKind(StrEnum):
+    """What a question is about."""
+
+    LINK = "link"
+    MENTION = "mention"
+    BOUNDARY = "boundary"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A mention on which annotators disagree, and what they disagree on."""
+
+    id: str
+    """The same in every snapshot of a document."""
+    kind: QuestionKind
+    mention: Span
+    """The mention, with the boundary of most annotators."""
+    spans: tuple[Span, ...]
+    """All its boundaries, in text order."""
+    doubts: tuple[Span, ...]
+    """Earlier mentions that some annotators link it with and some do not, with the boundaries of most."""
+    marked: int
+    seen: int
+    distance: int
+    """How far the votes that are in doubt are from being equally divided, the closest of them."""
+
+
+@dataclass(frozen=True)
+class UnitedMentions:
+    """The annotations of a document with one boundary for each mention."""
+
+    annotations: tuple[Annotation, ...]
+    """The annotations, with the boundary of most annotators instead of each variant."""
+    variants: Variants
+    votes: Votes
+
+    @classmethod
+    def of(cls, solver: Solver) -> "UnitedMentions":
+        """Unite the variants of each mention."""
+        annotations = solver.annotations
+        weights = solver.incremental.instance.label_weights
+        names = [annotation.annotator for annotation in annotations]
+        by_name = dict(zip(names, weights, strict=False))
+        variants = find_variants(annotations, weights=by_name)
+        united = unify(annotations, variants)
+        return cls(united, variants, count_votes(united, seen=solver.incremental.instance.seen))
+
+    @cached_property
+    def spans_of(self) -> Mapping[Span, tuple[Span, ...]]:
+        """All boundaries of each mention that has several."""
+        return {group.boundary: group.spans for group in self.variants.groups}
+
+    def spans(self, mention: Span) -> tuple[Span, ...]:
+        """Return all boundaries of a mention."""
+        return self.spans_of.get(mention, (mention,))
+
+    def mention(self, span: Span) -> Span:
+        """Return the mention that a span is a boundary of."""
+        return self.variants.boundaries.get(span, span)
+
+
+def find_questions(united: UnitedMentions) -> list[Question]:
+    """Return everything annotators disagree on, in the order of the text."""
+    votes = united.votes
+    doubts: dict[Span, set[Span]] = {}
+    for annotation in united.annotations:
+        for chain in annotation.chains:
+            for earlier, mention in _doubtful(chain.mentions, votes):
+                if not _asked_there(earlier, mention, votes):
+                    doubts.setdefault(mention, set()).add(earlier)
+    questions = []
+    for mention, markers in votes.marks.items():
+        marked, seen = markers.bit_count(), votes.viewers(mention).bit_count()
+        spans, before = united.spans(mention), tuple(sorted(doubts.get(mention, ())))
+        about = (mention, spans, before, marked, seen, _distance(votes, mention, before))
+        if len(spans) > 1:
+            questions.append(Question(f"b{spelled(mention)}", QuestionKind.BOUNDARY, *about))
+        if before:
+            questions.append(Question(f"q{spelled(mention)}", QuestionKind.LINK, *about))
+        elif marked < seen:
+            questions.append(Question(f"q{spelled(mention)}", QuestionKind.MENTION, *about))
+    return sorted(questions, key=lambda question: (question.mention, question.id))
+
+
+def _doubtful(mentions: Sequence[Span], votes: Votes) -> Iterator[tuple[Span, Span]]:
+    """Yield for every mention of a chain its best earlier one, unless all annotators agree on some."""
+    last: dict[Signature, Span] = {}
+    for mention in mentions:
+        signature = votes.signatures[mention]
+        best = max(((meet(signature, kind), span) for kind, span in last.items()), key=_rank, default=None)
+        if best is not None and best[0].givers != best[0].viewers:
+            yield best[1], mention
+        last[signature] = mention
+
+
+def _asked_there(earlier: Span, mention: Span, votes: Votes) -> bool:
+    """Return whether a doubt is only about the earlier mention, which has a question of its own.
+
+    So it is where whoever does not link the two did not mark the earlier one, and all agree on the entity of
+    the later one: there is some mention that everybody links it with.
+    """
+    evidence = votes.evidence(mention, earlier)
+    if evidence.viewers & ~evidence.givers & votes.marks.get(earlier, 0):
+        return False
+    links = (votes.evidence(mention, other) for other in votes.neighbours(mention))
+    return any(link.givers == link.viewers for link in links)
+
+
+def _distance(votes: Votes, mention: Span, earlier: Sequence[Span]) -> int:
+    """Return how far the closest vote about a mention is from being equally divided."""
+    links = [votes.evidence(mention, other) for other in earlier]
+    viewers, markers = votes.viewers(mention), votes.marks[mention]
+    closest = [abs(2 * link.k - link.n) for link in links]
+    if markers != viewers:
+        closest.append(abs(2 * markers.bit_count() - viewers.bit_count()))
+    return min(closest, default=0)
+
+
+def _rank(candidate: tuple[Evidence, Span]) -> tuple[bool, int, Span]:
+    """Prefer what all agree on, then what most say, then the nearest mention."""
+    evidence, span = candidate
+    return evidence.givers == evidence.viewers, evidence.k, span
+
+
+AnnotatorChain = tuple[int, int]
+"""An annotator and one of the annotator's chains, both as positions."""
+
+
+class Stance(NamedTuple):
+    """What one annotator says about a mention."""
+
+    kind: str
+    """`entity`, `alone`, `absent` or `unseen`."""
+    entity: str | None = None
+    """The id of the chain of the result; `None` for an entity that the result lacks."""
+
+
+@dataclass(frozen=True)
+class Placing:
+    """The mentions of a document under some decisions, and in a result if there is one."""
+
+    solver: Solver
+    united: UnitedMentions
+    decisions: Decisions
+    snapshot: Snapshot | None = None
+    """The result; without one, questions can only be counted."""
+
+    @cached_property
+    def ruled_out(self) -> frozenset[Span]:
+        """The annotators' spans that decisions forbid."""
+        return self.solver.ruled_out(self.decisions)
+
+    @cached_property
+    def chain_of(self) -> Mapping[Span, str]:
+        """The chain of each span of the result."""
+        return {} if self.snapshot is None else self.snapshot.chain_of
+
+    @cached_property
+    def chains(self) -> Mapping[str, Chain]:
+        """The chains of the result by id."""
+        return {} if self.snapshot is None else {chain.id: chain for chain in self.snapshot.chains}
+
+    @cached_property
+    def fixed(self) -> frozenset[Span]:
+        """The spans that decisions say are mentions."""
+        return self.decisions.standing.union(self.decisions.group_of)
+
+    @cached_property
+    def _kept_apart(self) -> frozenset[Span]:
+        return frozenset(span for pair in self.decisions.apart for span in pair)
+
+    def span(self, mention: Span) -> Span | None:
+        """Return the boundary that a mention has now; `None` if decisions forbid all."""
+        if mention not in self.united.spans_of:
+            return None if mention in self.ruled_out else mention
+        left = [span for span in (mention, *self.united.spans(mention)) if span not in self.ruled_out]
+        placed = [span for span in left if span in self.fixed] or [
+            span for span in left if span in self.chain_of
+        ]
+        return next(iter(placed or left), None)
+
+    def home(self, mention: Span) -> str | None:
+        """Return the id of the chain of the result that a mention is in."""
+        span = self.span(mention)
+        return None if span is None else self.chain_of.get(span)
+
+    def partners(self, mention: Span, span: Span) -> Iterator[tuple[Span, Span]]:
+        """Yield the mentions that annotators link with one and that decisions allow, with their places."""
+        for other in self.united.votes.neighbours(mention):
+            place = self.span(other)
+            if place is not None and not self.decisions.separates(span, place):
+                yield other, place
+
+    def is_open(self, question: Question) -> bool:
+        """Return whether no decision answers a question."""
+        if question.kind is QuestionKind.BOUNDARY:
+            return self._boundary_open(question)
+        span = self.span(question.mention)
+        if span is None or span in self.decisions.alone:
+            return False
+        if question.kind is QuestionKind.LINK and self._link_open(question, span):
+            return not self._is_placed(question, span)
+        return question.marked < question.seen and self._mention_open(question.mention, span)
+
+    def _boundary_open(self, question: Question) -> bool:
+        """Return whether several boundaries are left, and not all of them are decided to be mentions."""
+        left = [span for span in question.spans if span not in self.ruled_out]
+        fixed = sum(span in self.fixed for span in left)
+        if fixed and self.solver.settings.variants:
+            return False
+        return len(left) > max(1, fixed)
+
+    def _link_open(self, question: Question, span: Span) -> bool:
+        """Return whether some doubt is left: neither decided to be the same, nor to be different."""
+        places = (self.span(doubt) for doubt in question.doubts)
+        return not all(place is None or self._is_settled(span, place) for place in places)
+
+    def _is_placed(self, question: Question, span: Span) -> bool:
+        """Return whether decisions say of which entity a mention is: by its chain, or by an earlier mention.
+
+        With an earlier mention the question stays open where the result has a doubt in the entity, too, that
+        most annotators do not link with that mention: it is not decided whether two entities are one.
+        """
+        group = self.decisions.group_of.get(span)
+        if group is None or len(group.mentions) < 2:
+            return False
+        if group.ids:
+            return True
+        home, earlier = self.chain_of.get(span), [member for member in group.mentions if member < span]
+        if home is None or not earlier:
+            return False
+        return all(
+            place is None
+            or self.chain_of.get(place) != home
+            or self._is_settled(span, place)
+            or any(self._agreed(doubt, member) for member in earlier)
+            for doubt, place in ((doubt, self.span(doubt)) for doubt in question.doubts)
+        )
+
+    def _agreed(self, mention: Span, span: Span) -> bool:
+        """Return whether more than half of the annotators link a mention with a span."""
+        evidence = self.united.votes.evidence(mention, self.united.mention(span))
+        return 2 * evidence.k > evidence.n
+
+    def _is_settled(self, span: Span, other: Span) -> bool:
+        return self.decisions.separates(span, other) or self.decisions.joins(span, other)
+
+    def settled(self, span: Span, others: Iterable[Span], question: Question) -> bool:
+        """Return whether decisions say about all doubts among some mentions if they are the same as one."""
+        doubts = {self.span(doubt) for doubt in question.doubts}
+        return all(self._is_settled(span, other) for other in others if other in doubts)
+
+    def _mention_open(self, mention: Span, span: Span) -> bool:
+        """Return whether a mention is undecided, and can be in the result."""
+        if span in self.fixed:
+            return False
+        if self.solver.settings.singletons is not Singletons.DROP:
+            return True
+        return next(self.partners(mention, span), None) is not None
+
+    @cached_property
+    def spread(self) -> Mapping[AnnotatorChain, Counter[str | None]]:
+        """How many mentions of each annotator's chain are in which chain of the result."""
+        spread: dict[AnnotatorChain, Counter[str | None]] = {}
+        for mention, signature in self.united.votes.signatures.items():
+            if self.span(mention) is not None:
+                home = self.home(mention)
+                for chain in signature.chains:
+                    spread.setdefault(chain, Counter())[home] += 1
+        return spread
+
+    def stances(self, mention: Span) -> Sequence[Stance]:
+        """Return what each annotator says about a mention, in the order of the annotations."""
+        votes, home = self.united.votes, self.home(mention)
+        stances = [Stance("unseen")] * votes.annotators
+        marks, viewers = votes.marks.get(mention, 0), votes.viewers(mention)
+        for number in range(votes.annotators):
+            if viewers >> number & 1:
+                stances[number] = Stance("alone" if marks >> number & 1 else "absent")
+        for annotator, chain in votes.signature(mention).chains:
+            counts = self.spread.get((annotator, chain), Counter()).copy()
+            counts[home] -= 1
+            best = max(counts, key=lambda id: (counts[id], id is not None, id == home), default=None)
+            if best in counts and counts[best] > 0:
+                stances[annotator] = Stance("entity", best)
+        return stances
+
+    def is_missed(self, question: Question) -> bool:
+        """Return whether an annotator says that a mention is of an entity that the result lacks."""
+        return Stance("entity") in self.stances(question.mention)
+
+    def reachable(self, question: Question) -> Iterator[Chain]:
+        """Yield the chains of the result that annotators put a mention into and that decisions allow."""
+        signature = self.united.votes.signature(question.mention)
+        span = self.span(question.mention)
+        for id in sorted({id for chain in signature.chains for id in self.spread.get(chain, ()) if id}):
+            chain = self.chains[id]
+            if span in self._kept_apart and any(
+                self.decisions.separates(span, other) for other in chain.mentions
+            ):
+                continue
+            yield chain

@@ -1,0 +1,247 @@
+"""The record of a review: every step with who took it and when, on the disk beside the review file.
+
+    .review.conll.history.jsonl      a line of JSON for each step
+    {"do": "together", "label": "...", "by": "Ann", "at": "2026-11-17T09:30:05Z", "add": [...], ...}
+
+The review file is the state; the record is how it came about. It makes undo and redo survive a restart, and
+answers who did what since when. A line holds only what a step changed:
+
+    open       everything: where the record of a document begins
+    undo redo  nothing: the steps before say what they lead to
+    improve    a better result for the same decisions; no step of its own
+    others     a step forward
+
+A line is written before the review file, with a digest of the text that the file is going to have for the
+document. A process killed in between leaves one line more than needed: then the file has the text of the line
+before it, and the line is dropped. A file whose text fits neither was edited outside meanwhile.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from caspr.review.solver import Snapshot
+from caspr.storage import explained
+from caspr.task.decisions import Authorship, Decision, Note, read_spelled, signature_values, spelled
+from caspr.task.solution import Costs
+from caspr.text.document import Chain
+
+Line = dict[str, Any]
+HistoryEntry = tuple[Snapshot, str]
+"""A snapshot, and the label of the step that left it."""
+
+
+@dataclass
+class Record:
+    """The record of one review file."""
+
+    path: Path
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+    """What is recorded, by the title of the document."""
+    end: int = 0
+    """Where the last whole line ends."""
+    _last: tuple[str, int] = ("", 0)
+    """The document of the last line, and where that line begins."""
+
+    @classmethod
+    def beside(cls, review: Path) -> "Record":
+        """Read the record of a review file; what is not readable ends it, as a crash may have cut it off."""
+        record = cls(cls.path_beside(review))
+        with suppress(OSError):
+            for text in record.path.read_bytes().splitlines(keepends=True):
+                line = _parsed(text)
+                if line is None or not text.endswith(b"\n"):
+                    break
+                record.lines.setdefault(line["document"], []).append(line)
+                record._last = line["document"], record.end
+                record.end += len(text)
+        return record
+
+    @staticmethod
+    def path_beside(review: Path) -> Path:
+        """Return the path of the record of a review file."""
+        target = Path(os.path.realpath(review))
+        return target.with_name(f".{target.name}.history.jsonl")
+
+    def append(self, title: str, line: Line) -> int:
+        """Write a line, synced when this returns; return what `retract` needs to take it back."""
+        data = json.dumps({"document": title, **line}, separators=(",", ":")).encode("ascii") + b"\n"
+        position = self.end
+        with explained(self.path):
+            self.path.touch()
+            with self.path.open("r+b") as stream:
+                stream.seek(position)
+                stream.truncate()
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        self.end += len(data)
+        self.lines.setdefault(title, []).append({"document": title, **line})
+        return position
+
+    def retract(self, title: str, position: int) -> None:
+        """Take the line back that was appended at a position."""
+        self.lines[title].pop()
+        self.truncate(position)
+
+    def truncate(self, position: int) -> None:
+        """Cut off whatever was written after a position."""
+        self.end = position
+        with suppress(OSError), self.path.open("r+b") as stream:
+            stream.truncate(position)
+
+    def drop_unwritten(self, texts: Mapping[str, str]) -> None:
+        """Drop the last line if its document has the text of the line before it: it was not written."""
+        title, position = self._last
+        lines = self.lines.get(title, ())
+        if len(lines) > 1 and title in texts:
+            digest = digest_of(texts[title])
+            if lines[-1]["digest"] != digest == lines[-2]["digest"]:
+                self.retract(title, position)
+
+    def steps(self, title: str, since: str = "") -> list[Line]:
+        """Return who did what when in a document, the newest last."""
+        steps = []
+        for line in self.lines.get(title, ()):
+            if line["do"] not in ("open", "improve") and line["at"] >= since:
+                added = line.get("add", ())
+                judged = [values for values in added if values["category"] or values["confidence"]]
+                said = judged[-1] if judged else {}
+                step = {name: line[name] for name in ("do", "label", "by", "at")}
+                if line.get("annotators"):
+                    step["label"] += f": {', '.join(line['annotators'])}"
+                steps.append({**step, **{name: said.get(name, "") for name in ("category", "confidence")}})
+        return steps
+
+    def replay(self, title: str, digest: str, tokens: int) -> "Replay | None":
+        """Return what the record leads to, or `None` if there is none for a document of this many tokens."""
+        lines = self.lines.get(title, [])
+        start = next((n for n in reversed(range(len(lines))) if lines[n]["do"] == "open"), None)
+        if start is None or lines[start].get("tokens") != tokens:
+            return None
+        recorded = lines[start:]
+        with suppress(KeyError, ValueError, TypeError, IndexError):
+            return replace(Replay.of(recorded), is_current=recorded[-1]["digest"] == digest)
+        return None
+
+
+@dataclass
+class Replay:
+    """The history of a document as its record tells it."""
+
+    snapshot: Snapshot
+    past: list[HistoryEntry] = field(default_factory=list)
+    """What undo leads to, the next one last."""
+    future: list[HistoryEntry] = field(default_factory=list)
+    """What redo leads to, the next one last."""
+    last_ids: tuple[int, int] = (0, 0)
+    """The last number given to a decision, and to a note."""
+    is_current: bool = True
+    """Whether the file has the text that the record ends with."""
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> "Replay":
+        """Follow lines that begin with everything."""
+        replay = cls(Snapshot((), (), (), 0, 0, Costs(0, 0, 0), recorded=True))
+        for line in lines:
+            replay._follow(line)
+        return replay
+
+    def _follow(self, line: Line) -> None:
+        verb = line["do"]
+        if verb in ("undo", "redo"):
+            source, target = (self.past, self.future) if verb == "undo" else (self.future, self.past)
+            snapshot, label = source.pop()
+            target.append((self.snapshot, label))
+            self.snapshot = snapshot
+            return
+        if verb not in ("open", "improve"):
+            self.past.append((self.snapshot, line["label"]))
+            self.future.clear()
+        self.snapshot = _after(self.snapshot, line)
+        numbers = [[int(item["id"][1:]) for item in line[name]] for name in ("add", "notes")]
+        last = self.last_ids
+        self.last_ids = max([last[0], *numbers[0]]), max([last[1], *numbers[1]])
+
+
+def digest_of(text: str) -> str:
+    """Return what tells the text of a document from any other."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def change_line(before: Snapshot | None, after: Snapshot) -> Line:
+    """Return what differs between two snapshots, or everything."""
+    old = {entry.id: entry for entry in before.entries} if before else {}
+    noted = dict(before.notes) if before else {}
+    chains = {chain.id: chain for chain in before.chains} if before else {}
+    now = {chain.id: chain for chain in after.chains}
+    return {
+        "add": [entry.values() for entry in after.entries if old.get(entry.id) != entry],
+        "drop": sorted(old.keys() - {entry.id for entry in after.entries}),
+        "notes": [note_values(id, note) for id, note in after.notes if noted.get(id) != note],
+        "unnote": sorted(noted.keys() - dict(after.notes).keys()),
+        "chains": {
+            **dict.fromkeys(sorted(chains.keys() - now.keys())),
+            **{
+                id: list(map(spelled, chain.mentions)) for id, chain in now.items() if chains.get(id) != chain
+            },
+        },
+        "cost": [after.value, after.bound, after.costs.omitted, after.costs.used, after.costs.invented],
+        "done": None if after.done is None else signature_values(after.done),
+    }
+
+
+def _after(before: Snapshot, line: Line) -> Snapshot:
+    """Return the snapshot that a line leads to."""
+    full = line["do"] == "open"
+    entries = {} if full else {entry.id: entry for entry in before.entries}
+    entries.update({values["id"]: Decision.of_values(values) for values in line["add"]})
+    notes = {} if full else dict(before.notes)
+    notes.update({values["id"]: _note(values) for values in line["notes"]})
+    chains = {} if full else {chain.id: chain for chain in before.chains}
+    for id, mentions in line["chains"].items():
+        if mentions is not None:
+            chains[id] = Chain(id, tuple(map(read_spelled, mentions)))
+    gone = {*line["drop"], *line["unnote"]}
+    kept = [chain for id, chain in chains.items() if line["chains"].get(id, ()) is not None]
+    value, bound, *costs = line["cost"]
+    return Snapshot(
+        tuple(entry for id, entry in entries.items() if id not in gone),
+        tuple((id, note) for id, note in notes.items() if id not in gone),
+        tuple(sorted(kept, key=lambda chain: chain.mentions)),
+        value,
+        bound,
+        Costs(*costs),
+        _made(line["done"]),
+        recorded=True,
+    )
+
+
+def note_values(id: str, note: Note) -> Line:
+    """Return a note as JSON, for the page and for the record."""
+    about = None if note.mention is None else spelled(note.mention)
+    return {"id": id, "mention": about, "text": note.text, **signature_values(note.made)}
+
+
+def _note(values: Mapping[str, Any]) -> Note:
+    about = values["mention"]
+    return Note(values["text"], None if about is None else read_spelled(about), _made(values))
+
+
+def _made(values: Mapping[str, Any] | None) -> Authorship | None:
+    return None if values is None or values["by"] is None else Authorship(values["by"], values["at"])
+
+
+def _parsed(text: bytes) -> Line | None:
+    """Read one line, or return `None` if it is not one of ours."""
+    try:
+        line = json.loads(text)
+        known = all(isinstance(line[name], str) for name in ("document", "do", "label", "by", "at", "digest"))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return line if known else None

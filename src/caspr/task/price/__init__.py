@@ -1,1 +1,0 @@
-"""What a partition costs and may do, recomputed from the votes."""
