@@ -45,3 +45,8 @@ def press(page: Page, *keys: str) -> None:
 def last_change(page: Page) -> Locator:
     """Find the box that shows what the last step did."""
     return page.locator("#last-change")
+
+
+def unroute(page: Page) -> None:
+    """Stop changing what the server answers; an answer that is still under way may miss the page."""
+    page.unroute_all(behavior="ignoreErrors")

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bench.browser import Served, browser, find_browser, served
+from tests.review.browser.actions import unroute
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ANNOTATORS = [f"in{number}.conll" for number in range(1, 5)]
@@ -84,5 +85,6 @@ def opened(chromium: Browser, server: Served) -> Iterator[Page]:
     shown.on("pageerror", lambda error: errors.append(str(error)))
     shown.goto(server.url)
     yield shown
+    unroute(shown)
     context.close()
     assert not errors

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.review.browser.actions import expect_in_text, mention, press
+from tests.review.browser.actions import expect_in_text, mention, press, unroute
 
 DELAY = 0.7
 """Seconds by which questions arrive late, longer than it takes to press two keys."""
@@ -39,7 +39,7 @@ def late(page: Page, pattern: str) -> Iterator[None]:
 
     page.route(re.compile(pattern), delayed)
     yield
-    page.unroute(re.compile(pattern))
+    unroute(page)
 
 
 def test_a_card_names_entities_voters_and_prices(page: Page) -> None:
@@ -100,7 +100,6 @@ def test_an_entity_can_be_chosen_while_prices_arrive(page: Page) -> None:
         expect(card(page)).not_to_contain_text("being computed")
         page.get_by_role("dialog").get_by_role("option").first.click()
         expect(last_label(page)).to_contain_text("In chain")
-    page.unroute_all(behavior="wait")
 
 
 def test_several_choices_are_one_entity(page: Page) -> None:
