@@ -346,9 +346,9 @@ def _decide(files: Sequence[Path], rounds: int) -> list[float]:
     return seconds
 
 
-def must_exist(plan: Plan) -> Iterator[Row]:
+def demands(plan: Plan) -> Iterator[Row]:
     """Measure decisions that mentions must exist."""
-    from bench.must_exist import rows
+    from bench.demands import rows
 
     act = None if plan.acts is None else plan.acts / "Sara_Act1"
     for row in rows(act if act is not None and act.is_dir() else None, quick=plan.quick):
@@ -364,7 +364,7 @@ PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "limits": limits_that_hold,
     "memory": lambda plan: iter([Row(*memory_row(plan.folder, quick=plan.quick))]),
     "decisions": decisions,
-    "must-exist": must_exist,
+    "demands": demands,
     "acts": acts,
     "datasets": datasets,
     "instances": instances,

@@ -10,7 +10,7 @@ import caspr
 
 ROOT = Path(caspr.__file__).parent
 LAYERS = [
-    {"errors", "storage", "processes", "upward"},
+    {"errors", "storage", "processes", "notebook_methods"},
     {"text"},
     {"task"},
     {"engines", "proof", "result"},
@@ -21,7 +21,7 @@ LAYERS = [
     {"cli", "__main__"},
 ]
 TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores")
-"""Modules that name the type of what `upward` brings them, and never import it when they run."""
+"""Modules that name the type of what `notebook_methods` brings them, and never import it when they run."""
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "numpy": ("engines/native", "measures"),

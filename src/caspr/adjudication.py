@@ -211,12 +211,12 @@ def by_document(
             hint = _differ_only_in_case(alike[group[0].document.title.casefold()])
             findings.append(_partly_annotated(group, len(files), hint))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
-    if len(files) < 2:
+    if len(files) < 2 or not shared:
         refuse_only_golds([annotation for group in groups.values() for annotation in group])
+    if len(files) < 2:
         unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
         raise InputError(f"this is the file of one annotator; give those of two or more{unread}")
     if not shared:
-        refuse_only_golds([annotation for group in groups.values() for annotation in group])
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
             "no document is in the files of two annotators; it needs the same name in their files: "

@@ -44,13 +44,13 @@ from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
 
 from caspr.result import Certainty, Result
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.solution import Status
 from caspr.text.document import Span, nested_pairs
-from caspr.text.findings import times
+from caspr.text.findings import shorten, times
 
-Pair = tuple[Span, Span]
 ADJUDICATOR = "adjudicator"
 """The name of the voter for enforced links, where those count as votes."""
 
@@ -284,10 +284,6 @@ def pairs_to_price(result: Result) -> list[Pair]:
     return sorted(disputed | links, key=closeness)
 
 
-SHOWN = 40
-"""How many characters of a mention are quoted."""
-
-
 class Reason(StrEnum):
     """What decided a disputed link."""
 
@@ -493,22 +489,3 @@ not. So the votes alone favour a link that more than 1 in 3 gave.
 def _unused(invent: int | None) -> str:
     """Say what joining two mentions costs if their link is not used."""
     return "" if invent is None else f" or, where that is less, {invent} more than parting them"
-
-
-def shorten(text: str, length: int = SHOWN) -> str:
-    """Cut the middle out of a long text, between words if it has several.
-
-    >>> shorten("the man who sold the world to a girl in a red dress", 20)
-    'the man who … dress'
-    >>> shorten("Donaudampfschifffahrtsgesellschaft", 20)
-    'Donaudampfsc…lschaft'
-    """
-    if len(text) <= length:
-        return text
-    first, last = length * 3 // 5, len(text) - (length * 2 // 5 - 1)
-    head, tail = text[:first], text[last:]
-    if " " in text[: first + 1]:
-        head = f"{text[: first + 1].rpartition(' ')[0].rstrip()} "
-    if " " in text[last - 1 :]:
-        tail = f" {text[last - 1 :].partition(' ')[2].lstrip()}"
-    return f"{head}…{tail}"

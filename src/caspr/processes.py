@@ -295,3 +295,10 @@ def _peak_of(whose: str) -> float:
     unit = _MEGABYTE if sys.platform == "darwin" else 2**10
     used: int = resource.getrusage(getattr(resource, whose)).ru_maxrss
     return used / unit
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

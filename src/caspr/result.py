@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
+from caspr.notebook_methods import above
 from caspr.task.decisions import Decisions, Statement, with_names
 from caspr.task.instance import Instance
 from caspr.task.settings import Settings
@@ -18,7 +19,6 @@ from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding, times
 from caspr.text.variants import Variants
-from caspr.upward import above
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,7 +13,7 @@ import pytest
 import caspr
 from caspr.errors import FormatError, OutputError
 from caspr.formats.format import Format
-from caspr.formats.registry import FORMATS, by_suffix, companions, detect, recognise
+from caspr.formats.registry import EXPORTED, FORMATS, WRITTEN, by_suffix, companions, detect, recognise
 from caspr.formats.sources import read_files
 from caspr.text.document import Annotation, Chain, Document
 
@@ -164,3 +164,8 @@ def test_every_field_of_a_record_is_documented() -> None:
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(after, ast.Expr)
     }
     assert documented == {field.name for field in fields(Format)}
+
+
+def test_formats_that_any_document_is_written_in_are_known_without_their_packages() -> None:
+    assert [name for name in WRITTEN if FORMATS[name].writes_any] == list(EXPORTED)
+    assert [name for name in FORMATS if not FORMATS[name].read_only] == list(WRITTEN)

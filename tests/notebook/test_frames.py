@@ -113,11 +113,11 @@ def test_too_many_votes_and_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_way_up_leads_somewhere() -> None:
-    from caspr.upward import ABOVE, above
+    from caspr.notebook_methods import ABOVE, above
 
     for name in ABOVE:
         assert above(name).__name__ == name
-    source = (ROOT / "src" / "caspr" / "upward.py").read_text(encoding="utf-8")
+    source = (ROOT / "src" / "caspr" / "notebook_methods.py").read_text(encoding="utf-8")
     assert source.count("import_module(") == 1
 
 

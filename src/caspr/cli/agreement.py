@@ -12,18 +12,12 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given, refuse_inside
-from caspr.cli.shared.outputs import (
-    Outputs,
-    json_text,
-    print_findings,
-    print_lines,
-    refuse_warnings,
-    requested,
-)
+from caspr.cli.shared.outputs import Outputs, json_text, print_findings, print_lines, requested
 from caspr.cli.shared.paper import PaperFiles, paper_options
-from caspr.cli.shared.solving import is_project, read_reviews
+from caspr.cli.shared.solving import read_reviews
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.review_file.project import is_project
 from caspr.formats.sources import read_files
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, compare_each
@@ -40,7 +34,7 @@ from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.coverage import Coverage, partial_coverage
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, times
+from caspr.text.findings import Finding, refuse_warnings, times
 
 _SPOIL = ("empty-annotation", "copied-annotations", "partial-coverage")
 """The codes of what makes numbers about annotators say something else than they seem to."""

@@ -9,7 +9,6 @@ import click
 from caspr.adjudication import by_document, made_concrete, prepare
 from caspr.cli.shared.inputs import files_of, read_given
 from caspr.cli.shared.options import FILES, flag, format_options, gold_option, reading, subcommand
-from caspr.cli.shared.outputs import refuse_warnings, warnings_of
 from caspr.errors import CasprError, InputError
 from caspr.formats.sources import read_one
 from caspr.task.decisions import Decisions
@@ -17,7 +16,7 @@ from caspr.task.instance import check_task
 from caspr.task.settings import Settings
 from caspr.text.checks import check
 from caspr.text.document import Annotation, Document
-from caspr.text.findings import Finding, condensed, printable, times
+from caspr.text.findings import Finding, condensed, printable, refuse_warnings, times, warnings_of
 
 _NEXT = "\ncaspr: error: "
 """What separates two errors."""

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from caspr.cli.shared import options
-from caspr.cli.shared.outputs import Content, Output, OutputKind, Outputs, fill, print_lines, refuse_warnings
+from caspr.cli.shared.outputs import Content, Output, OutputKind, Outputs, fill, print_lines
 from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.naming import plain_ids
@@ -22,7 +22,7 @@ from caspr.formats.registry import (
 from caspr.formats.sources import read_files
 from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
-from caspr.text.findings import times
+from caspr.text.findings import refuse_warnings, times
 
 
 @options.subcommand("convert")

@@ -25,7 +25,6 @@ from caspr.cli.shared.solving import (
     Reporting,
     annotators_of,
     deliver,
-    is_project,
     open_review,
     read_reviews,
     solve,
@@ -35,6 +34,7 @@ from caspr.errors import InputError
 from caspr.formats import gold_files, review_file
 from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, losses, output_format, render
+from caspr.formats.review_file.project import is_project
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.text.document import Annotation

@@ -21,13 +21,13 @@ from caspr.cli.shared.solving import (
     Task,
     annotators_of,
     deliver,
-    is_project,
     open_review,
     read_reviews,
     solve,
     tasks_of,
 )
 from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.review_file.project import is_project
 from caspr.formats.sources import read_files
 from caspr.task.settings import Settings
 from caspr.text.findings import Finding

@@ -95,8 +95,9 @@ def command(
 def _workplace(files: tuple[Path, ...], output: Path | None, who: str, values: dict[str, Any]) -> "Workplace":
     """Open a project, a review file, or a new review of annotators' files."""
     from caspr.formats.review_file import is_review
+    from caspr.formats.review_file.project import is_project
     from caspr.review.project.adjudications import are_adjudications
-    from caspr.review.project.project import Project, SingleFile, is_project
+    from caspr.review.project.project import Project, SingleFile
     from caspr.review.session import DEFAULT, open_annotations, open_review
 
     def chosen(settings: Settings) -> Settings:
@@ -127,8 +128,9 @@ def _merged(
     files: tuple[Path, ...], output: Path | None, who: str, chosen: Callable[[Settings], Settings]
 ) -> "Workplace":
     """Open a new review of what several adjudicators say, each in a review file or a project."""
+    from caspr.formats.review_file.project import is_project
     from caspr.review.project.adjudications import merge_projects, results_of
-    from caspr.review.project.project import Project, SingleFile, is_project
+    from caspr.review.project.project import Project, SingleFile
     from caspr.review.session import DEFAULT, open_annotations
 
     if is_project(files[0]) and output is None:
@@ -149,8 +151,8 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, values: dic
     """Add annotations to a project or a review file, and print what that changed."""
     from caspr.formats import read_all
     from caspr.formats.review_file import is_review
+    from caspr.formats.review_file.project import is_project
     from caspr.review.project.annotators import add_to_review
-    from caspr.review.project.project import is_project
     from caspr.text.checks import refuse_golds
 
     reviewed = [path for path in files if is_project(path) or is_review(path)]
@@ -179,7 +181,7 @@ def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, values: dic
 def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":
     if team is None:
         return ()
-    from caspr.review.project.project import is_project
+    from caspr.formats.review_file.project import is_project
     from caspr.review.project.team import read_team, with_links
 
     return with_links(read_team(team), folder if folder is not None and is_project(folder) else None)

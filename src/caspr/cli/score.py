@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
-from caspr.cli.shared.outputs import Outputs, json_text, print_lines, refuse_warnings, requested
+from caspr.cli.shared.outputs import Outputs, json_text, print_lines, requested
 from caspr.cli.shared.paper import PaperFiles, paper_options
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
@@ -26,6 +26,7 @@ from caspr.report.paper.tables import (
     score_tables,
 )
 from caspr.text.document import Annotation
+from caspr.text.findings import refuse_warnings
 
 
 @subcommand("score")

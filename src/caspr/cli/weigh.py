@@ -11,7 +11,7 @@ import click
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given
-from caspr.cli.shared.outputs import Files, Outputs, print_findings, print_lines, refuse_warnings, requested
+from caspr.cli.shared.outputs import Files, Outputs, print_findings, print_lines, requested
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import Reliability, instance_patterns, learn_reliability
 from caspr.measures.settings_comparison import closeness
@@ -21,6 +21,7 @@ from caspr.task.settings import Settings, SettingValues, change
 from caspr.task.weights import write_weights
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
+from caspr.text.findings import refuse_warnings
 
 SECONDS = 10.0
 

@@ -11,7 +11,7 @@ import os
 import pickle
 import platform
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from caspr.task.settings import Settings
 from caspr.task.stored_settings import write_settings
 from caspr.text.coverage import Coverage, CoverageTable
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, Severity, times
+from caspr.text.findings import Finding
 
 FAILED = "failed"
 """The status of a document for which there is no result."""
@@ -163,13 +163,6 @@ class JobOutcome:
 def failure(document: str, reason: str, *, spent: bool = False) -> JobOutcome:
     """Make the outcome of a job that failed."""
     return JobOutcome(document, ({"name": document, "status": FAILED, "reason": reason},), spent=spent)
-
-
-def refuse_warnings(findings: Iterable[Finding]) -> None:
-    """Raise what `--strict` makes of warnings."""
-    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
-    if warnings:
-        raise InputError(f"--strict: {times(len(warnings), 'warning')}; first: {warnings[0]}")
 
 
 Contents = Mapping[tuple[str, int], bytes]

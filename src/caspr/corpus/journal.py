@@ -8,6 +8,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,13 @@ class Journal:
         for document, rows in self._database.execute(query, (self.run,)):
             for row in json.loads(rows):
                 yield {"document": document, **row}
+
+    @classmethod
+    def rows_of_last_run(cls, folder: Path) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the last run that wrote to a folder."""
+        with closing(cls(folder)) as journal:
+            journal.run -= 1
+            yield from journal.rows()
 
     def forgotten(self) -> Iterator[str]:
         """Yield the files of documents that are no longer in the corpus."""

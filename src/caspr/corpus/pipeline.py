@@ -1,6 +1,5 @@
 """Adjudicate a whole corpus: plan, perform the jobs that are not done, write, keep the journal, sum up."""
 
-import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from caspr.corpus.summary import Totals, csv_lines, json_lines, totals_of
 from caspr.corpus.survey import decide_for_run
 from caspr.errors import InputError, OutputError
 from caspr.formats.review_file.project import NAME as PROJECT
+from caspr.processes import processors
 from caspr.storage import FileLock, remove_temporary, write_stream
 from caspr.text.findings import Finding, Severity, printable, times
 
@@ -179,31 +179,20 @@ def _performed(jobs: Iterator[Job], request: Request) -> Generator[JobOutcome | 
     return perform_here(jobs, request.processes or processors())
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def failures(output: Path) -> Iterator[tuple[str, str]]:
     """Yield the documents of the last run that failed, each with its reason, safe for a terminal."""
-    with closing(Journal(output)) as journal:
-        journal.run -= 1
-        for row in journal.rows():
-            if row["status"] == FAILED:
-                yield printable(row["document"]), printable(row["reason"])
+    for row in Journal.rows_of_last_run(output):
+        if row["status"] == FAILED:
+            yield printable(row["document"]), printable(row["reason"])
 
 
 def warnings_in(output: Path) -> Iterator[str]:
     """Yield the warnings about documents of the last run, safe for a terminal."""
-    with closing(Journal(output)) as journal:
-        journal.run -= 1
-        for row in journal.rows():
-            for finding in row.get("findings", ()):
-                if finding["severity"] == Severity.WARNING:
-                    where = "" if finding["where"] in ("", row["document"]) else f"{finding['where']}: "
-                    yield printable(f"{row['document']}: {where}{finding['message']}")
+    for row in Journal.rows_of_last_run(output):
+        for finding in row.get("findings", ()):
+            if finding["severity"] == Severity.WARNING:
+                where = "" if finding["where"] in ("", row["document"]) else f"{finding['where']}: "
+                yield printable(f"{row['document']}: {where}{finding['message']}")
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:

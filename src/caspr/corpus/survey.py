@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from caspr.corpus.job import Job, Options, documents, refuse_warnings
+from caspr.corpus.job import Job, Options, documents
 from caspr.corpus.plan import Plan
 from caspr.errors import InputError
 from caspr.measures.reliability import Patterns, Reliability, instance_patterns, learn_reliability
@@ -35,7 +35,7 @@ from caspr.task.weights import read_weights, write_weights
 from caspr.text.alignment import align
 from caspr.text.coverage import CoverageTable
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, note, times
+from caspr.text.findings import Finding, note, refuse_warnings, times
 
 MOST = 1000
 """How many documents decide at most whether chains of one are kept."""

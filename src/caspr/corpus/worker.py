@@ -25,16 +25,7 @@ from typing import Any
 
 from caspr import __version__
 from caspr.adjudication import adjudicate_document
-from caspr.corpus.job import (
-    LEFT_OUT,
-    Job,
-    JobOutcome,
-    annotations,
-    documents,
-    failure,
-    input_folder,
-    refuse_warnings,
-)
+from caspr.corpus.job import LEFT_OUT, Job, JobOutcome, annotations, documents, failure, input_folder
 from caspr.corpus.outputs import CERTIFICATES, file_name, gold_content, lost
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import tally
@@ -56,7 +47,7 @@ from caspr.report.html_pages import report_page
 from caspr.report.summary import document_summary
 from caspr.result import Result
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, warning
+from caspr.text.findings import Finding, refuse_warnings, warning
 
 ALPHA = "passonneau"
 """The agreement that the summary shows."""

@@ -28,6 +28,7 @@ from caspr.formats.containers.xml import (
     Element,
     Markup,
     attributes,
+    ecore_uri,
     edited,
     gold_edits,
     removal,
@@ -321,13 +322,9 @@ class _Writer:
                     yield with_attribute(self.markup, view, "members", " ".join(members))
 
 
-def _uri(package: str) -> str:
-    return f"http:///{package.replace('.', '/')}.ecore"
-
-
 def _prefix(markup: Markup, package: str) -> str:
     for name, uri in markup.root.attributes.items():
-        if name.startswith("xmlns:") and uri == _uri(package):
+        if name.startswith("xmlns:") and uri == ecore_uri(package):
             return name.removeprefix("xmlns:")
     return "coref"
 
@@ -335,7 +332,7 @@ def _prefix(markup: Markup, package: str) -> str:
 def _declared(markup: Markup, prefix: str, package: str) -> Iterator[Edit]:
     root: Element = markup.root
     if f"xmlns:{prefix}" not in root.attributes:
-        yield with_attribute(markup, root, f"xmlns:{prefix}", _uri(package))
+        yield with_attribute(markup, root, f"xmlns:{prefix}", ecore_uri(package))
 
 
 def _words(text: str, sentences: Iterable[Extent], tokens: Iterable[Extent]) -> list[str]:
@@ -355,11 +352,11 @@ def _fresh(text: str, words: int) -> bytes:
     """
     spaces = [
         ("xmi", "http://www.omg.org/XMI"),
-        ("cas", _uri("uima.cas")),
-        ("tcas", _uri("uima.tcas")),
-        ("segmentation", _uri("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type")),
-        ("api", _uri(API)),
-        ("v1", _uri(_V1)),
+        ("cas", ecore_uri("uima.cas")),
+        ("tcas", ecore_uri("uima.tcas")),
+        ("segmentation", ecore_uri("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type")),
+        ("api", ecore_uri(API)),
+        ("v1", ecore_uri(_V1)),
     ]
     last = words + 3
     whole = [("begin", "0"), ("end", str(Units(text).of(len(text)))), ("language", "x-unspecified")]

@@ -27,11 +27,11 @@ from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_al
 from caspr.measures.matching import singletons_count
 from caspr.measures.scores import SCORES, Scores, score
 from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
+from caspr.notebook_methods import above
 from caspr.result import Result
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 from caspr.text.findings import times
-from caspr.upward import above
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -68,10 +68,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from caspr.errors import InputError
 from caspr.measures.matching import Alignment, Chains, align, count_pairs, map_one_to_one, singletons_count
+from caspr.notebook_methods import above
 from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times, warning
-from caspr.upward import above
 
 if TYPE_CHECKING:
     from pandas import DataFrame

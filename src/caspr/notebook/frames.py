@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caspr.adjudication import by_document
-from caspr.disputes import shorten
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, coverage_of
@@ -32,7 +31,7 @@ from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
 from caspr.text.coverage import Coverage, CoverageTable
 from caspr.text.document import Annotation, Chain, Span
-from caspr.text.findings import times
+from caspr.text.findings import shorten, times
 
 if TYPE_CHECKING:
     from pandas import DataFrame

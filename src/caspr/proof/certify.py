@@ -14,7 +14,7 @@ from caspr.task.pricing import chain_faults, listed_pairs, price, price_chain, v
 from caspr.task.solution import Costs, Solution, Status
 from caspr.text.document import Span
 
-Chain = tuple[Span, ...]
+Mentions = tuple[Span, ...]
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Examined:
     """What it saves not to omit its links, and what its pairs cost."""
 
 
-Examine = Callable[[Instance, Chain], Examined]
+Examine = Callable[[Instance, Mentions], Examined]
 
 
-def examine_chain(instance: Instance, chain: Chain) -> Examined:
+def examine_chain(instance: Instance, chain: Mentions) -> Examined:
     """Find out what a chain breaks and costs; its pairs are listed once for both."""
     listed = listed_pairs(instance, chain)
     return Examined(tuple(chain_faults(instance, chain, listed)), price_chain(instance, chain, listed))
@@ -42,9 +42,9 @@ def certify(instance: Instance, solution: Solution, *, examine: Examine = examin
     """
     if solution.status is Status.INFEASIBLE:
         return ()
-    known: dict[Chain, Examined] = {}
+    known: dict[Mentions, Examined] = {}
 
-    def examined(instance: Instance, chain: Chain) -> Examined:
+    def examined(instance: Instance, chain: Mentions) -> Examined:
         # Many optimal solutions share most of their chains.
         if chain not in known:
             known[chain] = examine(instance, chain)
@@ -84,14 +84,14 @@ class Certifier:
             return certify(instance, solution)
         return certify(instance, solution, examine=self._examine)
 
-    def _examine(self, instance: Instance, chain: Chain) -> Examined:
+    def _examine(self, instance: Instance, chain: Mentions) -> Examined:
         key = _key(instance, chain)
         if key not in self._known:
             self._known[key] = examine_chain(instance, chain)
         return self._known[key]
 
 
-def _key(instance: Instance, chain: Chain) -> object:
+def _key(instance: Instance, chain: Mentions) -> object:
     groups = instance.free_groups
     inside = frozenset(chain)
     nested = frozenset(pair for pair in instance.decisions.nested if inside.issuperset(pair))

@@ -7,11 +7,10 @@ gold standard a kind has a direction, too: what is missing on one side is extra 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from caspr.disputes import shorten
 from caspr.measures.comparison import Comparison
 from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, Typology
 from caspr.text.document import Document, Span
-from caspr.text.findings import times
+from caspr.text.findings import shorten, times
 
 _KIND = DisagreementKind
 
@@ -36,9 +35,9 @@ PHRASES = {
 AGAINST_GOLD = {
     (_KIND.BOUNDARY, 0): "with other boundaries",
     (_KIND.NESTED, -1): "nested and not marked",
-    (_KIND.NESTED, 1): "nested and marked in excess",
+    (_KIND.NESTED, 1): "nested and marked additionally",
     (_KIND.MENTION, -1): "not marked",
-    (_KIND.MENTION, 1): "marked in excess",
+    (_KIND.MENTION, 1): "marked additionally",
     (_KIND.SINGLETON, -1): "alone in the gold standard only",
     (_KIND.SINGLETON, 1): "alone in this annotation only",
     (_KIND.SPLIT, -1): "in merged entities",

@@ -15,15 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from caspr.disputes import (
-    Dispute,
-    Explainer,
-    Explanation,
-    costs_in_words,
-    disputed_links,
-    find_disputes,
-    shorten,
-)
+from caspr.disputes import Dispute, Explainer, Explanation, costs_in_words, disputed_links, find_disputes
 from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results, deviations
 from caspr.measures.typology import DisagreementCounts
 from caspr.report.comparison_tables import (
@@ -45,7 +37,7 @@ from caspr.report.summary import document_summary, outcome
 from caspr.result import Certainty, Result
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.text.document import Annotation, Span, count_links
-from caspr.text.findings import printable, times
+from caspr.text.findings import printable, shorten, times
 from caspr.text.grouping import match_one_to_one
 
 Column = dict[Span, tuple[str, ...]]

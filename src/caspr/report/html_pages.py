@@ -22,7 +22,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from caspr.disputes import Dispute, Explanation, disputed_links, links_by_mention, shorten
+from caspr.disputes import Dispute, Explanation, disputed_links, links_by_mention
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.comparison_tables import KINDS, NumberStyle, decimal
 from caspr.report.disagreements import (
@@ -38,7 +38,7 @@ from caspr.report.summary import outcome
 from caspr.result import Certainty
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Chain, Document, Span
-from caspr.text.findings import times
+from caspr.text.findings import shorten, times
 
 SENTENCE_ENDS = frozenset(".!?…。！？؟।")
 """Tokens at which a passage may end."""

@@ -24,7 +24,7 @@ from caspr.task.settings import Settings
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Document
 
-FIRST_LOOK = 3.0
+OPEN_WITHIN = 3.0
 """Seconds of search after which an opened document is shown with the best result so far."""
 
 
@@ -67,7 +67,7 @@ class ReviewDocument:
 
     def open(self, cancelled: Callable[[], bool] | None = None) -> History:
         """Optimise the document around the decisions in the file."""
-        first = first_look(self.settings.limits, FIRST_LOOK, cancelled)
+        first = first_look(self.settings.limits, OPEN_WITHIN, cancelled)
         history = self._resumed(first) or History.of(self.review, self.solver, first, self.editor)
         history.version = self.version
         history.working = can_improve(history.snapshot, self.settings.limits, first)

@@ -52,7 +52,7 @@ from caspr.storage import (
     stamp_of,
     write_unless_changed,
 )
-from caspr.task.decisions import Authorship
+from caspr.task.decisions import Authorship, utc
 from caspr.task.settings import Settings
 from caspr.task.stored_settings import write_settings
 from caspr.text.alignment import align
@@ -60,7 +60,7 @@ from caspr.text.document import Annotation
 from caspr.text.findings import Finding
 
 Cancelled = Callable[[], bool]
-Task = Callable[[Cancelled], None]
+BackgroundWork = Callable[[Cancelled], None]
 """Work that calls its argument now and then, and returns early when that is true."""
 
 
@@ -69,7 +69,7 @@ class BackgroundWorker:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._task: Task | None = None
+        self._task: BackgroundWork | None = None
         self._cancel = Event()
         self._thread: Thread | None = None
         self._ended = False
@@ -87,7 +87,7 @@ class BackgroundWorker:
             self._task = None
             self._cancel.set()
 
-    def run(self, task: Task) -> None:
+    def run(self, task: BackgroundWork) -> None:
         """Cancel the running task, and start this one as soon as that has returned."""
         with self._changed:
             if self._ended:
@@ -196,20 +196,11 @@ class Store:
         return True
 
 
-def utc(moment: datetime) -> str:
-    """Return a moment as files have it.
-
-    >>> utc(datetime(2026, 11, 17, 10, 30, 5, tzinfo=UTC))
-    '2026-11-17T10:30:05Z'
-    """
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-FIRST_LOOK = 0.5
+ANSWER_WITHIN = 0.5
 """Seconds after which an operation is answered with the best result so far; the search continues."""
 PRICING = 20.0
 """Seconds for pricing questions in the background after each change."""
@@ -310,9 +301,9 @@ class ReviewSession:
         if self.problem is not None:
             raise OperationError(self.problem)
         if version != history.version:
-            raise StaleError("The document has changed since.", history.version)
+            raise StaleError("The document has changed since you loaded it.", history.version)
         limits = history.solver.settings.limits
-        first = first_look(limits, FIRST_LOOK)
+        first = first_look(limits, ANSWER_WITHIN)
         step = history.step_for(operation, first, made)
         self._write_or_reload(number, step)
         update = history.commit(step, working=can_improve(step.snapshot, limits, first))
@@ -422,7 +413,7 @@ class ReviewSession:
             old.review, old.text = new.review, new.text
             if step.snapshot is not old.history.snapshot:
                 limits = old.settings.limits
-                working = can_improve(step.snapshot, limits, first_look(limits, FIRST_LOOK))
+                working = can_improve(step.snapshot, limits, first_look(limits, ANSWER_WITHIN))
                 self._publish(number, "update", old.history.commit(step, working=working))
         else:
             new.version = (old.history.version if old.history is not None else old.version) + 1
@@ -489,7 +480,7 @@ def _step_to(old: ReviewDocument, new: ReviewDocument) -> Step | None:
     """Return the step to a document as it was edited, or `None` if it must be opened again."""
     same = old.review.annotations == new.review.annotations
     if old.history is not None and same and old.has_settings(new.review.settings):
-        limits = first_look(old.settings.limits, FIRST_LOOK)
+        limits = first_look(old.settings.limits, ANSWER_WITHIN)
         return old.history.step_to(new.review, limits, new.editor)
     new.check()
     return None

@@ -17,16 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from textwrap import shorten
 
 from caspr.errors import ContradictionError
 from caspr.task.decisions import Decisions, Group, Statement
 from caspr.task.demands import Chains, find_partners
 from caspr.task.instance import Instance, Singletons
 from caspr.text.document import Document, Span
-
-_SHOWN = 40
-"""How many characters of a mention are quoted."""
+from caspr.text.findings import shorten
 
 
 class FaultKind(StrEnum):
@@ -142,7 +139,7 @@ def called(document: Document, span: Span) -> str:
     >>> called(Document("d", ("the", "old", "baker")), Span(2, 3))
     '“old baker” (2-3)'
     """
-    return f"“{shorten(document.phrase(span), _SHOWN, placeholder=' …')}” ({span.start}-{span.end})"
+    return f"“{shorten(document.phrase(span))}” ({span.start}-{span.end})"
 
 
 def _suspects(instance: Instance, decisions: Decisions) -> list[Item]:

@@ -41,6 +41,7 @@ remembers the mentions that its entity had last, and goes to the chain that has 
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -68,6 +69,15 @@ class Authorship:
     """What kind of error the decision corrects, in a few words; empty if nobody said."""
     confidence: str = ""
     """How sure they are: one of `CONFIDENCES`, empty if nobody said."""
+
+
+def utc(moment: datetime) -> str:
+    """Return a moment as files have it.
+
+    >>> utc(datetime(2026, 11, 17, 10, 30, 5, tzinfo=UTC))
+    '2026-11-17T10:30:05Z'
+    """
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)

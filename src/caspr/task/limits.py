@@ -35,7 +35,7 @@ class Limits:
         if self.megabytes is not None and self.megabytes < 1:
             raise InputError(f"memory limit: found {self.megabytes}, expected megabytes from 1")
         if self.solutions < 1:
-            raise InputError(f"most solutions: found {self.solutions}, expected at least 1")
+            raise InputError(f"number of solutions: found {self.solutions}, expected at least 1")
 
 
 class Progress(Protocol):

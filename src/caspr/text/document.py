@@ -33,8 +33,8 @@ from itertools import combinations, pairwise
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from caspr.notebook_methods import above
 from caspr.text.findings import Finding, note, times
-from caspr.upward import above
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from caspr.errors import InputError
+
 _NAMED = 5
 """How many documents a merged finding names."""
 _SEVERAL = {
@@ -110,3 +112,39 @@ def is_encodable(text: str) -> bool:
     (True, False)
     """
     return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def warnings_of(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that `--strict` refuses."""
+    return [finding for finding in findings if finding.severity is Severity.WARNING]
+
+
+def refuse_warnings(findings: Iterable[Finding], *, printed: bool = False) -> None:
+    """Raise what `--strict` makes of warnings; the first is quoted unless all were printed before."""
+    warnings = warnings_of(findings)
+    if warnings:
+        first = "" if printed else f"; first: {warnings[0]}"
+        raise InputError(f"--strict: {times(len(warnings), 'warning')}{first}")
+
+
+SHOWN = 40
+"""How many characters of a mention are quoted."""
+
+
+def shorten(text: str, length: int = SHOWN) -> str:
+    """Cut the middle out of a long text, between words if it has several.
+
+    >>> shorten("the man who sold the world to a girl in a red dress", 20)
+    'the man who … dress'
+    >>> shorten("Donaudampfschifffahrtsgesellschaft", 20)
+    'Donaudampfsc…lschaft'
+    """
+    if len(text) <= length:
+        return text
+    first, last = length * 3 // 5, len(text) - (length * 2 // 5 - 1)
+    head, tail = text[:first], text[last:]
+    if " " in text[: first + 1]:
+        head = f"{text[: first + 1].rpartition(' ')[0].rstrip()} "
+    if " " in text[last - 1 :]:
+        tail = f" {text[last - 1 :].partition(' ')[2].lstrip()}"
+    return f"{head}…{tail}"

@@ -308,9 +308,10 @@ def variant_findings(variants: Variants, document: Document, *, used: bool) -> t
     first = variants.groups[0].spans
     words = ", ".join(f"'{document.text(span)}'" for span in first)
     more, token = "first: " if mentions > 1 else "", min(span.start for span in first)
-    number = times(mentions, "mention")
-    what = f"{number} with variants, boundaries that differ little ({more}{words} at token {token})"
-    done = "given the boundary of most annotators" if used else "kept apart; --variants unites them"
+    were = "was" if mentions == 1 else "were"
+    number = f"{times(mentions, 'mention')} {were} marked with slightly different boundaries"
+    what = f"{number} ({more}{words} at token {token})"
+    done = "merged, with the boundary of most annotators" if used else "kept separate; --variants merges them"
     findings = [note("boundary-variants", f"{what}: {done}", count=mentions)]
     if used and not variants.exact:
         message = "too many overlapping variants to find the best groups; grouped greedily"

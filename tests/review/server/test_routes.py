@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from caspr.formats.registry import EXPORTED, FORMATS, WRITTEN
+from caspr.formats.registry import EXPORTED
 from caspr.review.project.project import SingleFile
 from caspr.review.server.guard import LARGEST_BODY, Address, Keys
 from caspr.review.server.routes import make_app
@@ -237,11 +237,6 @@ def test_every_entry_of_the_menu_export_gives_a_file(browser: Browser) -> None:
         assert answer.status_code == 200, link
         assert answer.headers["content-disposition"].startswith('attachment; filename="doc')
         assert answer.content
-
-
-def test_formats_that_any_document_is_written_in_are_known_without_their_packages() -> None:
-    assert [name for name in WRITTEN if FORMATS[name].writes_any] == list(EXPORTED)
-    assert [name for name in FORMATS if not FORMATS[name].read_only] == list(WRITTEN)
 
 
 def test_the_report_is_cut_off_from_the_page(browser: Browser) -> None:

@@ -25,11 +25,11 @@ from caspr.storage import similar_file
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times
 
-Given = list[list[Annotation]]
+Work = list[list[Annotation]]
 """The annotations of each annotator."""
 
 
-def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Given, list[Path]]:
+def read_given(paths: Sequence[Path], reading: dict[str, Any]) -> tuple[Work, list[Path]]:
     """Read annotators' files or folders, or one folder that holds them all; return also what was read.
 
     One folder has a file or a folder for each annotator, a folder for each document, or files that each hold
@@ -56,7 +56,7 @@ def _refuse_project(folder: Path) -> None:
         )
 
 
-def _refuse_one_folder_too_high(folder: Path, work: Given) -> None:
+def _refuse_one_folder_too_high(folder: Path, work: Work) -> None:
     """Refuse a folder whose only content is another one, which is taken for the work of one annotator."""
     inside = _folders(folder)
     if len(work) == 1 and len(inside) == 1 and not _files(folder):
@@ -66,7 +66,7 @@ def _refuse_one_folder_too_high(folder: Path, work: Given) -> None:
         )
 
 
-def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Path]]:
+def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Work, list[Path]]:
     """Read the one folder of all annotators; return also the files and folders that were read."""
     from caspr.corpus.layouts import detect_layout
 
@@ -89,7 +89,7 @@ def _read_folder(folder: Path, reading: dict[str, Any]) -> tuple[Given, list[Pat
     return (_named_after_folder(work, folder) if layout == "file" else work), paths
 
 
-def _named_after_folder(work: Given, folder: Path) -> Given:
+def _named_after_folder(work: Work, folder: Path) -> Work:
     """Name the one document of a folder after it, where files name annotators and none names the document."""
     every = [annotation for annotations in work for annotation in annotations]
     if (
@@ -199,7 +199,7 @@ def _folders(folder: Path) -> list[Path]:
     return [path for path in shown if not holds_only_parts(path)]
 
 
-def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Given:
+def _by_document(folders: Sequence[Path], reading: dict[str, Any]) -> Work:
     """Read a folder for each document, with a file for each annotator."""
     annotators: dict[str, list[Annotation]] = defaultdict(list)
     for folder in folders:

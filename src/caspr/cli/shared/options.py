@@ -31,8 +31,9 @@ GROUPS = {
     "Costs and votes": "--objective --preset --weight --weights --coverage",
     "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
-    "--no-result --strict --host --port --browser",
-    "Limits": "--engine --memory-limit --certainty --kill-after --processes --cluster --force",
+    "--no-result --strict",
+    "Limits": "--engine --memory-limit --certainty",
+    "Running": "--host --port --browser --processes --cluster --kill-after --force",
     "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding",
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
@@ -286,17 +287,18 @@ def limit_option(seconds: float, what: str) -> Callable[[Function], Function]:
 
 
 def with_help(function: Function, **changes: tuple[str, str]) -> Function:
-    """Replace a pattern in the help of some options, by their names, or of all, under `every`."""
+    """Replace a pattern in the help of some options, by their names."""
     for option in function.__click_params__:  # type: ignore[attr-defined]
-        pattern, text = changes.get(option.name) or changes.get("every", ("", ""))
+        pattern, text = changes.get(option.name, ("", ""))
         if pattern and option.help:
             option.help = re.sub(pattern, text, option.help)
     return function
 
 
 def as_in_the_file(function: Function) -> Function:
-    """Let the help of options say that a review file has its own defaults."""
-    return with_help(function, every=(r"Default: (?!5|100)[^.]*\.", "Default: as in the file."))
+    """Let the help of those settings that a review file keeps say that these are the default."""
+    settings = [name for name in SettingValues.__annotations__ if name not in ("certainty", "max_solutions")]
+    return with_help(function, **dict.fromkeys(settings, (r"Default: [^.]*\.", "Default: as in the file.")))
 
 
 def reading(values: dict[str, Any]) -> dict[str, Any]:

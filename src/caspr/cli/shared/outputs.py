@@ -56,7 +56,7 @@ from caspr.storage import (
 )
 from caspr.text.alignment import transfer
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, Severity, condensed, times
+from caspr.text.findings import Finding, condensed, times
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
@@ -434,19 +434,6 @@ def print_lines(lines: Iterable[object]) -> None:
     with suppress(OSError):
         for line in lines:
             click.echo(str(line), err=True)
-
-
-def warnings_of(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that `--strict` refuses."""
-    return [finding for finding in findings if finding.severity is Severity.WARNING]
-
-
-def refuse_warnings(findings: Iterable[Finding], *, printed: bool = False) -> None:
-    """Raise what `--strict` makes of warnings; the first is quoted unless all were printed before."""
-    warnings = warnings_of(findings)
-    if warnings:
-        first = "" if printed else f"; first: {warnings[0]}"
-        raise InputError(f"--strict: {times(len(warnings), 'warning')}{first}")
 
 
 def fill(annotations: Sequence[Annotation], template: Path, format: str | None) -> list[Annotation]:

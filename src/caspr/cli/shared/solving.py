@@ -25,9 +25,7 @@ from caspr.cli.shared.outputs import (
     json_text,
     print_findings,
     print_lines,
-    refuse_warnings,
     requested,
-    warnings_of,
 )
 from caspr.cli.shared.progress import interrupts_noticed, progress_line
 from caspr.engines import choose
@@ -44,7 +42,7 @@ from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop
 from caspr.task.stored_settings import read_settings
 from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding
+from caspr.text.findings import Finding, refuse_warnings, warnings_of
 
 
 @dataclass(frozen=True)
@@ -196,11 +194,6 @@ class OpenReview:
     known: bytes
     """What was read: it is compared with the file before that is rewritten."""
     reviews: tuple[review_file.Review, ...]
-
-
-def is_project(path: Path) -> bool:
-    """Return whether a path is the folder of a project."""
-    return (path / NAME).is_file()
 
 
 def read_reviews(folder: Path) -> list[OpenReview]:

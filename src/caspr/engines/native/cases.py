@@ -103,10 +103,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from caspr.engines.native.connectivity import Pair, contradicts, extra, first_links, pieces
+from caspr.engines.native.connectivity import contradicts, extra, first_links, pieces
 from caspr.engines.native.nesting import NEVER, Relaxed, relax_exactly, relax_quickly
 from caspr.engines.native.state import SolveState
 from caspr.engines.native.translate import Bundles, Part
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.solution import Partition
 from caspr.task.votes import meet

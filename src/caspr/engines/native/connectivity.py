@@ -6,13 +6,12 @@ and enforced group) are alike, so pieces are found between classes; the pairs of
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.pricing import Class, classes_of, pairs_of
 from caspr.task.votes import meet
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
-
-Pair = tuple[Span, Span]
 
 
 def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = ()) -> list[list[Span]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from caspr.engines.baseline import baseline
 from caspr.engines.native.cases import settle
-from caspr.engines.native.connectivity import Pair, contradicts
+from caspr.engines.native.connectivity import contradicts
 from caspr.engines.native.estimate import estimate
 from caspr.engines.native.links import gain_inside
 from caspr.engines.native.partition.outcome import ignore_bound, ignore_found
@@ -13,6 +13,7 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.state import Memory, SolveState
 from caspr.engines.native.translate import Bundles, enforced_bundles
 from caspr.errors import EngineError
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.pricing import price

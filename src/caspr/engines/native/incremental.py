@@ -13,11 +13,10 @@ touch are remembered, so a price costs as much as solving one part.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from caspr.engines.native.connectivity import Pair
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.state import Memory
 from caspr.errors import EngineError
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.solution import Solution, Status

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from caspr.engines.native.connectivity import Pair, first_links, pieces
+from caspr.engines.native.connectivity import first_links, pieces
 from caspr.engines.native.links import gain_inside
 from caspr.engines.native.partition.outcome import (
     OnBound,
@@ -34,6 +34,7 @@ from caspr.engines.native.partition.outcome import (
 from caspr.engines.native.partition.problem import UNMET, Labels
 from caspr.engines.native.state import PartSolver, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Bundles, Part
+from caspr.task.decisions import Pair
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 

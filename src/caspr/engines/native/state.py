@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from caspr.engines.native.connectivity import Pair
 from caspr.engines.native.links import Links
 from caspr.engines.native.partition.cuts import NO_CUTS, Cuts
 from caspr.engines.native.partition.heuristics import grow
@@ -29,6 +28,7 @@ from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translate import Part, Translator, forbidden_pairs
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
 from caspr.task.pricing import price, price_chain

@@ -48,7 +48,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from caspr.engines.native.connectivity import Pair, extra
+from caspr.engines.native.connectivity import extra
 from caspr.engines.native.links import Links, PairGains, find_links, gain_inside, list_pairs, lonely_node
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
@@ -62,6 +62,7 @@ from caspr.engines.native.partition.problem import (
 from caspr.engines.native.partition.sparse import BLOCK, SparseProblem, filled, order
 from caspr.engines.native.partition.watch import Watch, check, checked
 from caspr.errors import EngineError
+from caspr.task.decisions import Pair
 from caspr.task.instance import Instance, Nesting
 from caspr.task.votes import Signature
 from caspr.text.document import Span

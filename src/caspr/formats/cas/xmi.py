@@ -15,6 +15,7 @@ from caspr.formats.containers.xml import (
     Element,
     Markup,
     attributes,
+    ecore_uri,
     edited,
     gold_edits,
     is_gold,
@@ -76,9 +77,8 @@ def write_xmi(cas: Cas, changes: Changes) -> bytes:
     edits: list[Edit] = []
     prefix, declared = _prefix(markup.root, changes.layer.rpartition(".")[0])
     if not declared and changes.added:
-        edits.append(
-            with_attribute(markup, markup.root, f"xmlns:{prefix}", _uri(changes.layer.rpartition(".")[0]))
-        )
+        uri = ecore_uri(changes.layer.rpartition(".")[0])
+        edits.append(with_attribute(markup, markup.root, f"xmlns:{prefix}", uri))
     replaced = {structure.id: structure for structure in changes.replaced}
     last: Element | None = None
     for element in markup.root.children:
@@ -105,10 +105,10 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
     units = Units(text)
     spaces = [
         ("xmi", "http://www.omg.org/XMI"),
-        ("cas", _uri("uima.cas")),
-        ("coref", _uri(layer.rpartition(".")[0])),
-        ("tcas", _uri("uima.tcas")),
-        ("segmentation", _uri(TOKEN.rpartition(".")[0])),
+        ("cas", ecore_uri("uima.cas")),
+        ("coref", ecore_uri(layer.rpartition(".")[0])),
+        ("tcas", ecore_uri("uima.tcas")),
+        ("segmentation", ecore_uri(TOKEN.rpartition(".")[0])),
     ]
     lines = [
         '<cas:NULL xmi:id="0"/>',
@@ -160,10 +160,6 @@ def _packages(root: Element) -> dict[str, str]:
 def _type(name: str, packages: dict[str, str]) -> str:
     prefix, _, bare = name.rpartition(":")
     return f"{packages.get(prefix, prefix)}.{bare}"
-
-
-def _uri(package: str) -> str:
-    return f"http:///{package.replace('.', '/')}.ecore"
 
 
 def _prefix(root: Element, package: str) -> tuple[str, bool]:

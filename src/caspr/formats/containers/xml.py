@@ -309,3 +309,12 @@ class _Builder:
         """Refuse an entity that only a foreign file could explain."""
         line = self.parser.CurrentLineNumber
         raise FormatError(line, f"entity &{name};", "characters, or references such as &#233;")
+
+
+def ecore_uri(package: str) -> str:
+    """Return the name of a package of UIMA's types as XMI declares it.
+
+    >>> ecore_uri("uima.cas")
+    'http:///uima/cas.ecore'
+    """
+    return f"http:///{package.replace('.', '/')}.ecore"

@@ -27,6 +27,11 @@ VERSION = 1
 _EXPECTED = 'an object such as {"version": 1, "documents": [{"file": "documents/a.conll", "title": "a"}]}'
 
 
+def is_project(folder: Path) -> bool:
+    """Return whether a path is the folder of a project."""
+    return (folder / NAME).is_file()
+
+
 @dataclass(frozen=True)
 class ProjectDocument:
     """One document of a project."""

@@ -21,11 +21,11 @@ from itertools import combinations
 
 Link = tuple[int, int]
 """The link between a home and a partner, by the numbers of their nodes, the smaller first."""
-Pair = tuple[int, int]
+NodePair = tuple[int, int]
 """Two nodes, the smaller first."""
 
 
-def ordered(first: int, second: int) -> Pair:
+def ordered(first: int, second: int) -> NodePair:
     """Return a pair with the smaller node first."""
     return min(first, second), max(first, second)
 
@@ -103,7 +103,7 @@ class ProofGraph:
     @classmethod
     def of(
         cls,
-        gains: Mapping[Pair, int],
+        gains: Mapping[NodePair, int],
         nodes: Iterable[int] = (),
         demands: Mapping[int, ProofDemand] | None = None,
     ) -> "ProofGraph":

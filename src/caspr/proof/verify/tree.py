@@ -88,7 +88,7 @@ from math import gcd
 from typing import Any
 
 from caspr.proof.verify.facts import Proof, read_integer, require
-from caspr.proof.verify.graph import Link, Pair, ProofGraph, ordered
+from caspr.proof.verify.graph import Link, NodePair, ProofGraph, ordered
 
 FINEST = 60
 """The finest unit of multipliers is 2^-60: `--certificate` writes at most 20."""
@@ -234,7 +234,7 @@ class ProvenBound:
     shift: int
     total: int = 0
     """What multipliers come to with the right sides, and with pairs that are together."""
-    taken: dict[Pair, int] = field(default_factory=dict)
+    taken: dict[NodePair, int] = field(default_factory=dict)
     """What is taken from the gain of each pair."""
     chosen: dict[int, list[int]] = field(default_factory=dict)
     """The reduced gain of each partner as the first, for every demand."""
@@ -374,7 +374,7 @@ def _fix(graph: ProofGraph, statement: Proof) -> int | None:
     if bound.hopeless:
         return None
     gap = bound.scaled - (read_integer(statement["goal"]) << bound.shift)
-    together, apart = list[Pair](), list[Pair]()
+    together, apart = list[NodePair](), list[NodePair]()
     for pair in combinations(sorted(graph.sizes), 2):
         reduced = bound.reduced(*pair)
         if reduced is not None and reduced > gap:
@@ -402,7 +402,7 @@ def _forget(graph: ProofGraph, bound: ProvenBound, gap: int) -> None:
         graph.demands[number] = demand.keep(reversed(kept))
 
 
-def _join_all(graph: ProofGraph, pairs: Sequence[Pair]) -> int | None:
+def _join_all(graph: ProofGraph, pairs: Sequence[NodePair]) -> int | None:
     """Join pairs; return what that gains, or `None` if one is forbidden by then."""
     gained = 0
     for pair in pairs:
@@ -419,7 +419,7 @@ class _Moves:
 
     def __init__(self, graph: ProofGraph) -> None:
         self.graph = graph
-        self.known: dict[Pair, int] = {}
+        self.known: dict[NodePair, int] = {}
         self.components: dict[int, set[int]] = {}
 
     def component(self, node: int) -> set[int]:
@@ -514,7 +514,7 @@ def _joined(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
 
 def _put_apart(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     """Forbid the pairs that every optimum has apart."""
-    moves, pairs = _Moves(graph), list[Pair]()
+    moves, pairs = _Moves(graph), list[NodePair]()
     for u, *partners in rows:
         for v in partners:
             require(moves.component(u) is not None is not moves.component(v), "a rule is about no nodes")

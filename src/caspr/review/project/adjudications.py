@@ -13,10 +13,16 @@ from pathlib import Path
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.errors import InputError
 from caspr.formats import review_file
-from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.formats.review_file.project import (
+    NAME,
+    ProjectDocument,
+    ProjectFile,
+    is_project,
+    project_text,
+    read_project,
+)
 from caspr.review.documents import ChangeSettings
 from caspr.review.exports import plain
-from caspr.review.project.project import is_project
 from caspr.review.session import fresh_review
 from caspr.storage import write_all
 from caspr.task.settings import Settings

@@ -16,15 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from caspr.errors import ContradictionError, InputError
-from caspr.formats.review_file.project import NAME, read_project
+from caspr.formats.review_file.project import NAME, is_project, read_project
 from caspr.review.documents import ChangeSettings, ReviewDocument, first_look, read_documents
 from caspr.review.history import ADDED, History, Step, blame
-from caspr.review.project.project import is_project
 from caspr.review.record import Record, change_line, digest_of
-from caspr.review.session import Store, utc
+from caspr.review.session import Store
 from caspr.review.solver import Snapshot, Solver
 from caspr.storage import FileLock
-from caspr.task.decisions import Authorship, Decision, Note, StatementKind
+from caspr.task.decisions import Authorship, Decision, Note, StatementKind, utc
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 from caspr.text.alignment import align
@@ -35,7 +34,7 @@ from caspr.text.findings import times
 SECONDS = 3.0
 """Seconds for the new result of a document; its page searches on."""
 
-Given = Mapping[tuple[str, str | None], Sequence[Annotation]]
+AddedWork = Mapping[tuple[str, str | None], Sequence[Annotation]]
 """New annotations by the key of their document."""
 
 
@@ -65,7 +64,7 @@ class Addition:
         ]
 
 
-def by_key(work: Iterable[Iterable[Annotation]]) -> Given:
+def by_key(work: Iterable[Iterable[Annotation]]) -> AddedWork:
     """Sort annotations by their documents."""
     by_document: dict[tuple[str, str | None], list[Annotation]] = {}
     for annotation in (annotation for file in work for annotation in file):
@@ -74,7 +73,7 @@ def by_key(work: Iterable[Iterable[Annotation]]) -> Given:
 
 
 def add_annotations(
-    path: Path, added: Given, who: str, change_settings: ChangeSettings = lambda settings: settings
+    path: Path, added: AddedWork, who: str, change_settings: ChangeSettings = lambda settings: settings
 ) -> list[Addition]:
     """Add annotations to the documents of a review file; nothing is written if nothing is new."""
     store = Store(path)
@@ -358,7 +357,7 @@ def add_to_review(
     return lines or ["nothing is new in these annotations"]
 
 
-def _added_to_project(folder: Path, added: Given, who: str, change: ChangeSettings) -> Iterator[str]:
+def _added_to_project(folder: Path, added: AddedWork, who: str, change: ChangeSettings) -> Iterator[str]:
     """Open only the review files of documents that there are annotations of."""
     titles = {Document(name, (), part=part).title for name, part in added}
     with FileLock(folder / NAME):
@@ -370,6 +369,6 @@ def _added_to_project(folder: Path, added: Given, who: str, change: ChangeSettin
         yield f"not in the project: {times(len(missing), 'document')} (first: {missing[0]})"
 
 
-def _added(path: Path, added: Given, who: str, change: ChangeSettings) -> Iterator[str]:
+def _added(path: Path, added: AddedWork, who: str, change: ChangeSettings) -> Iterator[str]:
     for addition in add_annotations(path, added, who, change):
         yield from addition.lines()

@@ -160,11 +160,6 @@ class Index:
                 write_all({self._path: json.dumps(self._counts)})
 
 
-def is_project(folder: Path) -> bool:
-    """Return whether a folder is a project."""
-    return (folder / NAME).is_file()
-
-
 Watched = Callable[[int], bool]
 """Returns whether some page shows a document."""
 

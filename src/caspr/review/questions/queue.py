@@ -23,7 +23,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from caspr.disputes import Dispute, Explainer, shorten
+from caspr.disputes import Dispute, Explainer
 from caspr.result import Certainty
 from caspr.review.questions.choices import (
     LEAVE,
@@ -48,6 +48,7 @@ from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, spelled
 from caspr.task.settings import Settings
 from caspr.text.document import Span
+from caspr.text.findings import shorten
 
 MOST_SHOWN = 6
 """How many mentions of an entity a choice names at most, the nearest."""

@@ -357,6 +357,7 @@ class CuttingPlanes:
         self.turn, self.rounds, self.shaken = 0, 0, not self.first
         self.cuts, self.near = NO_CUTS, start.near or Nearby((problem.gains > 0).astype(np.float64), {})
         self.names = np.arange(problem.size) if start.names is None else start.names
+        # For the proof: the best bound of a relaxation that was solved here, and that relaxation.
         self.shown = problem.ceiling
         self.lowest: tuple[Problem, Point] | None = None
         self.steps: list[Statement] = []
@@ -402,6 +403,17 @@ class CuttingPlanes:
         self.cuts = cuts
 
     def _cut(self) -> None:
+        """Relax, cut and fix round by round, until one of these ends it, in this order of preference.
+
+        the gap is closed              what the multipliers show ends the proof
+        fixing left no clustering      so does what was fixed
+        a rough search                 ends after a few rounds, without proof
+        fixing left a smaller problem  start again on that, reduced and taken apart
+        stalled for the first time     look harder: for a clustering, then for other cuts; go on
+        no cut is violated             start again on what was fixed, however little
+        stalled                        decide one pair both ways
+        otherwise                      go on with what fixing left
+        """
         while not self.closed and not self.watch.expired():
             point = self._relaxed()
             if point is None or self.closed:

@@ -1,6 +1,6 @@
 """Measure decisions that a mention must exist, which the engine meets inside its linear program.
 
-    python -m bench.must_exist [--act FOLDER] [--quick] > table.md
+    python -m bench.demands [--act FOLDER] [--quick] > table.md
 
 `exists` is decided for 5, 20 and 50 mentions of a noisy document of 350 mentions that the optimum leaves
 alone: all at once, then one click after the other. With `--act`, a folder of CoNLL files, 80 random decisions
@@ -207,11 +207,11 @@ def _verdict(solution: Solution) -> str:
 
 def main() -> None:
     """Measure and print the table in Markdown."""
-    parser = argparse.ArgumentParser(prog="python -m bench.must_exist")
+    parser = argparse.ArgumentParser(prog="python -m bench.demands")
     parser.add_argument("--act", type=Path, help="a folder of annotators' CoNLL files")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    use_one_thread("bench.must_exist")
+    use_one_thread("bench.demands")
     print(describe_machine(), "", "| work | to reach | measured |", "|---|---|---|", sep="\n", flush=True)
     for work, reach, measured in rows(given.act, quick=given.quick):
         print(f"| {work} | {reach} | {measured} |", flush=True)
