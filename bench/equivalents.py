@@ -39,6 +39,12 @@ EQUIVALENTS = (
         "what is found again is the same, only slower",
     ),
     Equivalent(
+        "sharpens",
+        "return [(rank[leaf], times) for leaf in leaves if rank.get(leaf, -1) > begin]",
+        ("boundary",),
+        "only the centre has that rank, and a star whose centre is a leaf was refused before",
+    ),
+    Equivalent(
         "spare",
         "assert gain is not None",
         ("always",),

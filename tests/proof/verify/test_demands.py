@@ -10,7 +10,7 @@ import pytest
 from caspr.errors import EngineError
 from caspr.proof.verify.facts import Facts
 from caspr.proof.verify.graph import ProofDemand, ProofGraph
-from caspr.proof.verify.tree import bound_tree
+from caspr.proof.verify.tree import ProvenBound, _forget, bound_tree
 from caspr.task.instance import Singletons
 from caspr.text.document import Span
 from tests.proof.verify.forging import (
@@ -168,6 +168,11 @@ def test_a_partner_inside_the_home_ends_the_list() -> None:
     assert demand(4, 1, 3).contract(2, 4) == ProofDemand(2, (1, 3), (0, 0), ((1, 4), (3, 4)))
 
 
+def test_a_partner_that_is_forbidden_from_the_beginning_is_none() -> None:
+    graph = ProofGraph.of({(0, 1): 0, (1, 2): 0}, (), {0: demand(0, 2, 1)})
+    assert graph.demands == {0: demand(0, 1)}
+
+
 def test_a_forbidden_pair_takes_a_partner_away() -> None:
     gains = dict.fromkeys(combinations(range(4), 2), 0)
     graph = ProofGraph.of(gains, (), {0: demand(0, 3, 1, 2), 2: demand(2, 3, 1)})
@@ -177,6 +182,28 @@ def test_a_forbidden_pair_takes_a_partner_away() -> None:
     graph.forbid(2, 3)
     graph.join(1, 3)
     assert graph.demands == {0: demand(0, 2), 2: demand(2)}
+
+
+@pytest.mark.parametrize(
+    ("costs", "mutual", "reduced", "kept"),
+    [
+        ((1, 2, 2), True, (-9, 0, 0), (3, 2, 1)),
+        ((1, 2, 2), True, (-9, -9, 0), (3, 2, 1)),
+        ((0, 2, 2), True, (-9, 0, 0), (2, 1)),
+        ((0, 2, 2), True, (-3, 0, 0), (3, 2, 1)),
+        ((1, 2, 2), True, (0, 0, -9), (3, 2)),
+        ((1, 2, 2), False, (-9, 0, 0), (2, 1)),
+    ],
+    ids=["shared later", "all before it", "free", "near", "shared, but forgotten", "not shared"],
+)
+def test_a_partner_before_a_shared_link_is_kept(
+    costs: tuple[int, ...], mutual: bool, reduced: tuple[int, ...], kept: tuple[int, ...]
+) -> None:
+    """Without it, the shared link would be used in its place, and might be paid by the other demand."""
+    demands = {0: demand(0, 3, 2, 1, costs=costs)} | ({1: demand(1, 0, costs=(2,))} if mutual else {})
+    graph = ProofGraph.of(dict.fromkeys(combinations(range(4), 2), 0), (), demands)
+    _forget(graph, ProvenBound(graph, 0, chosen={0: list(reduced), 1: [0]}), gap=3)
+    assert graph.demands[0].partners == kept
 
 
 @pytest.mark.parametrize(
