@@ -59,6 +59,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PROOF}/test_prove.py::test_a_certificate_proves_the_value",
     ),
     "proof/verify/graph.py": (
+        f"{PROOF}/verify/test_graph.py",
         f"{PROOF}/verify/test_tree.py",
         f"{PROOF}/verify/test_rules.py",
         f"{PROOF}/verify/test_demands.py",
