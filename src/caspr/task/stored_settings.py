@@ -7,7 +7,6 @@ the name of its option (`settings.SettingValues`). A name that is missing means 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from itertools import combinations
 from typing import Any
 
 from caspr.errors import InputError
@@ -18,7 +17,7 @@ from caspr.task.settings import MARKS, Settings
 from caspr.task.weights import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage
 from caspr.text.document import Span
-from caspr.text.variants import VariantGroup, overlap_by_half
+from caspr.text.variants import VariantGroup
 
 VERSION = 1
 """The version of review files and certificates."""
@@ -124,11 +123,7 @@ def _read_span(tokens: Sequence[Any]) -> Span:
 
 def _read_group(values: Values) -> VariantGroup:
     spans = tuple(sorted({_read_span(span) for span in values["spans"]}))
-    boundary = _read_span(values["boundary"])
-    alike = all(overlap_by_half(first, second) for first, second in combinations(spans, 2))
-    if len(spans) < 2 or boundary not in spans or not alike:
-        raise ValueError(f"{values!r} as variants")
-    return VariantGroup(spans, ((),) * len(spans), boundary)
+    return VariantGroup(spans, ((),) * len(spans), _read_span(values["boundary"]))
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
