@@ -218,6 +218,10 @@ Listener = Callable[[int, str, dict[str, Any]], None]
 """Called with every event: the number of the document, the kind of event, and its data."""
 
 
+class MissingError(Exception):
+    """Say that there is no such document or question; nothing else may look like it."""
+
+
 class StaleError(CasprError):
     """Refuse an operation that was meant for an older version."""
 
@@ -258,9 +262,9 @@ class ReviewSession:
         return session
 
     def history(self, number: int) -> History:
-        """Return the history of a document, opened on first access; raise `IndexError` if there is none."""
+        """Return the history of a document, opened on first access; raise `MissingError` if there is none."""
         if not 0 <= number < len(self.documents):
-            raise IndexError(number)
+            raise MissingError(number)
         with self.lock:
             document = self.documents[number]
             if document.history is None:

@@ -44,7 +44,7 @@ from caspr.review.server.blind import (
     refuse_named,
 )
 from caspr.review.server.guard import PERSON, Address, Guard, Keys
-from caspr.review.session import StaleError
+from caspr.review.session import MissingError, ReviewSession, StaleError
 from caspr.task.limits import Limits
 
 
@@ -158,8 +158,8 @@ class Hub:
             self.streams[number].discard(queue)
 
     def _version(self, number: int) -> int:
-        session, inner = self.work.at(number)
-        return session.history(inner).version
+        with self.work.using(number) as (session, inner):
+            return session.history(inner).version
 
 
 def _event(kind: str, data: dict[str, Any]) -> str:
@@ -260,7 +260,7 @@ class Overview:
         """Take a document over from whoever works on it."""
         number = request.path_params["number"]
         if self.team is None or number >= self.work.count:
-            raise IndexError(number)
+            raise MissingError(number)
         lease = self.team.leases.take(number, person(request).name)
         self.hub.publish(number, "lease", lease.view())
         return JSONResponse(lease.view())
@@ -376,7 +376,7 @@ def make_app(
             Route(f"{document}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
         ],
-        exception_handlers={IndexError: missing, CasprError: _failed},
+        exception_handlers={MissingError: missing, CasprError: _failed},
         lifespan=hub.lifespan,
     )
     return Guard(app, people, address)
@@ -409,9 +409,10 @@ class Pages:
         return HTMLResponse(page)
 
     def _state(self, number: int) -> dict[str, Any]:
-        session, inner = self.work.at(number)
+        with self.work.using(number) as (session, inner):
+            state = session.state(inner)
         lease = None if self.team is None else self.team.leases.of(number)
-        state = blind_state(session.state(inner)) if self.blind else session.state(inner)
+        state = blind_state(state) if self.blind else state
         return {**state, "lease": None if lease is None else lease.view()}
 
     async def state(self, request: Request) -> Response:
@@ -424,13 +425,13 @@ class Pages:
         operation, version = await _read_operation(request)
 
         def act() -> dict[str, Any]:
-            session, inner = self.work.at(number)
-            if self.team is None:
-                return session.do(inner, operation, version, who)
-            lease = self.team.leases.act(number, who)
-            update = session.do(inner, operation, version, who)
-            if session.history(inner).snapshot.done is not None:
-                self.team.leases.release(number, who)
+            with self.work.using(number) as (session, inner):
+                if self.team is None:
+                    return session.do(inner, operation, version, who)
+                lease = self.team.leases.act(number, who)
+                update = session.do(inner, operation, version, who)
+                if session.history(inner).snapshot.done is not None:
+                    self.team.leases.release(number, who)
             self.hub.publish(number, "lease", lease.view())
             return update
 
@@ -438,14 +439,21 @@ class Pages:
 
     async def cancel(self, request: Request) -> Response:
         """Stop the search and keep the best result so far."""
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
-        await run_in_threadpool(session.cancel, inner)
+        number, who = request.path_params["number"], person(request).name
+
+        def cancel() -> None:
+            with self.work.using(number) as (session, inner):
+                if self.team is not None:
+                    self.team.leases.refuse_others(number, who)
+                session.cancel(inner)
+
+        await run_in_threadpool(cancel)
         return JSONResponse({})
 
     async def events(self, request: Request) -> Response:
         """Stream changes as they happen."""
         number = request.path_params["number"]
-        await run_in_threadpool(self.work.at, number)
+        await run_in_threadpool(self._history, request)
         stream = self.hub.stream(number, request.is_disconnected)
         return StreamingResponse(stream, media_type="text/event-stream")
 
@@ -485,7 +493,7 @@ class Pages:
         history = await run_in_threadpool(self._history, request)
         question = history.queue.question(request.path_params["question"])
         if question is None:
-            raise IndexError(request.path_params["question"])
+            raise MissingError(request.path_params["question"])
 
         def asked() -> dict[str, Any]:
             snapshot, version = history.snapshot, history.version
@@ -500,22 +508,27 @@ class Pages:
 
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
         name = request.query_params.get("format", "conll")
         if self.blind and name == "review":
             refuse_named("the review file")
-        return download(await run_in_threadpool(export, session, inner, name))
+        return await self._download(request, lambda session, inner: export(session, inner, name))
 
     async def report(self, request: Request) -> Response:
         """Return the report as a page."""
         if self.blind:
             refuse_named("the report")
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
-        return download(await run_in_threadpool(report, session, inner))
+        return await self._download(request, report)
+
+    async def _download(self, request: Request, make: Callable[[ReviewSession, int], Download]) -> Response:
+        def made() -> Download:
+            with self.work.using(request.path_params["number"]) as (session, inner):
+                return make(session, inner)
+
+        return download(await run_in_threadpool(made))
 
     def _history(self, request: Request) -> History:
-        session, inner = self.work.at(request.path_params["number"])
-        return session.history(inner)
+        with self.work.using(request.path_params["number"]) as (session, inner):
+            return session.history(inner)
 
 
 def _annotators(history: History) -> list[str]:
