@@ -84,10 +84,10 @@ def command(
     with ended_by_interrupt():  # a first result that is cut short is of no use: there is no page yet
         work = _workplace(files, output, who, values)
 
-    def ready(links: list[tuple[str, str]]) -> None:
+    def ready(links: list[tuple[str, str]], once: str) -> None:
         print_lines(_lines(work, links, host))
         if browser and not people:
-            Thread(target=webbrowser.open, args=(links[0][1],), daemon=True).start()
+            Thread(target=webbrowser.open, args=(once,), daemon=True).start()
 
     serve(work, port=port, place=interface, people=people, ready=ready, blind=blind)
 

@@ -312,7 +312,7 @@ class ReviewSession:
         self, number: int, history: History, operation: Any, version: object, made: Authorship
     ) -> dict[str, Any]:
         if self.problem is not None:
-            raise OperationError(self.problem)
+            raise InputError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since.", history.version)
         limits = history.solver.settings.limits

@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from caspr.review.record import Line
 from caspr.review.server.blind import (
     blind_card,
     blind_explanation,
+    blind_problem,
     blind_state,
     blind_steps,
     named,
@@ -106,8 +107,9 @@ LONGEST_QUEUE = 200
 class Hub:
     """Forwards events from the threads of sessions to the open streams, by the number of the document."""
 
-    def __init__(self, work: Workplace) -> None:
+    def __init__(self, work: Workplace, *, blind: bool) -> None:
         self.work = work
+        self.blind = blind
         work.watch(lambda number: bool(self.streams.get(number)))
         self.streams: dict[int, set[asyncio.Queue[str]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -134,6 +136,8 @@ class Hub:
 
     def publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
         """Receive an event in any thread and send it to the pages that show a document."""
+        if self.blind and "problem" in data:
+            data = {**data, "problem": blind_problem(data["problem"])}
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
             self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
 
@@ -352,7 +356,7 @@ def make_app(
 
     In a `blind` one, nothing that is sent names annotators.
     """
-    hub = Hub(work)
+    hub = Hub(work, blind=blind)
     pages = Pages(work, hub, team, blind=blind)
     overview = Overview(work, hub, team, blind=blind)
     static = Path(str(resources.files("caspr.review") / "static"))
@@ -376,7 +380,7 @@ def make_app(
             Route(f"{document}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
         ],
-        exception_handlers={MissingError: missing, CasprError: _failed},
+        exception_handlers={MissingError: missing, CasprError: partial(_failed, blind=blind)},
         lifespan=hub.lifespan,
     )
     return Guard(app, people, address)
@@ -543,9 +547,11 @@ async def _read_operation(request: Request) -> tuple[object, object]:
     return body["op"], body["version"]
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception, *, blind: bool) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
-    values: dict[str, Any] = {"error": str(error), "clashes": [], "remedies": []}
+    about_file = not isinstance(error, OperationError | StaleError | LeaseError | OutputError)
+    message = blind_problem(str(error)) if blind and about_file else str(error)
+    values: dict[str, Any] = {"error": message, "clashes": [], "remedies": []}
     if isinstance(error, StaleError):
         return JSONResponse({**values, "version": error.version}, 409)
     if isinstance(error, OperationError):
