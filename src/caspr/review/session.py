@@ -39,7 +39,6 @@ from caspr.review.documents import (
     same_documents,
 )
 from caspr.review.history import History, Step
-from caspr.review.operations import OperationError
 from caspr.review.operations.context import worded
 from caspr.review.record import Record
 from caspr.storage import (

@@ -12,10 +12,9 @@ from caspr.review.history import ADDED
 from caspr.review.operations import OperationError
 from caspr.review.record import Line
 
-
 FAULTY = (
-    "The file of this document cannot be used. What is wrong with it may name annotators, who are hidden here: "
-    "`caspr check FILE` says it."
+    "The file of this document cannot be used. What is wrong with it may name annotators, who are hidden "
+    "here: `caspr check FILE` says it."
 )
 
 
