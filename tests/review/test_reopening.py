@@ -106,6 +106,11 @@ def test_a_session_reopens_to_the_same_state(block: int, tmp_path: Path) -> None
         run_session(f"{block} {number}", tmp_path / f"{number}.conll")
 
 
+def test_undo_is_exact_where_variants_were_kept_since(path: Path) -> None:
+    """After a restart the file keeps the variants of its last decisions, which an earlier step had otherwise."""
+    run_session("42 32", path)
+
+
 def run_session(seed: str, path: Path) -> None:
     """Do something a dozen times, with restarts in between."""
     rng = random.Random(seed)
