@@ -107,7 +107,7 @@ def test_a_session_reopens_to_the_same_state(block: int, tmp_path: Path) -> None
 
 
 def test_undo_is_exact_where_variants_were_kept_since(path: Path) -> None:
-    """After a restart the file keeps the variants of its last decisions, which an earlier step had otherwise."""
+    """After a restart the file keeps the variants of its last decisions, not those of an earlier step."""
     run_session("42 32", path)
 
 
