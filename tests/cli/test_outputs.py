@@ -1,5 +1,6 @@
 """Where commands write: never two outputs in one file, never onto an input, everything or nothing."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,7 +28,7 @@ FILE_OPTIONS = {
 """The options that name a file to write, by command."""
 FOLDER_OPTIONS = {"adjudicate": "--feedback", "redo": "--feedback", "report": "--feedback"}
 """The option that names a folder to write to, by command."""
-INPUTS = {"--template", "--gold", "--add", "--team"}
+INPUTS = {"--template", "--gold", "--add", "--team", "--weights", "--coverage"}
 """Options that name a file to read."""
 OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
 """The only output of its command: an argument, a folder with a journal, a file with a lock."""
@@ -315,3 +316,44 @@ def test_several_files_of_a_format_are_looked_at_before_they_are_written(
     assert "same place" in refused(
         caspr, tmp_path, "adjudicate", *brat, "-o", tmp_path / "gold.ann", "--report", text
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("agreement", "song", "--coverage", "t.csv", "--csv", "t.csv"),
+        ("agreement", "song", "--coverage", "t.csv", "--json=t.csv"),
+        ("agreement", "song", "--coverage", "t.csv", "--latex", "./t.csv"),
+        ("agreement", "song", "--coverage", "t.csv", "-o", "t.csv"),
+        ("adjudicate", "song", "--coverage", "t.csv", "-o", "gold.conll", "--json", "t.csv"),
+        ("adjudicate", "song", "--weights", "t.csv", "-o", "gold.conll", "--json", "t.csv"),
+        ("adjudicate", "song", "--weights", "t.csv", "-o", "gold.conll", "--certificate", "link.csv"),
+        ("weigh", "song", "--coverage", "t.csv", "-o", "t.csv"),
+        ("report", "song", "--coverage", "t.csv", "-o", "t.csv"),
+        ("redo", "review.conll", "--weights", "t.csv", "--json", "t.csv"),
+        ("review", "song", "--coverage", "t.csv", "-o", "t.csv", "--no-browser"),
+        ("review", "song", "--team", "t.csv", "-o", "t.csv", "--no-browser"),
+        ("corpus", "song", "--coverage", "out/summary.csv", "-o", "out"),
+        ("score", "song", "review.conll", "--csv", "review.conll"),
+    ],
+)
+def test_no_output_replaces_a_table_that_is_read(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Whatever option names an input, no output may be that file."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(EXAMPLES / "song", "song")
+    assert caspr("adjudicate", "song", "--layout", "review", "-o", "review.conll", "-q").code == 0
+    Path("out").mkdir()
+    names = [Path(name).stem for name in SONG]
+    table = "annotator,document,from,to\n" + "".join(f"{name},song,1,5\n" for name in names)
+    if "--weights" in words:
+        table = "annotator,omit,use\n" + "".join(f"{name},2,1\n" for name in names)
+    if "--team" in words:
+        table = "name\nAnn\n"
+    for name in ("t.csv", "out/summary.csv"):
+        Path(name).write_text(table)
+    Path("link.csv").symlink_to("t.csv")
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    assert "is an input and would be overwritten" in caspr.fails(*words)
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before

@@ -2,11 +2,14 @@
 
 import shutil
 import signal
+import webbrowser
 from itertools import count
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
+import uvicorn
 
 from caspr.adjudication import by_document
 from caspr.cli.shared.inputs import read_given
@@ -53,6 +56,18 @@ def test_review_files_that_cannot_be_opened(caspr: Caller, folder: Path) -> None
     Path("review.conll").write_text(text.replace('"engine"', '"motor"'))
     assert "found 'motor'" in fails(caspr, "review.conll")
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
+
+
+def test_the_command_line_of_the_browser_has_no_token(
+    caspr: Caller, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody on the machine can read it."""
+    started: Queue[str] = Queue()
+    monkeypatch.setattr(webbrowser, "open", started.put)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: None)
+    printed = caspr("review", "in1.conll", "in2.conll").err
+    assert "/?token=" in printed
+    assert "/?once=" in started.get(timeout=30)
 
 
 def test_redo_keeps_statements_and_notes(caspr: Caller, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,78 @@ def test_deciding_more_opens_a_document_that_was_done(path: Path) -> None:
     do(session, do="reopen")
     [one] = review_file.read(path)
     assert one.done is None
+
+
+def damaged(path: Path, session: ReviewSession, change: Callable[[list[Values]], list[Values]]) -> None:
+    """Close a session and change the lines of its record."""
+    session.close()
+    record = session.record.path
+    lines = change([json.loads(line) for line in record.read_text().splitlines()])
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def without(number: int) -> Callable[[list[Values]], list[Values]]:
+    return lambda lines: [line for position, line in enumerate(lines) if position != number]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_line_that_is_missing_takes_no_decision_with_it(path: Path, number: int) -> None:
+    """The file is the truth: whatever the record leads to, what was acknowledged stays."""
+    session = plain(path)
+    do(session, "Ann", do="apart", mentions=["4-4", "5-5"])
+    do(session, "Bob", do="mention", mentions=["7-7"])
+    do(session, "Cem", do="note", text="why?")
+    expected = authors(session), [note["text"] for note in session.state(0)["notes"]]
+    damaged(path, session, without(number))
+    for _ in range(2):
+        again = reopened(path)
+        assert (authors(again), [note["text"] for note in again.state(0)["notes"]]) == expected
+        do(again, do="exists", mentions=["1-2"])
+        do(again, do="undo")
+        assert (authors(again), [note["text"] for note in again.state(0)["notes"]]) == expected
+        [read] = review_file.read(path)
+        assert len(read.decided) == 2
+        again.close()
+
+
+def test_a_record_that_was_begun_anew_says_so(path: Path) -> None:
+    session = plain(path)
+    do(session, "Ann", do="apart", mentions=["4-4", "5-5"])
+    do(session, "Bob", do="mention", mentions=["7-7"])
+    damaged(path, session, without(1))
+    again = reopened(path)
+    assert again.state(0)["undo"] is None, "steps of a record that does not fit are not offered"
+    labels = [step["label"] for step in again.record.steps(again.documents[0].title)]
+    assert "the record of earlier steps was damaged" in labels[-1]
+    do(again, do="note", text="x")
+    again.close()
+    assert reopened(path).state(0)["undo"] == "a note"
+
+
+def test_an_unreadable_line_in_the_middle_destroys_no_other(path: Path) -> None:
+    session = plain(path)
+    for who, mention in (("Ann", "1-2"), ("Bob", "7-7"), ("Cem", "5-5")):
+        do(session, who, do="mention", mentions=[mention])
+    expected = authors(session)
+    session.close()
+    lines = session.record.path.read_bytes().splitlines(keepends=True)
+    lines[2] = b"\x00\xff nonsense\n"
+    session.record.path.write_bytes(b"".join(lines))
+    again = reopened(path)
+    assert authors(again) == expected
+    do(again, do="note", text="x")
+    assert "Cem" in [step["by"] for step in again.record.steps(again.documents[0].title)]
+
+
+@pytest.mark.parametrize("name", ["add", "drop", "notes", "unnote", "chains", "cost", "done", "annotators"])
+@pytest.mark.parametrize("value", [None, 7, "x", [7], {"a": 7}, [{"id": 7}], {"1": ["x"]}])
+def test_wrong_types_in_a_record_do_no_harm(path: Path, name: str, value: object) -> None:
+    session = plain(path)
+    do(session, "Ann", do="apart", mentions=["4-4", "5-5"])
+    do(session, "Bob", do="mention", mentions=["7-7"])
+    expected = authors(session)
+    damaged(path, session, lambda lines: [*lines[:-1], {**lines[-1], name: value}])
+    again = reopened(path)
+    assert authors(again) == expected
+    again.record.steps(again.documents[0].title)
+    do(again, do="note", text="x")

@@ -1,6 +1,7 @@
 """Contradictory decisions are refused with a minimal set of cells."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,8 @@ from caspr.errors import ContradictionError
 from caspr.task.contradictions import feasible, minimal_subset, refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
+from caspr.task.pricing import violations
+from caspr.task.solution import Partition, canonical
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.instances import annotation, paper_annotations, random_instance
 from tests.sweeps import how_many
@@ -250,3 +253,34 @@ def test_a_single_item_can_be_a_contradiction() -> None:
     assert minimal_subset([4], lambda chosen: not chosen) == [4]
     assert minimal_subset([4, 5, 6], lambda chosen: 5 not in chosen) == [5]
     assert minimal_subset([4, 5, 6], lambda chosen: len(chosen) < 3) == [4, 5, 6]
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_no_partition_respects_decisions_that_contradict_each_other(block: int) -> None:
+    """Whoever checks a partition must find what `refuse_contradictions` finds."""
+    impossible = 0
+    for seed in range(block * 200, block * 200 + 200):
+        instance = random_instance(
+            random.Random(seed), mentions=4, annotators=3, tokens=4, decisions=True, odd=True
+        )
+        if not feasible(instance, instance.decisions):
+            impossible += 1
+            assert all(any(violations(instance, one)) for one in partitions(list(instance.mentions))), seed
+    assert impossible
+
+
+def partitions(mentions: list[Span]) -> Iterator[Partition]:
+    """Yield every way to put mentions into chains."""
+    for groups in _groupings(mentions):
+        yield canonical(tuple(group) for group in groups if len(group) > 1)
+
+
+def _groupings(mentions: list[Span]) -> Iterator[list[list[Span]]]:
+    if not mentions:
+        yield []
+        return
+    first, *others = mentions
+    for groups in _groupings(others):
+        yield [[first], *groups]
+        for number, group in enumerate(groups):
+            yield [*groups[:number], [first, *group], *groups[number + 1 :]]

@@ -14,8 +14,10 @@ from caspr.cli.shared.outputs import Output, OutputKind, Outputs, print_lines
 from caspr.cli.shared.progress import Stopped, corpus_bar, stopped_once
 from caspr.corpus.job import Options, Reading
 from caspr.corpus.layouts import LAYOUTS
+from caspr.corpus.outputs import REPORT, SUMMARIES
 from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
 from caspr.corpus.summary import Totals
+from caspr.corpus.survey import WEIGHTS
 from caspr.formats.registry import EXPORTED
 from caspr.report.summary import counted_entities
 from caspr.task.settings import Settings
@@ -98,8 +100,9 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
 
     Run the same command again to continue after a stop or a change: only what is missing or changed is done.
     """
-    Outputs((Output("-o", output, OutputKind.FOLDER, parents=True),), inputs).refuse()
     learn = values["weights"] == LEARN
+    files = tuple(output / name for name in (*SUMMARIES, REPORT, *((WEIGHTS,) if learn else ())))
+    Outputs((Output("-o", output, OutputKind.FOLDER, files, parents=True),), inputs).refuse()
     settings = options.changed(Settings(), {**values, "weights": None} if learn else values)
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from caspr.cli.shared import options
-from caspr.cli.shared.outputs import print_findings, print_lines
+from caspr.cli.shared.outputs import Outputs, print_findings, print_lines, requested
 from caspr.cli.shared.progress import ended_by_interrupt
 from caspr.errors import InputError
 from caspr.task.settings import Settings
@@ -76,6 +76,7 @@ def command(
     if host is not None and team is None:
         raise InputError("--host needs --team: everybody who reaches the page needs a link of their own")
     interface = Interface.of(host)
+    Outputs(requested("-o", output)).refuse_inputs()
     folder = files[0] if len(files) == 1 else None
     people = _people(team, folder)
     who = name or _login()
@@ -84,10 +85,10 @@ def command(
     with ended_by_interrupt():  # a first result that is cut short is of no use: there is no page yet
         work = _workplace(files, output, who, values)
 
-    def ready(links: list[tuple[str, str]]) -> None:
+    def ready(links: list[tuple[str, str]], once: str) -> None:
         print_lines(_lines(work, links, host))
         if browser and not people:
-            Thread(target=webbrowser.open, args=(links[0][1],), daemon=True).start()
+            Thread(target=webbrowser.open, args=(once,), daemon=True).start()
 
     serve(work, port=port, place=interface, people=people, ready=ready, blind=blind)
 

@@ -180,6 +180,7 @@ def _document(row: Mapping[str, Any]) -> ProjectDocument:
 
 
 SUMMARIES = ("summary.csv", "summary.json")
+REPORT = "report.html"
 """What is written about the whole corpus."""
 CERTIFICATES = "certificates"
 

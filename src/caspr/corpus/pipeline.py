@@ -9,7 +9,7 @@ from typing import Protocol
 from caspr import __version__
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options, contents, fingerprint
 from caspr.corpus.journal import NAME, Journal, JournalEntry
-from caspr.corpus.outputs import SUMMARIES, ConcurrentWriter, DocumentFiles, file_name, write_project
+from caspr.corpus.outputs import REPORT, SUMMARIES, ConcurrentWriter, DocumentFiles, file_name, write_project
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import Totals, csv_lines, json_lines, totals_of
 from caspr.corpus.survey import decide_for_run
@@ -207,7 +207,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterab
             {**row, "report": f"reports/{file_name(row['document'])}.html" if row.get("file") else ""}
             for row in journal.rows()
         )
-        write_stream(request.output / "report.html", overview_page(rows, totals.values(), "Corpus"))
+        write_stream(request.output / REPORT, overview_page(rows, totals.values(), "Corpus"))
 
 
 def _refuse_overlap(request: Request) -> None:

@@ -5,6 +5,7 @@ file holds is known, and its text in the file stays as it is.
 """
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
-from caspr.review.history import History, Step
+from caspr.review.history import History, Step, kept_line
 from caspr.review.questions.queue import Queue
-from caspr.review.record import Record, change_line, digest_of
+from caspr.review.record import DamagedError, Line, Record, change_line, digest_of
 from caspr.review.solver import Snapshot, Solver
 from caspr.storage import decode
 from caspr.task.contradictions import refuse_contradictions
@@ -24,6 +25,10 @@ from caspr.task.settings import Settings
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Document
 
+DAMAGED = (
+    "the record of earlier steps was damaged: all decisions in the file are kept, but what was done before "
+    "cannot be undone"
+)
 OPEN_WITHIN = 3.0
 """Seconds of search after which an opened document is shown with the best result so far."""
 
@@ -46,6 +51,8 @@ class ReviewDocument:
     saved: str = ""
     """When the file was saved, for what was written into it by hand."""
     record: Record | None = None
+    damaged: bool = False
+    """Whether the record was found not to fit, and begins anew when the history is attached."""
     _solver: Solver | None = field(default=None, repr=False)
 
     @property
@@ -90,22 +97,30 @@ class ReviewDocument:
         if self.record is None:
             return None
         tokens = len(self.solver.document.tokens)
-        replay = self.record.replay(self.title, digest_of(self.text), tokens)
-        if replay is None:
-            return None
         try:
-            return History.resumed(replay, self.review, self.solver, limits, self.editor)
+            replay = self.record.replay(self.title, digest_of(self.text), tokens)
+            if replay is None:
+                return None
+            solver = self.solver if replay.kept is None else self.solver.keeping(replay.kept)
+            return History.resumed(replay, self.review, solver, limits, self.editor)
+        except DamagedError:
+            self.damaged = True
+            return None
         except (ContradictionError, InputError):
             # Settings or annotations changed: the decisions in the file hold, but not those before them.
             return None
 
     def attach(self, history: History) -> None:
         """Keep the history that `open` returned, and the text of its result."""
+        if self.damaged and self.record is not None:
+            self.damaged = False
+            logging.getLogger(__name__).warning("%s: '%s': %s", self.record.path, self.title, DAMAGED)
+            self.record.append(self.title, self._beginning(history, DAMAGED))
         edited, history.unrecorded = history.unrecorded, None
         if edited is not None and self.record is not None:
             before = edited.past[-1][0]
             self.record.append(self.title, edited.line(before, self.text))
-        self.history = history
+        self.history, self._solver = history, history.solver
         self.text = history.text(history.snapshot)
 
     def record_step(self, step: Step, text: str) -> Callable[[], None]:
@@ -114,11 +129,16 @@ class ReviewDocument:
         if record is None or history is None:
             return lambda: None
         if not record.lines.get(self.title) or step.verb == "open":
-            tokens = len(history.solver.document.tokens)
-            full = {**change_line(None, history.snapshot), "tokens": tokens, "digest": digest_of(self.text)}
-            record.append(self.title, {"do": "open", "label": "", "by": "", "at": self.saved, **full})
+            record.append(self.title, self._beginning(history))
         position = record.append(self.title, step.line(history.snapshot, text))
         return lambda: record.retract(self.title, position)
+
+    def _beginning(self, history: History, label: str = "") -> Line:
+        """Return the line with which the record of a document begins."""
+        tokens = len(history.solver.document.tokens)
+        full = {**change_line(None, history.snapshot), "tokens": tokens, "digest": digest_of(self.text)}
+        signed = {"do": "open", "label": label, "by": "", "at": self.saved}
+        return {**signed, **full, **kept_line(history.solver)}
 
     @property
     def title(self) -> str:

@@ -16,12 +16,12 @@ from caspr.review.operations import Change, Ids, Operation, OperationContext, Op
 from caspr.review.operations.context import refusal, worded
 from caspr.review.questions.question import Question
 from caspr.review.questions.queue import LAST, Queue, last_changes
-from caspr.review.record import HistoryEntry, Line, Replay, change_line, digest_of
+from caspr.review.record import DamagedError, HistoryEntry, Line, Replay, change_line, digest_of
 from caspr.review.solver import Snapshot, Solver
 from caspr.review.views import Viewer
 from caspr.task.decisions import IN_CELLS, Authorship, Decision, Note, Statement, StatementKind
 from caspr.task.limits import Limits
-from caspr.task.stored_settings import write_settings
+from caspr.task.stored_settings import write_groups, write_settings
 from caspr.text.document import Span
 
 EDITS = "edits in the file"
@@ -67,7 +67,12 @@ class History:
     def resumed(
         cls, replay: Replay, review: review_file.Review, solver: Solver, limits: Limits, editor: Authorship
     ) -> "History":
-        """Go on where a record ends; where the file differs, that is a step by the editor."""
+        """Go on where a record ends; where the file differs, that is a step by the editor.
+
+        Raise `DamagedError` if the file has the text that the record ends with, but other decisions.
+        """
+        if replay.is_current and not _tells(replay.snapshot, review, solver):
+            raise DamagedError
         ids = Ids(count(replay.last_ids[0] + 1), count(replay.last_ids[1] + 1))
         snapshot = solver.confirm(replay.snapshot, limits)
         history = cls(solver, snapshot, ids, past=replay.past, future=replay.future)
@@ -218,6 +223,8 @@ class Step:
     made: Authorship | None = None
     annotators: tuple[str, ...] = ()
     """Whose annotations it adds or corrects; apart from the label, which everybody sees."""
+    solver: Solver | None = None
+    """The solver from then on, where annotations change."""
 
     def line(self, before: Snapshot, text: str) -> Line:
         """Return the line of the record for this step, from a snapshot to a text of the file."""
@@ -225,7 +232,14 @@ class Step:
         change = {} if self.verb in ("undo", "redo") else change_line(before, self.snapshot)
         signed = {"do": self.verb, "label": self.label, "by": made.who, "at": made.when}
         named = {"annotators": list(self.annotators)} if self.annotators else {}
-        return {**signed, **named, "digest": digest_of(text), **change}
+        kept = {} if self.solver is None else kept_line(self.solver)
+        return {**signed, **named, **kept, "digest": digest_of(text), **change}
+
+
+def kept_line(solver: Solver) -> Line:
+    """Return what the record says about variants that stay what they are."""
+    settings = solver.settings
+    return {"kept": write_groups(settings.kept_variants)} if settings.variants else {}
 
 
 def _read(document: review_file.Review, solver: Solver) -> dict[Statement, Authorship | None]:
@@ -234,6 +248,16 @@ def _read(document: review_file.Review, solver: Solver) -> dict[Statement, Autho
     for decision in review_file.opened(document.decided, solver.touching):
         authors[decision.statement] = decision.made or authors.get(decision.statement)
     return authors
+
+
+def _tells(snapshot: Snapshot, review: review_file.Review, solver: Solver) -> bool:
+    """Return whether a record leads to what the file says."""
+    said = [entry.statement for entry in snapshot.entries], [note for _, note in snapshot.notes]
+    return (
+        set(said[0]) == _read(review, solver).keys()
+        and set(said[1]) == set(review.notes)
+        and snapshot.done == review.done
+    )
 
 
 def blame(error: ContradictionError, entries: Iterable[Decision]) -> list[Decision]:

@@ -6,7 +6,8 @@
 The review file is the state; the record is how it came about. It makes undo and redo survive a restart, and
 answers who did what since when. A line holds only what a step changed:
 
-    open       everything: where the record of a document begins
+    open       everything: where the record of a document begins; where mentions have variants, as well those
+               that stay what they are
     undo redo  nothing: the steps before say what they lead to
     improve    a better result for the same decisions; no step of its own
     others     a step forward
@@ -14,22 +15,31 @@ answers who did what since when. A line holds only what a step changed:
 A line is written before the review file, with a digest of the text that the file is going to have for the
 document. A process killed in between leaves one line more than needed: then the file has the text of the line
 before it, and the line is dropped. A file whose text fits neither was edited outside meanwhile.
+
+The file is the truth. Every line says which digest was before it, so that a line that is missing or cannot be
+read is noticed; and where the record claims to lead to the text of the file, the decisions that it leads to
+are compared with those in the file. A record that does not fit is *damaged*: its steps stay on the disk for
+whoever asks who did what, but nothing is taken from them, and the record begins anew with what the file says.
 """
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from caspr.review.solver import Snapshot
 from caspr.storage import explained
 from caspr.task.decisions import Authorship, Decision, Note, read_spelled, signature_values, spelled
 from caspr.task.solution import Costs
+from caspr.task.stored_settings import read_groups
 from caspr.text.document import Chain
+from caspr.text.variants import VariantGroup
 
 Line = dict[str, Any]
 HistoryEntry = tuple[Snapshot, str]
@@ -50,15 +60,20 @@ class Record:
 
     @classmethod
     def beside(cls, review: Path) -> "Record":
-        """Read the record of a review file; what is not readable ends it, as a crash may have cut it off."""
+        """Read the record of a review file; a last line that is not whole was cut off by a crash.
+
+        Other lines that are not readable stay where they are, and what needs them is damaged.
+        """
         record = cls(cls.path_beside(review))
         with suppress(OSError):
-            for text in record.path.read_bytes().splitlines(keepends=True):
-                line = _parsed(text)
-                if line is None or not text.endswith(b"\n"):
+            texts = record.path.read_bytes().splitlines(keepends=True)
+            for number, text in enumerate(texts):
+                line = _parsed(text) if text.endswith(b"\n") else None
+                if line is None and number == len(texts) - 1:
                     break
-                record.lines.setdefault(line["document"], []).append(line)
-                record._last = line["document"], record.end
+                if line is not None:
+                    record.lines.setdefault(line["document"], []).append(line)
+                    record._last = line["document"], record.end
                 record.end += len(text)
         return record
 
@@ -70,7 +85,9 @@ class Record:
 
     def append(self, title: str, line: Line) -> int:
         """Write a line, synced when this returns; return what `retract` needs to take it back."""
-        data = json.dumps({"document": title, **line}, separators=(",", ":")).encode("ascii") + b"\n"
+        before = self.lines.get(title)
+        line = {"document": title, **line, "was": before[-1]["digest"] if before else ""}
+        data = json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
         position = self.end
         with explained(self.path):
             self.path.touch()
@@ -81,7 +98,7 @@ class Record:
                 stream.flush()
                 os.fsync(stream.fileno())
         self.end += len(data)
-        self.lines.setdefault(title, []).append({"document": title, **line})
+        self.lines.setdefault(title, []).append(line)
         return position
 
     def retract(self, title: str, position: int) -> None:
@@ -108,9 +125,9 @@ class Record:
         """Return who did what when in a document, the newest last."""
         steps = []
         for line in self.lines.get(title, ()):
-            if line["do"] not in ("open", "improve") and line["at"] >= since:
+            if (line["do"] not in ("open", "improve") or line["label"]) and line["at"] >= since:
                 added = line.get("add", ())
-                judged = [values for values in added if values["category"] or values["confidence"]]
+                judged = [values for values in added if values.get("category") or values.get("confidence")]
                 said = judged[-1] if judged else {}
                 step = {name: line[name] for name in ("do", "label", "by", "at")}
                 if line.get("annotators"):
@@ -119,15 +136,29 @@ class Record:
         return steps
 
     def replay(self, title: str, digest: str, tokens: int) -> "Replay | None":
-        """Return what the record leads to, or `None` if there is none for a document of this many tokens."""
+        """Return what the record leads to, or `None` if there is none for a document of this many tokens.
+
+        Raise `DamagedError` if lines are missing or say what cannot be.
+        """
         lines = self.lines.get(title, [])
         start = next((n for n in reversed(range(len(lines))) if lines[n]["do"] == "open"), None)
-        if start is None or lines[start].get("tokens") != tokens:
+        if start is None:
+            if lines:
+                raise DamagedError
+            return None
+        if lines[start].get("tokens") != tokens:
             return None
         recorded = lines[start:]
-        with suppress(KeyError, ValueError, TypeError, IndexError):
+        if any(line.get("was", before["digest"]) != before["digest"] for before, line in pairwise(recorded)):
+            raise DamagedError
+        try:
             return replace(Replay.of(recorded), is_current=recorded[-1]["digest"] == digest)
-        return None
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+            raise DamagedError from error
+
+
+class DamagedError(Exception):
+    """Say that a record does not fit its file, or not itself."""
 
 
 @dataclass
@@ -143,6 +174,11 @@ class Replay:
     """The last number given to a decision, and to a note."""
     is_current: bool = True
     """Whether the file has the text that the record ends with."""
+    kept: tuple[VariantGroup, ...] | None = None
+    """The variants that stayed what they are, since the record began or annotators came; `None` if unknown.
+
+    The file keeps those of its last decisions, which may be others than those of an earlier step.
+    """
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Replay":
@@ -154,6 +190,8 @@ class Replay:
 
     def _follow(self, line: Line) -> None:
         verb = line["do"]
+        if "kept" in line:
+            self.kept = read_groups(line["kept"])
         if verb in ("undo", "redo"):
             source, target = (self.past, self.future) if verb == "undo" else (self.future, self.past)
             snapshot, label = source.pop()
@@ -244,4 +282,30 @@ def _parsed(text: bytes) -> Line | None:
         known = all(isinstance(line[name], str) for name in ("document", "do", "label", "by", "at", "digest"))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return line if known else None
+    return line if known and all(_SHAPES[name](line[name]) for name in _SHAPES.keys() & line.keys()) else None
+
+
+def _are(kind: type, values: object) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
+
+
+def _have_ids(values: object) -> bool:
+    return _are(dict, values) and all(isinstance(one.get("id"), str) for one in cast(list[Line], values))
+
+
+def _are_chains(values: object) -> bool:
+    return isinstance(values, dict) and all(one is None or _are(str, one) for one in values.values())
+
+
+_SHAPES: dict[str, Callable[[Any], bool]] = {
+    "add": _have_ids,
+    "notes": _have_ids,
+    "drop": partial(_are, str),
+    "unnote": partial(_are, str),
+    "annotators": partial(_are, str),
+    "chains": _are_chains,
+    "cost": lambda values: _are(int, values) and len(values) == 5,
+    "done": lambda value: value is None or isinstance(value, dict),
+    "was": lambda value: isinstance(value, str),
+}
+"""What a line may hold, with what tells whether it does."""

@@ -39,7 +39,6 @@ from caspr.review.documents import (
     same_documents,
 )
 from caspr.review.history import History, Step
-from caspr.review.operations import OperationError
 from caspr.review.operations.context import worded
 from caspr.review.record import Record
 from caspr.storage import (
@@ -209,6 +208,10 @@ Listener = Callable[[int, str, dict[str, Any]], None]
 """Called with every event: the number of the document, the kind of event, and its data."""
 
 
+class MissingError(Exception):
+    """Say that there is no such document or question; nothing else may look like it."""
+
+
 class StaleError(CasprError):
     """Refuse an operation that was meant for an older version."""
 
@@ -249,9 +252,9 @@ class ReviewSession:
         return session
 
     def history(self, number: int) -> History:
-        """Return the history of a document, opened on first access; raise `IndexError` if there is none."""
+        """Return the history of a document, opened on first access; raise `MissingError` if there is none."""
         if not 0 <= number < len(self.documents):
-            raise IndexError(number)
+            raise MissingError(number)
         with self.lock:
             document = self.documents[number]
             if document.history is None:
@@ -299,7 +302,7 @@ class ReviewSession:
         self, number: int, history: History, operation: Any, version: object, made: Authorship
     ) -> dict[str, Any]:
         if self.problem is not None:
-            raise OperationError(self.problem)
+            raise InputError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since you loaded it.", history.version)
         limits = history.solver.settings.limits

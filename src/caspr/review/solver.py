@@ -7,6 +7,7 @@ mentions, so that only what changes looks changed.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -34,6 +35,7 @@ from caspr.task.solution import Costs, Partition, Solution, found
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding
 from caspr.text.grouping import match_one_to_one
+from caspr.text.variants import VariantGroup
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,12 @@ class Solver:
             return self.settings
         variants = self.settings.find_variants(self.annotations, decisions)
         return replace(self.settings, kept_variants=decided_groups(variants.groups, decisions))
+
+    def keeping(self, groups: tuple[VariantGroup, ...]) -> "Solver":
+        """Return the same solver with other groups of variants that stay what they are."""
+        other = copy(self)
+        other.settings = replace(self.settings, kept_variants=groups)
+        return other
 
     def solve(
         self,

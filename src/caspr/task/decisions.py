@@ -386,8 +386,9 @@ class Decisions:
 
     @cached_property
     def overruled(self) -> tuple[Span, ...]:
-        """Mentions that exist by a statement, while another decision rules them out; in text order."""
-        return tuple(sorted(mention for mention in self.standing if self.rules_out(mention)))
+        """Mentions that must exist, while another decision rules them out; in text order."""
+        existing = self.standing.union(self.group_of)
+        return tuple(sorted(mention for mention in existing if self.rules_out(mention)))
 
     def _stated(self, kind: StatementKind) -> frozenset[Span]:
         return frozenset(

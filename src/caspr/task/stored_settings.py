@@ -5,9 +5,8 @@ each annotator saw in tokens, and variants that decisions were made about, span 
 the name of its option (`settings.SettingValues`). A name that is missing means the default.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import combinations
 from typing import Any
 
 from caspr.errors import InputError
@@ -18,7 +17,7 @@ from caspr.task.settings import MARKS, Settings
 from caspr.task.weights import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage
 from caspr.text.document import Span
-from caspr.text.variants import VariantGroup, overlap_by_half
+from caspr.text.variants import VariantGroup
 
 VERSION = 1
 """The version of review files and certificates."""
@@ -37,7 +36,7 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         "singletons": str(settings.singletons),
         "weights": None if weights is None else _write_weights(weights),
         "coverage": _write_coverage(coverage) if isinstance(coverage, Coverage) else coverage,
-        "variants": list(map(_write_group, settings.kept_variants)) if settings.variants else None,
+        "variants": write_groups(settings.kept_variants) if settings.variants else None,
         "time_limit": settings.limits.seconds,
         "memory_limit": settings.limits.megabytes,
     }
@@ -52,8 +51,11 @@ def _write_coverage(coverage: Coverage) -> Values:
     return {name: [list(span) for span in spans] for name, spans in coverage.seen.items()}
 
 
-def _write_group(group: VariantGroup) -> Values:
-    return {"boundary": list(group.boundary), "spans": [list(span) for span in group.spans]}
+def write_groups(groups: Iterable[VariantGroup]) -> list[Values]:
+    """Return groups of variants as JSON values."""
+    return [
+        {"boundary": list(group.boundary), "spans": [list(span) for span in group.spans]} for group in groups
+    ]
 
 
 def read_settings(values: Values) -> Settings:
@@ -89,7 +91,7 @@ def _read(values: Values) -> Settings:
         weights=None if weights is None else _read_weights(weights),
         coverage=_read_coverage(values["coverage"]),
         variants=variants is not None,
-        kept_variants=tuple(map(_read_group, variants or ())),
+        kept_variants=read_groups(variants or ()),
         limits=Limits(values["time_limit"], values["memory_limit"]),
     )
 
@@ -122,13 +124,14 @@ def _read_span(tokens: Sequence[Any]) -> Span:
     return Span(start, end)
 
 
+def read_groups(values: Iterable[Values]) -> tuple[VariantGroup, ...]:
+    """Read groups of variants; raise `KeyError`, `TypeError` or `ValueError` if they are none."""
+    return tuple(map(_read_group, values))
+
+
 def _read_group(values: Values) -> VariantGroup:
     spans = tuple(sorted({_read_span(span) for span in values["spans"]}))
-    boundary = _read_span(values["boundary"])
-    alike = all(overlap_by_half(first, second) for first, second in combinations(spans, 2))
-    if len(spans) < 2 or boundary not in spans or not alike:
-        raise ValueError(f"{values!r} as variants")
-    return VariantGroup(spans, ((),) * len(spans), boundary)
+    return VariantGroup(spans, ((),) * len(spans), _read_span(values["boundary"]))
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -19,11 +19,13 @@ in the text.
 * A *removed* boundary is chosen for no group in which another is left. Where all are removed, so is the
   mention: the boundary is then chosen as if none were, and `VariantGroup.removed` says that nothing is left.
 * A fixed boundary that nobody marked and a removed one are variants where they share any token: the
-  adjudicator moved the boundary.
+  adjudicator moved the boundary. So every two spans of a group share a token, and half of their tokens
+  where decisions say nothing about them; `VariantGroup` refuses anything else, whoever makes one.
 * Spans that are *split* are not in one group.
 * *Kept* groups stay what they were, whoever annotated the document since. Their spans join no other group,
   and one who marked two of them has one mention for both. Only decisions change them: a boundary fixed or
-  removed since then, or two boundaries fixed or spans split in one group, which is then no longer kept.
+  removed since then, or two boundaries fixed, spans split or a move taken back in one group, which is then
+  no longer kept.
 
 Annotators' own boundaries are not lost: a group has all its spans with those who marked them, and
 `Variants.own` finds the span that an annotator marked in the place of a boundary.
@@ -58,6 +60,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from math import lcm
 
 from caspr.text.document import Annotation, Document, Mark, Span
@@ -84,6 +87,12 @@ class VariantGroup:
     """The span that stands for all of them, one of `spans`."""
     removed: bool = False
     """Whether decisions removed every one of the spans, and so the mention."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be one mention."""
+        apart = any(not first.overlaps(second) for first, second in combinations(self.spans, 2))
+        if len(self.spans) < 2 or self.boundary not in self.spans or apart:
+            raise ValueError(f"{self.spans!r} with boundary {self.boundary!r} as variants")
 
     @property
     def marked(self) -> Mapping[str, Span]:
@@ -177,7 +186,9 @@ def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[
 def _holds(group: VariantGroup, decided: BoundaryDecisions) -> bool:
     """Return whether decisions let a kept group be one mention."""
     spans = set(group.spans)
-    return len(decided.fixed & spans) < 2 and not any(spans.issuperset(pair) for pair in decided.split)
+    if len(decided.fixed & spans) > 1 or any(spans.issuperset(pair) for pair in decided.split):
+        return False
+    return all(_are_variants(pair, decided.fixed, decided.removed) for pair in combinations(group.spans, 2))
 
 
 def _renewed(
@@ -226,11 +237,15 @@ def _overlapping(
         reach = max(reach, span.end)
         active = [earlier for earlier in active if spans[earlier].end >= span.start]
         for earlier in active:
-            pair = spans[earlier], span
-            is_move = bool(moved) and any(new in moved and old in removed for new, old in (pair, pair[::-1]))
-            if is_move or overlap_by_half(*pair):
+            if _are_variants((spans[earlier], span), moved, removed):
                 yield earlier, number
         active.append(number)
+
+
+def _are_variants(pair: tuple[Span, Span], moved: Collection[Span], removed: Collection[Span]) -> bool:
+    """Return whether two overlapping spans may be one mention; one moved from the other may be anywhere."""
+    is_move = bool(moved) and any(new in moved and old in removed for new, old in (pair, pair[::-1]))
+    return is_move or overlap_by_half(*pair)
 
 
 def overlap_by_half(first: Span, second: Span) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from caspr.adjudication import by_document
 from caspr.engines import brute
-from caspr.engines.native import solve
+from caspr.engines.native import estimate, solve
 from caspr.engines.native.incremental import FlipPrice, IncrementalSolver, flip_prices
 from caspr.formats import read_all
 from caspr.task.decisions import Decisions
@@ -61,6 +61,16 @@ def test_prices_are_those_of_the_best_opposite(block: int) -> None:
             assert flip.certain == (price is None or price > 0)
             impossible, positive = impossible + (price is None), positive + bool(price)
     assert impossible and positive
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_prices_of_dense_documents(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the estimate for dense documents offers must decide the pair the other way, too."""
+    monkeypatch.setattr(estimate, "MANY", 0)
+    monkeypatch.setattr(estimate, "DENSE", 0.0)
+    for instance, solution in instances(range(4000 + block * 30, 4030 + block * 30), mentions=7):
+        for flip, price in prices(instance, solution):
+            assert flip.exact and flip.price == price, (instance, flip)
 
 
 def test_prices_with_eight_mentions() -> None:

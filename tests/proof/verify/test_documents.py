@@ -10,16 +10,19 @@ from caspr.adjudication import made_concrete
 from caspr.engines import brute
 from caspr.engines.native import prove as native_prove
 from caspr.engines.native.partition.watch import ExpiredError
-from caspr.errors import EngineError, InputError
-from caspr.proof.certificate import one_line, verify_documents
+from caspr.errors import ContradictionError, EngineError, InputError
+from caspr.proof.certificate import _write_decisions, one_line, verify_documents
 from caspr.proof.certify import certify
 from caspr.proof.prove import prove_results
-from caspr.result import Result
+from caspr.result import Given, Result
+from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.instance import Singletons
 from caspr.task.limits import Limits
-from caspr.task.settings import PRESETS
+from caspr.task.settings import PRESETS, in_words
 from caspr.task.solution import Status, Stop
 from caspr.text.document import Annotation, Document
+from caspr.text.variants import Variants
 from tests.instances import paper_annotations
 
 APART = Statement.of(StatementKind.APART, [(1, 3), (5, 5)])
@@ -151,3 +154,37 @@ def test_other_decisions_are_refused(given: Decisions, complaint: str) -> None:
 def test_words_of_a_certificate_are_printed_on_one_short_line() -> None:
     assert one_line("a\nb \x1b[2K") == "a\\nb \\x1b[2K"
     assert len(one_line("word " * 100)) <= 110
+
+
+def test_only_what_was_checked_is_said_to_be_verified() -> None:
+    """Learned weights are not used for two annotators, so a verdict must not name them."""
+    two = annotations()[:2]
+    names = [one.annotator for one in two]
+    given, _ = made_concrete(two, Decisions(), PRESETS["paper"])
+    solution = brute.solve(given.settings.instance(two, Decisions()), Limits())
+    instance = given.settings.instance(two, Decisions())
+    data = file(Result(instance, solution, certify(instance, solution)[0], "brute", 0.0, given=given))
+    table = {"annotators": {name: [9, 5] for name in names}, "constant": 3}
+    data["documents"][0]["settings"]["weights"] = table
+    [verified] = verify_documents(data, [(two, None)])
+    assert verified.settings.weights is None
+    assert not any("9" in words for words in in_words(verified.settings))
+
+
+@pytest.mark.parametrize("rule", [ABSENT, None])
+def test_decisions_that_contradict_each_other_verify_nothing(rule: Statement | None) -> None:
+    """Nothing can be right under them, so nothing is optimal: `redo` refuses them, too."""
+    settings = replace(PRESETS["default"], singletons=Singletons.VOTE)
+    enforced = Statement.of(StatementKind.ENFORCED, [(2, 2)], "7")
+    decisions = Decisions.of([], [] if rule else [2], [enforced, *([rule] if rule else [])])
+    one = annotations()
+    loose = settings.instance(one, Decisions.of([], [2], [ABSENT]))
+    solution = brute.solve(loose, Limits())
+    given = Given(one, Decisions.of([], [2], [ABSENT]), settings, Variants())
+    data = file(Result(loose, solution, certify(loose, solution)[0], "brute", 0.0, given=given))
+    [entry] = data["documents"]
+    entry["decisions"] = _write_decisions(decisions)
+    with pytest.raises(ContradictionError):
+        refuse_contradictions(settings.instance(one, decisions))
+    with pytest.raises(EngineError, match="ruled out"):
+        list(verify_documents(data, [(one, None)]))

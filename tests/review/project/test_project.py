@@ -1,11 +1,14 @@
 """Projects: opened without reading everything, written one file at a time, never losing what was decided."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from caspr.corpus.outputs import is_decided
@@ -14,10 +17,16 @@ from caspr.formats.review_file.project import NAME, read_project
 from caspr.review.documents import ReviewDocument
 from caspr.review.project import project as module
 from caspr.review.project.project import Index, Project, first_row
+from caspr.review.server.guard import Address, Keys
+from caspr.review.server.routes import make_app
 from caspr.review.session import ReviewSession
 from tests.cli.caller import Caller
 from tests.corpus.processes import until
 from tests.review.project.projects import NAMES, made, opened
+
+HOST = "http://127.0.0.1:8765"
+KEYS = Keys("the-token", "the-csrf")
+NOTES = 15
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +166,57 @@ def test_only_some_documents_stay_open(folder: Path, monkeypatch: pytest.MonkeyP
     for number in (1, 2):
         project.at(number)
     assert project.at(0)[0] is again
+    project.close()
+
+
+def test_documents_in_use_at_once_are_not_closed_under_an_operation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More documents than stay open, each asked for by its own thread, without a page that watches."""
+    monkeypatch.setattr(module, "MOST_OPEN", 1)
+    project = opened(folder)
+    app = make_app(project, [KEYS], Address(8765))
+
+    def work(number: int) -> list[int]:
+        return asyncio.run(notes(app, number))
+
+    with ThreadPoolExecutor(3) as threads:
+        answered = list(threads.map(work, range(3)))
+    assert {status for statuses in answered for status in statuses} == {200}
+    for number in range(3):
+        assert len(project.at(number)[0].state(0)["notes"]) == NOTES
+    project.close()
+
+
+async def notes(app: Any, number: int) -> list[int]:
+    """Write notes as a page does that knows the version it was answered last."""
+    headers = {"X-CSRF": KEYS.csrf, "Origin": HOST, "Sec-Fetch-Site": "same-origin"}
+    cookies = {"caspr-8765": KEYS.token}
+    statuses = []
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url=HOST, cookies=cookies) as client:
+        version = (await client.get(f"/d/{number}/state")).json()["version"]
+        for _ in range(NOTES):
+            asked = {"version": version, "op": {"do": "note", "text": "x"}}
+            answer = await client.post(f"/d/{number}/do", json=asked, headers=headers)
+            statuses.append(answer.status_code)
+            version = answer.json().get("version", version)
+    return statuses
+
+
+def test_a_document_that_was_edited_while_it_was_closed_is_another_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_OPEN", 1)
+    project = opened(folder)
+    version = project.at(0)[0].history(0).version
+    for number in (1, 2):
+        project.at(number)[0].state(0)
+    path = folder / project.rows[0].file
+    path.write_text(
+        path.read_text().replace("#begin", '# caspr note: {"mention": null, "text": "y"}\n#begin')
+    )
+    assert project.at(0)[0].history(0).version > version
     project.close()
 
 

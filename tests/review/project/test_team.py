@@ -173,6 +173,7 @@ def test_one_works_and_the_other_watches_until_the_document_is_taken_over(app: A
     assert state["lease"]["holder"] == "Ann"
     refused = bob.post("/d/0/do", {**NOTE, "version": 2})
     assert (refused.status_code, refused.json()["lease"]["holder"]) == (423, "Ann")
+    assert bob.post("/d/0/cancel").status_code == 423
     assert bob.post("/d/1/do", NOTE).status_code == 200, "another document is free"
     assert bob.post("/d/0/lease").json()["holder"] == "Bob"
     assert bob.post("/d/0/do", {**NOTE, "version": 2}).status_code == 200
@@ -229,6 +230,16 @@ def test_what_is_worth_most() -> None:
     assert most_worthwhile(rows, "Ann") == rows[4]
     assert most_worthwhile([row(0, close=0), row(1, close=None, cost=3)], "") == row(1, close=None, cost=3)
     assert most_worthwhile([row(0, close=0)], "") is None
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "LocalHost"])
+def test_the_printed_links_let_other_machines_in(project: Project, host: str) -> None:
+    """Whatever interface was given: a link names an address that others can reach, and that is let in."""
+    place = Interface.of(host)
+    public = place.reached_at(8765)
+    assert "0.0.0.0" not in public
+    stranger = Browser(make_app(project, [ANN], Address(8765, public), Team(("Ann",))), None, public)
+    assert stranger.ask("GET", f"/?token={ANN.token}").status_code == 303
 
 
 @pytest.mark.parametrize("host", ["http://x.example", "https://", "https://x/y", "a b", "", "ftp://x", "x/y"])

@@ -66,4 +66,23 @@ def test_texts_of_the_program_do_not_name_whom_was_added(tmp_path: Path) -> None
     note = {"op": {"do": "note", "mention": None, "text": "Why?"}, "version": state["version"]}
     update = browser.post("/d/0/do", json=note, headers=OURS)
     assert [one["text"] for one in update.json()["notes"]][1:] == ["Why?"]
-    assert not any(name in text for name in NAMES for text in (str(state), update.text))
+    history = browser.get("/history").text, browser.get("/history/export").text
+    assert not any(name in text for name in NAMES for text in (str(state), update.text, *history))
+
+
+def test_what_is_wrong_with_a_file_is_not_told_with_names(tmp_path: Path) -> None:
+    """Faults of a file name the column of an annotator; who may see that finds it out by `caspr check`."""
+    path = tmp_path / "review.conll"
+    chains = [Chain.of("1", [(1, 1), (2, 2)])]
+    session = opened(path, [Annotation.of(name, Document("d", tuple("abcd")), chains) for name in NAMES])
+    browser = Browser(session, KEYS.token)
+    browser.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765), blind=True))
+    path.write_text(path.read_text().replace("1\ta\t(1)", "1\ta\t(1"))
+    session.poll()
+    assert any(name in str(session.problem) for name in NAMES)
+    note = {"op": {"do": "note", "mention": None, "text": "Why?"}, "version": session.history(0).version}
+    told = [browser.get("/d/0/state"), browser.post("/d/0/do", json=note, headers=OURS)]
+    assert [answer.status_code for answer in told] == [200, 422]
+    for answer in told:
+        assert not any(name in answer.text for name in NAMES), answer.text
+        assert "caspr check" in answer.text

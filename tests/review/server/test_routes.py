@@ -75,6 +75,20 @@ def test_the_printed_address_lets_the_browser_in(session: ReviewSession) -> None
     assert stranger.get("/d/0/").status_code == 200
 
 
+def test_the_address_that_a_browser_is_started_with_works_once(session: ReviewSession) -> None:
+    """Everybody on this machine can read the command line of a browser, so the token is not in it."""
+    app = make_app(SingleFile(session), [KEYS], Address(8765))
+    path = app.invite(KEYS)
+    assert KEYS.token not in path
+    first, second = client(session, token=None), client(session, token=None)
+    first.transport = second.transport = httpx.ASGITransport(app)
+    assert first.get(path).status_code == 303
+    assert first.get("/d/0/").status_code == 200
+    assert second.get(path).status_code == 403
+    late = app.invite(KEYS, seconds=-1)
+    assert second.get(late).status_code == 403
+
+
 @pytest.mark.parametrize("token", [None, "", "wrong", "the-token2", "the-toke", "\u00e9"])
 @pytest.mark.parametrize("path", ["/", "/d/0/", "/d/0/state", "/d/0/questions", "/static/x.js", "/nothing"])
 def test_without_the_token_nothing_is_answered(session: ReviewSession, token: str | None, path: str) -> None:

@@ -94,6 +94,8 @@ def _is_input(word: str) -> bool:
 
 FILES = click.Path(path_type=Path)
 """A file name; whether it can be read or written is found out by doing so, with a better message."""
+TABLE = click.Path()
+"""A file name, or a word that stands for one."""
 _COST = click.IntRange(0, LARGEST_COEFFICIENT)
 _SECONDS = click.FloatRange(0)
 
@@ -129,6 +131,7 @@ feedback_option = click.option(
 gold_option = flag("--allow-gold", help="Let gold standards of earlier adjudications vote like annotators.")
 coverage_option = click.option(
     "--coverage",
+    type=TABLE,
     metavar="FILE|marks",
     help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark. "
     "Default: everybody saw everything.",
@@ -188,6 +191,7 @@ settings_options = options_of(
     ),
     click.option(
         "--weights",
+        type=TABLE,
         metavar="FILE",
         help="A table of what the votes of each annotator cost, as `caspr weigh` writes it. Default: none.",
     ),

@@ -6,6 +6,9 @@ all, with the files that the command reads:
     caspr adjudicate a.conll b.conll -o gold.conll --json x.json --report x.json
     x.json: --json and --report would be written to the same place; choose different names
 
+What a command reads is every file that its arguments and options name (`named_inputs`), and what is found in
+folders among them, which the command adds.
+
 Two outputs are the same if they lead to one file, whatever they are called: by another path, by a link, or
 because standard output was redirected to it. An output that is also an input is refused in the same way,
 except for the one file that `redo` rewrites in place, of which a backup is kept.
@@ -28,7 +31,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -127,6 +130,7 @@ class Outputs:
 
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...] = ()
+    """What is read beside the files that options and arguments name: what is in folders, for example."""
     rewritten: Path | None = None
     """The input that is rewritten in place, which is an output, too."""
     known: bytes = b""
@@ -134,16 +138,22 @@ class Outputs:
     review: Path | None = None
     """The review file among the outputs, which is locked while it is written."""
 
+    def refuse_inputs(self) -> None:
+        """Refuse outputs that are read."""
+        for output in self.outputs:
+            for path in (output.path, *output.files):
+                if output.kind is not OutputKind.FOLDER or path != output.path:
+                    self._refuse_overwriting(path)
+
     def refuse(self) -> None:
         """Refuse, before any work is done, what cannot be written or would overwrite something."""
+        self.refuse_inputs()
         owners: dict[object, tuple[Path, Output]] = {}
         for output in self.outputs:
             for path in (output.path, *output.files):
                 first, owner = owners.setdefault(_identity(path), (path, output))
                 if owner is not output and not (_is_folder(path, output) and _is_folder(first, owner)):
                     _refuse_twins(path, owner.option, output.option)
-                if output.kind is not OutputKind.FOLDER or path != output.path:
-                    self._refuse_overwriting(path)
         for output in self.outputs:
             _refuse_unwritable(output)
             for path in (output.path, *output.files):
@@ -242,7 +252,8 @@ class Outputs:
 
     @cached_property
     def _input_of(self) -> dict[object, Path]:
-        return {identity(path): path for path in self.inputs}
+        named = named_inputs({output.option for output in self.outputs})
+        return {identity(path): path for path in (*self.inputs, *named)}
 
     def _made_below(self, contents: Mapping[str, Files]) -> Path | None:
         """Return the folder below which a format that made several files of an output may make folders."""
@@ -259,6 +270,18 @@ class Outputs:
             for output in self.outputs
             if output.kind is OutputKind.FOLDER and output.option in contents
         ]
+
+
+def named_inputs(outputs: Collection[str]) -> Iterator[Path]:
+    """Yield the files that arguments and options of the running command name, apart from its `outputs`."""
+    context = click.get_current_context(silent=True)
+    for parameter in context.command.params if context is not None else ():
+        given = context.params.get(parameter.name or "") if context is not None else None
+        called = {*parameter.opts, parameter.metavar}
+        if given is not None and isinstance(parameter.type, click.Path) and called.isdisjoint(outputs):
+            for path in map(Path, given if isinstance(given, tuple) else (given,)):
+                if path != STANDARD_OUTPUT and path.is_file():
+                    yield path
 
 
 @contextmanager

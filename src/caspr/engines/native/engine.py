@@ -40,7 +40,7 @@ def solve_with(
     apart: frozenset[Pair] = frozenset(),
 ) -> Solution:
     """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
-    state = SolveState(instance, Watch.of(limits), memory, progress, apart)
+    state = SolveState(instance, Watch.of(limits), memory, progress, apart, joined)
     solution = _within_limits(state, joined, limits.solutions)
     return replace(solution, recorded=state) if limits.certificate else solution
 

@@ -12,7 +12,8 @@ least min(w_ab, w_bc, w_ac) is lost. Triangles that share no pair lose independe
 triangles that share a pair if what it gains is divided among them. So the cost of a solution is at least
 what all pairs cost at their cheaper choice plus what such a packing of triangles loses. Every triangle added
 keeps this true, so it may stop at any moment. Mentions that decisions put together are left out: their links
-are free. All other decisions and rules only exclude solutions.
+are free. All other decisions and rules only exclude solutions, and so does a pair that must be decided the
+other way (`SolveState.flips`): the value has to respect it, the bound holds anyway.
 
 All numbers are whole. All gains of a node add up to less than 2^29, and a pair that is forbidden stands as
 -2^30, so no sum of gains makes up for it, and no number of 32 bits wraps.
@@ -96,7 +97,8 @@ def _best_annotator(state: SolveState, kinds: "Kinds", watch: Watch) -> int:
     if instance.decisions == Decisions() and not nested:
         # Every two mentions of such a chain are linked.
         partition = canonical(chains)
-        state.offer(partition, _price(instance, partition, watch), tentative=True)
+        if state.flips(partition):
+            state.offer(partition, _price(instance, partition, watch), tentative=True)
     # What some mentions cost among themselves is a bound, too.
     state.raise_bound(sample.least + sample.packed(watch))
     return best
@@ -105,6 +107,8 @@ def _best_annotator(state: SolveState, kinds: "Kinds", watch: Watch) -> int:
 def _offer(state: SolveState, matrix: "Matrix", best: int, watch: Watch) -> None:
     """Offer what the matrix makes of the chains of the best annotator, if it breaks no rule."""
     instance, (partition, gained) = state.instance, matrix.partition(best, watch)
+    if not state.flips(partition):
+        return
     if matrix.linked_only and instance.decisions == Decisions():
         # Every two mentions of a chain are linked, so links connect it and it costs what the matrix says.
         if not any(True for chain in partition for _ in instance.nested_faults(chain)):

@@ -27,7 +27,7 @@ from caspr.engines.native.partition.search import quick, search_split
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split, fits, split
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.translate import Part, Translator, forbidden_pairs
+from caspr.engines.native.translate import Bundles, Part, Translator, forbidden_pairs
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
@@ -73,6 +73,8 @@ class SolveState:
     progress: Progress = silent
     apart: frozenset[Pair] = frozenset()
     """Pairs to be kept apart beyond all rules."""
+    joined: Bundles = ()
+    """Mentions to be kept together beyond all decisions."""
     reduced: dict[bytes, Split] = field(default_factory=dict)
     """Reductions made for the heuristics, kept for the search."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
@@ -143,6 +145,19 @@ class SolveState:
             return known[key]
 
         return price(self.instance, partition, priced).total
+
+    def flips(self, partition: Partition) -> bool:
+        """Return whether a partition joins and keeps apart what it has to, beyond decisions and rules."""
+        if not self.apart and not self.joined:
+            return True
+        home = {mention: number for number, chain in enumerate(partition) for mention in chain}
+        together = (
+            mentions[0] in home and len({home.get(mention) for mention in mentions}) == 1
+            for mentions in self.joined
+        )
+        return all(together) and not any(
+            first in home and home[first] == home.get(second) for first, second in self.apart
+        )
 
     def offer(self, partition: Partition, cost: int, *, tentative: bool = False) -> None:
         """Keep a partition that respects everything, if it is better; report it.

@@ -11,7 +11,7 @@ This module has those that decide nothing new: take decisions back, judge them, 
 document is done. Several operations can be one step (`all`). Undo and redo belong to the history.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from caspr.review.operations import chains, mentions
@@ -23,7 +23,7 @@ from caspr.review.operations.context import (
     OperationContext,
     OperationError,
 )
-from caspr.task.decisions import CONFIDENCES, Authorship, Note, StatementKind
+from caspr.task.decisions import CONFIDENCES, Authorship, Decision, Note, Statement, StatementKind
 from caspr.text.document import Span
 from caspr.text.findings import is_encodable
 
@@ -159,7 +159,16 @@ def apply(context: OperationContext, operation: object) -> Change:
         raise OperationError(f"found operation {str(verb)[:40]!r}, expected one of {', '.join(VERBS)}")
     if verb != "rate" and not operation.keys().isdisjoint(("category", "confidence")):
         context = replace(context, made=judged(context.made, operation))
-    return VERBS[verb](context, operation)
+    change = VERBS[verb](context, operation)
+    return replace(change, entries=_each_once(change.entries))
+
+
+def _each_once(entries: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return each decision once; two that came to say the same have one line in a file."""
+    said: dict[Statement, Decision] = {}
+    for entry in entries:
+        said.setdefault(entry.statement, entry)
+    return tuple(said.values())
 
 
 def _all(context: OperationContext, operation: Operation) -> Change:

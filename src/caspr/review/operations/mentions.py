@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from caspr.review.operations.context import MOST, Change, Operation, OperationContext, OperationError, Remedy
-from caspr.task.decisions import Decision, Note, Statement, StatementKind
+from caspr.task.decisions import OF_PAIRS, Decision, Note, Statement, StatementKind
 from caspr.text.document import Chain, Span
 
 
@@ -101,7 +101,7 @@ def move(context: OperationContext, operation: Operation) -> Change:
         raise OperationError("The mention begins and ends there already.")
     if old not in context.snapshot.chain_of and old not in context.solver.candidates:
         raise OperationError(f"{context.solver.quote(old)} is no mention, so its boundary cannot be moved.")
-    moved = list(_without_duplicates(_moved(context.snapshot.entries, old, new)))
+    moved = list(_moved(context.snapshot.entries, old, new))
     notes = _moved_notes(context, old, new)
     home = context.snapshot.chain_of.get(old)
     chain = None if home is None else context.snapshot.chain(home)
@@ -130,7 +130,7 @@ def with_boundary(context: OperationContext, new: Span, said: Collection[Stateme
     old = decided_boundary(context, new)
     if old == new:
         return context
-    moved = _without_duplicates(_moved(context.snapshot.entries, old, new))
+    moved = _moved(context.snapshot.entries, old, new)
     entries = tuple(entry for entry in moved if entry.statement not in said)
     notes = _moved_notes(context, old, new)
     return replace(context, snapshot=replace(context.snapshot, entries=entries, notes=notes))
@@ -169,18 +169,10 @@ def _moved(entries: tuple[Decision, ...], old: Span, new: Span) -> Iterator[Deci
             mentions = tuple(span for span in mentions if span != new)
         if mentions == statement.mentions:
             yield entry
-        elif mentions and not (len(mentions) == 1 and statement.kind is StatementKind.APART):
+        elif mentions and not (len(mentions) == 1 and statement.kind in OF_PAIRS):
             lone = len(mentions) == 1 and statement.kind is StatementKind.TOGETHER
             kind = StatementKind.MENTION if lone else statement.kind
             yield replace(entry, statement=replace(statement, kind=kind, mentions=mentions))
-
-
-def _without_duplicates(entries: Iterator[Decision]) -> Iterator[Decision]:
-    seen: set[Statement] = set()
-    for entry in entries:
-        if entry.statement not in seen:
-            seen.add(entry.statement)
-            yield entry
 
 
 def place(context: OperationContext, operation: Operation) -> Change:

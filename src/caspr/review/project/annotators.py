@@ -18,7 +18,7 @@ from pathlib import Path
 from caspr.errors import ContradictionError, InputError
 from caspr.formats.review_file.project import NAME, is_project, read_project
 from caspr.review.documents import ChangeSettings, ReviewDocument, first_look, read_documents
-from caspr.review.history import ADDED, History, Step, blame
+from caspr.review.history import ADDED, History, Step, blame, kept_line
 from caspr.review.record import Record, change_line, digest_of
 from caspr.review.session import Store
 from caspr.review.solver import Snapshot, Solver
@@ -109,10 +109,9 @@ class _Change:
 
     old: ReviewDocument
     before: History
-    after: Snapshot
+    after: History
     """All that is decided now, and the new result."""
     text: str
-    tokens: int
     addition: Addition
     made: Authorship
 
@@ -145,19 +144,29 @@ class _Change:
             tuple(_worded(decision, solver.document) for decision in misfits),
             tuple(_worded(decision, solver.document) for decision in _unmarked(entries, before, solver)),
         )
-        text = fresh.text(fresh.snapshot)
-        return cls(old, before, fresh.snapshot, text, len(solver.document.tokens), addition, made)
+        return cls(old, before, fresh, fresh.text(fresh.snapshot), addition, made)
 
     def record(self, record: Record) -> None:
         """Record it as a step, or as a new beginning if tokens have other numbers now."""
         self.old.attach(self.before)
         names = (*self.addition.added, *self.addition.corrected)
-        step = Step(self.after, [], [], verb="annotators", label=ADDED, made=self.made, annotators=names)
+        after = self.after
+        step = Step(
+            after.snapshot,
+            [],
+            [],
+            verb="annotators",
+            label=ADDED,
+            made=self.made,
+            annotators=names,
+            solver=after.solver,
+        )
         self.old.record_step(step, self.text)
-        if self.tokens != len(self.before.solver.document.tokens):
-            full = {**change_line(None, self.after), "tokens": self.tokens, "digest": digest_of(self.text)}
+        tokens = len(after.solver.document.tokens)
+        if tokens != len(self.before.solver.document.tokens):
+            full = {**change_line(None, after.snapshot), "tokens": tokens, "digest": digest_of(self.text)}
             signed = {"do": "open", "label": "", "by": self.made.who, "at": self.made.when}
-            record.append(self.old.title, {**signed, **full})
+            record.append(self.old.title, {**signed, **full, **kept_line(after.solver)})
 
 
 def _merged(old: Sequence[Annotation], added: Sequence[Annotation]) -> list[Annotation] | None:

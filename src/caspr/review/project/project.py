@@ -1,6 +1,7 @@
 """What the server works on: one review file, or a project of many; both look the same to it.
 
-A document has a number. `at` returns the session that has it, and its number in that session.
+A document has a number. `using` gives the session that has it, and its number in that session, and sees to
+it that the session stays open meanwhile. A document keeps its version while it is closed.
 
 A project is a folder of review files. Opening it reads its list and the lines before the text of each file:
 how many annotators and decisions there are, who made the last one, and whether somebody is done. A document
@@ -13,8 +14,9 @@ in `.caspr-index.json` for as long as the file does not change.
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread
@@ -23,8 +25,8 @@ from typing import Any, Protocol
 from caspr.errors import CasprError, InputError
 from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
 from caspr.review.documents import ChangeSettings, read_documents
-from caspr.review.record import Line, Record
-from caspr.review.session import Listener, ReviewSession, Store
+from caspr.review.record import Line, Record, digest_of
+from caspr.review.session import Listener, MissingError, ReviewSession, Store
 from caspr.storage import FileLock, Stamp, stamp_of, write_all
 from caspr.task.decisions import StatementKind
 
@@ -182,8 +184,11 @@ class Workplace(Protocol):
     def count(self) -> int:
         """How many documents there are."""
 
-    def at(self, number: int) -> tuple[ReviewSession, int]:
-        """Return the session of a document, and its number there; raise `IndexError` if there is none."""
+    def using(self, number: int) -> AbstractContextManager[tuple[ReviewSession, int]]:
+        """Use the session of a document, and its number there; raise `MissingError` if there is none.
+
+        Nobody closes the session meanwhile.
+        """
 
     def summaries(self) -> list[dict[str, Any]]:
         """Return a row for each document."""
@@ -231,11 +236,12 @@ class SingleFile:
         """How many documents the file has."""
         return len(self.session.documents)
 
-    def at(self, number: int) -> tuple[ReviewSession, int]:
-        """Return the session, and the number of the document in the file."""
+    @contextmanager
+    def using(self, number: int) -> Iterator[tuple[ReviewSession, int]]:
+        """Use the session, and the number of the document in the file."""
         if not 0 <= number < self.count:
-            raise IndexError(number)
-        return self.session, number
+            raise MissingError(number)
+        yield self.session, number
 
     def summaries(self) -> list[dict[str, Any]]:
         """Return a row for each document."""
@@ -243,7 +249,7 @@ class SingleFile:
 
     def assign(self, number: int, who: str) -> None:  # noqa: ARG002
         """Refuse to assign: a file alone has no place for that."""
-        raise IndexError(number)
+        raise MissingError(number)
 
     def steps(self, since: str = "") -> list[Line]:
         """Return who did what since a time."""
@@ -297,6 +303,8 @@ class _Open:
     session: ReviewSession
     used: float
     """When it was last asked for."""
+    users: int = 0
+    """How many use it now; it is closed only where nobody does."""
 
 
 @dataclass
@@ -313,8 +321,10 @@ class Project:
     rows: list[ProjectRow] = field(default_factory=list)
     file: ProjectFile = field(default_factory=ProjectFile)
     _open: dict[int, _Open] = field(default_factory=dict)
-    _versions: dict[int, int] = field(default_factory=dict)
-    _opening: dict[int, Lock] = field(default_factory=dict)
+    _versions: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """The last version of each document that was open, and the digest of its text."""
+    _opening: dict[int, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    """Held while a document is opened or closed."""
     _lock: RLock = field(default_factory=RLock)
     _ended: Event = field(default_factory=Event)
 
@@ -371,22 +381,32 @@ class Project:
         return len(self.rows)
 
     def at(self, number: int) -> tuple[ReviewSession, int]:
-        """Return the session of a document, opened if it is not."""
+        """Return the session of a document, which stays open until enough others are used."""
+        with self.using(number) as found:
+            return found
+
+    @contextmanager
+    def using(self, number: int) -> Iterator[tuple[ReviewSession, int]]:
+        """Use the session of a document, opened if it is not."""
         if not 0 <= number < self.count:
-            raise IndexError(number)
+            raise MissingError(number)
+        with self._opening[number]:
+            with self._lock:
+                entry = self._open.get(number)
+            if entry is None:
+                entry = _Open(self._session(number), 0)
+            with self._lock:
+                entry.used, entry.users = time.monotonic(), entry.users + 1
+                self._open[number] = entry
+        try:
+            yield entry.session, 0
+        finally:
+            self._leave(entry)
+            self._close_unused()
+
+    def _leave(self, entry: _Open) -> None:
         with self._lock:
-            opening = self._opening.setdefault(number, Lock())
-        with opening:
-            with self._lock:
-                known = self._open.get(number)
-                if known is not None:
-                    known.used = time.monotonic()
-                    return known.session, 0
-            session = self._session(number)
-            with self._lock:
-                self._open[number] = _Open(session, time.monotonic())
-        self._close_unused()
-        return session, 0
+            entry.users -= 1
 
     def _session(self, number: int) -> ReviewSession:
         """Open the session of a document."""
@@ -403,7 +423,9 @@ class Project:
             store.release()
             raise
         session.who = self.who
-        session.documents[0].version = self._versions.get(number, 1)
+        version, digest = self._versions.get(number, (1, ""))
+        document = session.documents[0]
+        document.version = version + (digest not in ("", digest_of(document.text)))
         session.listeners.append(lambda _, kind, data: self._on_event(number, kind, data))
         return session
 
@@ -420,16 +442,22 @@ class Project:
             if known is not None and known.session.documents[0].history is not None:
                 summary = known.session.documents[0].summary()
                 self.rows[number] = updated(self.rows[number], summary)
-                self._versions[number] = summary["version"]
+                text = known.session.documents[0].text
+                self._versions[number] = summary["version"], digest_of(text)
 
     def _close_unused(self) -> None:
         """Close the documents that were not used for longest, if there are too many."""
         with self._lock:
             by_use = sorted(self._open, key=lambda number: self._open[number].used)
-            unused = [number for number in by_use[:-MOST_OPEN] if not self._watched(number)]
-            closing = [self._open.pop(number).session for number in unused if not self._is_working(number)]
-        for session in closing:
-            session.close()
+        for number in by_use[:-MOST_OPEN]:
+            # Whoever wants to use it meanwhile waits, and opens it again.
+            with self._opening[number]:
+                with self._lock:
+                    entry = self._open.get(number)
+                    if entry is None or entry.users or self._watched(number) or self._is_working(number):
+                        continue
+                    del self._open[number]
+                entry.session.close()
 
     def _is_working(self, number: int) -> bool:
         history = self._open[number].session.documents[0].history
@@ -453,7 +481,7 @@ class Project:
         name = " ".join(who.split())[:LONGEST_NAME]
         with self._lock:
             if not 0 <= number < self.count:
-                raise IndexError(number)
+                raise MissingError(number)
             assigned = {**self.file.assigned, self.rows[number].file: name}
             kept = {file: person for file, person in assigned.items() if person}
             self._write(replace(self.file, assigned=kept))
@@ -479,9 +507,14 @@ class Project:
     def poll(self) -> None:
         """Look for edits of the open documents from outside."""
         with self._lock:
-            sessions = [entry.session for entry in self._open.values()]
-        for session in sessions:
-            session.poll()
+            entries = list(self._open.values())
+            for entry in entries:
+                entry.users += 1
+        for entry in entries:
+            try:
+                entry.session.poll()
+            finally:
+                self._leave(entry)
 
     def start(self) -> None:
         """Start counting in the background."""

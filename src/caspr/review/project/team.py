@@ -151,10 +151,14 @@ class Leases:
     def act(self, number: int, who: str) -> Lease:
         """Note that somebody acts, or raise `LeaseError` if the document is somebody else's now."""
         with self._lock:
-            lease = self.of(number)
-            if lease is not None and lease.holder != who:
-                raise LeaseError(lease)
+            self.refuse_others(number, who)
             return self._give(number, who)
+
+    def refuse_others(self, number: int, who: str) -> None:
+        """Raise `LeaseError` if a document is somebody else's now."""
+        lease = self.of(number)
+        if lease is not None and lease.holder != who:
+            raise LeaseError(lease)
 
     def take(self, number: int, who: str) -> Lease:
         """Take a document over, whoever has it."""

@@ -1,8 +1,9 @@
 """Blind review: what the server sends has no names of annotators in it.
 
 Annotators are called by the order of their columns, the same in every document: `Annotator 1`, `Annotator 2`.
-Files that name them are not sent: the review file and the report. Texts that the program writes name nobody;
-names in texts that people wrote stay.
+Files that name them are not sent: the review file and the report; nor what is wrong with a file, which may
+name a column. Texts that the program writes about the text name nobody; names in texts that people wrote
+stay.
 """
 
 from typing import Any
@@ -10,6 +11,11 @@ from typing import Any
 from caspr.review.history import ADDED
 from caspr.review.operations import OperationError
 from caspr.review.record import Line
+
+FAULTY = (
+    "The file of this document cannot be used. What is wrong with it may name annotators, who are hidden "
+    "here: `caspr check FILE` says it."
+)
 
 
 def pseudonyms(names: list[str]) -> dict[str, str]:
@@ -23,7 +29,13 @@ def pseudonyms(names: list[str]) -> dict[str, str]:
 
 def blind_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return the state of a document without names."""
-    return {**state, "annotators": list(pseudonyms(state["annotators"]).values())}
+    known = list(pseudonyms(state["annotators"]).values())
+    return {**state, "annotators": known, "problem": blind_problem(state["problem"])}
+
+
+def blind_problem(problem: str | None) -> str | None:
+    """Return what is wrong with a file without names: where to find it out."""
+    return None if problem is None else FAULTY
 
 
 def blind_explanation(explanation: dict[str, Any], names: list[str]) -> dict[str, Any]:

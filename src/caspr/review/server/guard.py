@@ -3,7 +3,8 @@
 host      a request must name the loopback and our port, or the public address that the user gave: DNS
           rebinding would name another host;
 token     the random token in a link becomes a cookie that scripts cannot read, and says who it is; a request
-          without it gets 403;
+          without it gets 403. A browser that we start gets a link that works once, and for a minute only:
+          everybody on a machine can read the command lines of its programs;
 origin    a request that changes anything must come from our own page: Origin, Sec-Fetch-Site, and a
           second token in a header, which other sites cannot set;
 size      no body may be larger than the page ever sends;
@@ -11,6 +12,7 @@ headers   our pages load and run nothing from elsewhere, and are not shown insid
 """
 
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -21,6 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PERSON = "caspr.person"
 """Where a request says who sent it, for the routes."""
+INVITED_SECONDS = 60.0
+"""How long a link that works once can be opened."""
 LARGEST_BODY = 1 << 20
 """How many bytes the body of a request may have."""
 POLICY = (
@@ -86,6 +90,14 @@ class Guard:
     """The secrets to check, one pair for each person."""
     address: Address
     """Where requests must be addressed to."""
+    _invited: dict[str, tuple[Keys, float]] = field(default_factory=dict)
+    """Who opens a link that works once, and until when."""
+
+    def invite(self, person: Keys, seconds: float = INVITED_SECONDS) -> str:
+        """Return the path of a link that works once and for some seconds, and has no secret that lasts."""
+        code = secrets.token_urlsafe(24)
+        self._invited[code] = person, time.monotonic() + seconds
+        return f"/?once={code}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and add the security headers to its response."""
@@ -125,9 +137,11 @@ class Guard:
             reason = self._foreign_reason(headers, host, person)
             if reason:
                 return _refusal(reason)
-        newcomer = self._by_token(_query(scope).get("token", ""))
-        if newcomer is not None and scope["path"] == "/" and scope["method"] == "GET":
-            return self._welcome(newcomer, host)
+        if scope["path"] == "/" and scope["method"] == "GET":
+            query = _query(scope)
+            newcomer = self._by_token(query.get("token", "")) or self._invitee(query.get("once", ""))
+            if newcomer is not None:
+                return self._welcome(newcomer, host)
         if person is None:
             return HTMLResponse(FORBIDDEN, status_code=403)
         scope[PERSON] = person
@@ -146,6 +160,11 @@ class Guard:
         """Find the person of a token; all tokens are compared, so that time says nothing."""
         people = [person for person in self.people if _equal(token, person.token)]
         return people[0] if people else None
+
+    def _invitee(self, code: str) -> Keys | None:
+        """Find the person of a link that works once; from now on it does not."""
+        person, until = self._invited.pop(code, (None, 0.0))
+        return person if time.monotonic() < until else None
 
     def _foreign_reason(self, headers: Headers, host: str, person: Keys | None) -> str:
         """Return why a request that would change something is not from our own page; empty if it is."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,14 @@ from caspr.review.record import Line
 from caspr.review.server.blind import (
     blind_card,
     blind_explanation,
+    blind_problem,
     blind_state,
     blind_steps,
     named,
     refuse_named,
 )
 from caspr.review.server.guard import PERSON, Address, Guard, Keys
-from caspr.review.session import StaleError
+from caspr.review.session import MissingError, ReviewSession, StaleError
 from caspr.task.limits import Limits
 
 
@@ -106,8 +107,9 @@ LONGEST_QUEUE = 200
 class Hub:
     """Forwards events from the threads of sessions to the open streams, by the number of the document."""
 
-    def __init__(self, work: Workplace) -> None:
+    def __init__(self, work: Workplace, *, blind: bool) -> None:
         self.work = work
+        self.blind = blind
         work.watch(lambda number: bool(self.streams.get(number)))
         self.streams: dict[int, set[asyncio.Queue[str]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -134,6 +136,8 @@ class Hub:
 
     def publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
         """Receive an event in any thread and send it to the pages that show a document."""
+        if self.blind and "problem" in data:
+            data = {**data, "problem": blind_problem(data["problem"])}
         if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
             self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
 
@@ -158,8 +162,8 @@ class Hub:
             self.streams[number].discard(queue)
 
     def _version(self, number: int) -> int:
-        session, inner = self.work.at(number)
-        return session.history(inner).version
+        with self.work.using(number) as (session, inner):
+            return session.history(inner).version
 
 
 def _event(kind: str, data: dict[str, Any]) -> str:
@@ -260,7 +264,7 @@ class Overview:
         """Take a document over from whoever works on it."""
         number = request.path_params["number"]
         if self.team is None or number >= self.work.count:
-            raise IndexError(number)
+            raise MissingError(number)
         lease = self.team.leases.take(number, person(request).name)
         self.hub.publish(number, "lease", lease.view())
         return JSONResponse(lease.view())
@@ -352,7 +356,7 @@ def make_app(
 
     In a `blind` one, nothing that is sent names annotators.
     """
-    hub = Hub(work)
+    hub = Hub(work, blind=blind)
     pages = Pages(work, hub, team, blind=blind)
     overview = Overview(work, hub, team, blind=blind)
     static = Path(str(resources.files("caspr.review") / "static"))
@@ -376,7 +380,7 @@ def make_app(
             Route(f"{document}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
         ],
-        exception_handlers={IndexError: missing, CasprError: _failed},
+        exception_handlers={MissingError: missing, CasprError: partial(_failed, blind=blind)},
         lifespan=hub.lifespan,
     )
     return Guard(app, people, address)
@@ -409,9 +413,10 @@ class Pages:
         return HTMLResponse(page)
 
     def _state(self, number: int) -> dict[str, Any]:
-        session, inner = self.work.at(number)
+        with self.work.using(number) as (session, inner):
+            state = session.state(inner)
         lease = None if self.team is None else self.team.leases.of(number)
-        state = blind_state(session.state(inner)) if self.blind else session.state(inner)
+        state = blind_state(state) if self.blind else state
         return {**state, "lease": None if lease is None else lease.view()}
 
     async def state(self, request: Request) -> Response:
@@ -424,13 +429,13 @@ class Pages:
         operation, version = await _read_operation(request)
 
         def act() -> dict[str, Any]:
-            session, inner = self.work.at(number)
-            if self.team is None:
-                return session.do(inner, operation, version, who)
-            lease = self.team.leases.act(number, who)
-            update = session.do(inner, operation, version, who)
-            if session.history(inner).snapshot.done is not None:
-                self.team.leases.release(number, who)
+            with self.work.using(number) as (session, inner):
+                if self.team is None:
+                    return session.do(inner, operation, version, who)
+                lease = self.team.leases.act(number, who)
+                update = session.do(inner, operation, version, who)
+                if session.history(inner).snapshot.done is not None:
+                    self.team.leases.release(number, who)
             self.hub.publish(number, "lease", lease.view())
             return update
 
@@ -438,14 +443,21 @@ class Pages:
 
     async def cancel(self, request: Request) -> Response:
         """Stop the search and keep the best result so far."""
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
-        await run_in_threadpool(session.cancel, inner)
+        number, who = request.path_params["number"], person(request).name
+
+        def cancel() -> None:
+            with self.work.using(number) as (session, inner):
+                if self.team is not None:
+                    self.team.leases.refuse_others(number, who)
+                session.cancel(inner)
+
+        await run_in_threadpool(cancel)
         return JSONResponse({})
 
     async def events(self, request: Request) -> Response:
         """Stream changes as they happen."""
         number = request.path_params["number"]
-        await run_in_threadpool(self.work.at, number)
+        await run_in_threadpool(self._history, request)
         stream = self.hub.stream(number, request.is_disconnected)
         return StreamingResponse(stream, media_type="text/event-stream")
 
@@ -485,7 +497,7 @@ class Pages:
         history = await run_in_threadpool(self._history, request)
         question = history.queue.question(request.path_params["question"])
         if question is None:
-            raise IndexError(request.path_params["question"])
+            raise MissingError(request.path_params["question"])
 
         def asked() -> dict[str, Any]:
             snapshot, version = history.snapshot, history.version
@@ -500,22 +512,27 @@ class Pages:
 
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
         name = request.query_params.get("format", "conll")
         if self.blind and name == "review":
             refuse_named("the review file")
-        return download(await run_in_threadpool(export, session, inner, name))
+        return await self._download(request, lambda session, inner: export(session, inner, name))
 
     async def report(self, request: Request) -> Response:
         """Return the report as a page."""
         if self.blind:
             refuse_named("the report")
-        session, inner = await run_in_threadpool(self.work.at, request.path_params["number"])
-        return download(await run_in_threadpool(report, session, inner))
+        return await self._download(request, report)
+
+    async def _download(self, request: Request, make: Callable[[ReviewSession, int], Download]) -> Response:
+        def made() -> Download:
+            with self.work.using(request.path_params["number"]) as (session, inner):
+                return make(session, inner)
+
+        return download(await run_in_threadpool(made))
 
     def _history(self, request: Request) -> History:
-        session, inner = self.work.at(request.path_params["number"])
-        return session.history(inner)
+        with self.work.using(request.path_params["number"]) as (session, inner):
+            return session.history(inner)
 
 
 def _annotators(history: History) -> list[str]:
@@ -530,9 +547,11 @@ async def _read_operation(request: Request) -> tuple[object, object]:
     return body["op"], body["version"]
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception, *, blind: bool) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
-    values: dict[str, Any] = {"error": str(error), "clashes": [], "remedies": []}
+    about_file = not isinstance(error, OperationError | StaleError | LeaseError | OutputError)
+    message = blind_problem(str(error)) if blind and about_file else str(error)
+    values: dict[str, Any] = {"error": message, "clashes": [], "remedies": []}
     if isinstance(error, StaleError):
         return JSONResponse({**values, "version": error.version}, 409)
     if isinstance(error, OperationError):

@@ -16,6 +16,10 @@ from caspr.review.server.guard import Address, Keys
 from caspr.review.server.routes import Team, make_app
 
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"
+"""Stands for all interfaces of a machine."""
+ELSEWHERE = "192.0.2.1"
+"""An address of no machine, kept for examples (RFC 5737)."""
 _ONE_OWNER: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
 """On Windows, SO_REUSEADDR would let other programs take over the port."""
 
@@ -41,11 +45,26 @@ class Interface:
             return cls()
         parts = urlsplit(host)
         if "://" not in host and host and not set(host) & set("/?#@ "):
-            return cls(host)
+            return cls(host.lower())
         if parts.scheme == "https" and parts.netloc and parts.path in ("", "/") and not parts.query:
             return cls(LOOPBACK, f"https://{parts.netloc.lower()}")
         needed = "an address of this machine, or that of a proxy, such as https://review.example.org"
         raise InputError(f"--host: {host!r} is no address: give {needed}")
+
+    def reached_at(self, port: int) -> str:
+        """Return what browsers call a port of it, from other machines where they reach it."""
+        address = _own_address() if self.address == EVERYWHERE else self.address
+        return self.public or f"http://{address}:{port}"
+
+
+def _own_address() -> str:
+    """Return the address from which this machine reaches others, and they reach it; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((ELSEWHERE, 9))
+        except OSError:
+            return socket.gethostname().lower()
+        return str(probe.getsockname()[0])
 
 
 def serve(
@@ -54,23 +73,24 @@ def serve(
     port: int = 0,
     place: Interface | None = None,
     people: Sequence[Person] = (),
-    ready: Callable[[list[tuple[str, str]]], None],
+    ready: Callable[[list[tuple[str, str]], str], None],
     blind: bool = False,
 ) -> None:
     """Serve documents until interrupted; `ready` is called with each name and link, which contains the token.
 
-    Without people there is one link, of nobody in particular. A port that is busy is replaced by a free one.
+    With them comes the link that a browser can be started with, which works once. Without people there is one
+    link, of nobody in particular. A port that is busy is replaced by a free one.
     If `blind`, no names of annotators are sent.
     """
     place = place or Interface()
     keys = [Keys(token=person.token, name=person.name) for person in people] or [Keys()]
     with closing(bound(port, place.address)) as listening:
         number = listening.getsockname()[1]
-        own = f"http://{place.address}:{number}"
-        public = place.public or ("" if place.address == LOOPBACK else own)
+        address = place.reached_at(number)
         team = _team(work, people) if people else None
+        app = make_app(work, keys, Address(number, address), team, blind=blind)
         config = uvicorn.Config(
-            make_app(work, keys, Address(number, public), team, blind=blind),
+            app,
             log_level="critical",
             access_log=False,
             lifespan="on",
@@ -82,7 +102,8 @@ def serve(
         # Documents live as long as the process; scanning them for garbage would only slow down clicks.
         gc.set_threshold(100_000, 50, 100)
         work.start()
-        ready([(key.name, f"{public or own}/?token={key.token}") for key in keys])
+        links = [(key.name, f"{address}/?token={key.token}") for key in keys]
+        ready(links, f"{address}{app.invite(keys[0])}")
         try:
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(config).run(sockets=[listening])
