@@ -71,12 +71,13 @@ def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
 def test_singletons(caspr: Caller, tmp_path: Path) -> None:
     key = make(tmp_path / "key", "(1)", "(1)", "(2)")
     response = make(tmp_path / "response", "(1)", "(1)", "-")
-    counted = caspr("score", key, response, "--singletons", "yes", "--json").out
-    assert json.loads(counted)["ceafe"]["recall"] == [1, 2]
-    assert json.loads(caspr("score", key, response, "--json").out)["ceafe"]["recall"] == [1, 1]
-    assert "chains of one are left out" in caspr("score", key, response).out
-    without = json.loads(caspr("score", key, response, "--no-singletons", "--json").out)
-    assert without["ceafe"]["recall"] == [1, 1]
+    counted = {(): [1, 2], ("--singletons", "yes"): [1, 2], ("--singletons", "auto"): [1, 1]}
+    counted |= {("--singletons", "no"): [1, 1], ("--no-singletons",): [1, 1]}
+    for options, recall in counted.items():
+        assert json.loads(caspr("score", key, response, *options, "--json").out)["ceafe"]["recall"] == recall
+    assert caspr("score", key, response).out.endswith("\nchains of one count\n")
+    assert caspr("score", key, response, "--no-singletons").out.endswith("\nchains of one are left out\n")
+    assert "Chains of one count." in caspr("score", key, response, "--latex", "-").out
 
 
 def test_repetitions_in_the_order_of_the_file(caspr: Caller, tmp_path: Path) -> None:

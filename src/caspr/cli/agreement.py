@@ -20,7 +20,7 @@ from caspr.cli.shared.outputs import (
     refuse_warnings,
     requested,
 )
-from caspr.cli.shared.paper import PaperFiles, paper_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
 from caspr.cli.shared.solving import is_project, read_reviews
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -75,6 +75,7 @@ _SHOWN = 20
 )
 @options.coverage_option
 @options.flag("--per-document", help="Also show the numbers of each document.")
+@singletons_options("auto")
 @paper_options
 @options.file_option("-o", "--output", help="Write the tables there. Default: the terminal.")
 @options.flag("--strict", help="Exit 2 on any warning, such as a document an annotator lacks.")

@@ -9,13 +9,13 @@ import click
 
 from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
 from caspr.cli.shared.outputs import Outputs, json_text, print_lines, refuse_warnings, requested
-from caspr.cli.shared.paper import PaperFiles, paper_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
 from caspr.formats.sources import read_files
 from caspr.measures.intervals import score_intervals
 from caspr.measures.scores import Scores, score
-from caspr.report.comparison_tables import NumberStyle
+from caspr.report.comparison_tables import NumberStyle, singletons_phrase
 from caspr.report.paper.tables import (
     SCORES_HEAD,
     Bounds,
@@ -38,6 +38,7 @@ from caspr.text.document import Annotation
     help="Whether mentions must be equal, or may only overlap, which no other scorer does. Default: exact.",
 )
 @flag("--per-document", help="Also give the scores of each document.")
+@singletons_options("yes")
 @paper_options
 @flag("--strict", help="Exit 2 on any warning, such as a document one side lacks.")
 @json_option
@@ -124,4 +125,4 @@ def _lines(scores: Scores, style: NumberStyle, bounds: Bounds, per_document: boo
     yield from score_lines(scores, style, bounds)
     if bounds:
         yield "[from, to]: 95% intervals of F1, from resampling documents"
-    yield f"chains of one {'count' if scores.singletons else 'are left out'}"
+    yield singletons_phrase(scores.singletons)

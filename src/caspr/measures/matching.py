@@ -16,8 +16,8 @@ match, those with more tokens in common first, then in text order.
 Some guidelines have chains of one, others do not, and some annotators do not care. Counted where only one
 side has them, each is a mention that the other side "missed". So they count between two sides if both have
 some, in whichever document; otherwise they are left out of both. Whoever wants it otherwise says so: always,
-as the CoNLL reference scorer does, or never. Alpha needs no such convention: a mention that somebody did not
-mark is a chain of one for it, unless asked otherwise.
+as the CoNLL reference scorer and `caspr score` do, or never. Alpha needs no such convention: a mention that
+somebody did not mark is a chain of one for it, unless asked otherwise.
 
 **Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
 """

@@ -451,15 +451,15 @@ def score(
     key: Iterable[Annotation],
     response: Iterable[Annotation],
     *,
-    singletons: bool | None = None,
+    singletons: bool | None = True,
     overlap: bool = False,
 ) -> Scores:
     """Score the documents of a response against those of a key.
 
     A document the response lacks counts as one without mentions; one the key lacks is left out, as in the
-    reference scorer. Both are said in findings. Chains of one count where both sides have some; always, as
-    in the reference scorer, or never if `singletons` says so. With `overlap`, spans that are not equal can
-    match too.
+    reference scorer. Both are said in findings. Chains of one count as in the reference scorer; never, or
+    where both sides have some (`None`), if `singletons` says so. With `overlap`, spans that are not equal
+    can match too.
     """
     right, answer = _by_key(key), _by_key(response)
     if not right.keys() & answer.keys():
