@@ -19,7 +19,18 @@ def test_the_table(caspr: Caller) -> None:
 
 def test_json_has_exact_counts(caspr: Caller, tmp_path: Path) -> None:
     values = json.loads(caspr("score", SONG[0], SONG[2], "--json").out)
-    assert list(values) == ["mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll", "singletons"]
+    assert list(values) == [
+        "mentions",
+        "muc",
+        "b3",
+        "ceafm",
+        "ceafe",
+        "blanc",
+        "lea",
+        "conll",
+        "singletons",
+        "match",
+    ]
     assert values["muc"] == {"recall": [4, 6], "precision": [4, 6], "f1": 4 / 6}
     assert values["b3"]["recall"] == [35, 54]
     assert "v8.01" in values["blanc"]["definition"]

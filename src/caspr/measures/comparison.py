@@ -242,7 +242,8 @@ def score_pairs(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores
     """Score the second annotation of each document against the first, over what both saw."""
     alone = singletons_count(zip(*(pair.annotations for pair in pairs), strict=True), singletons)
     seen = [seen_by_both(key, response, coverage) for (key, response), coverage in pairs]
-    return score([key for key, _ in seen], [response for _, response in seen], singletons=alone)
+    keys, responses = [key for key, _ in seen], [response for _, response in seen]
+    return score(keys, responses, singletons=alone, trees=False)
 
 
 def seen_by_both(

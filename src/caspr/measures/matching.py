@@ -45,10 +45,14 @@ class Alignment:
     """The chains that are right; no span is in two of them."""
     response: Chains
     """The chains to score, with spans that are in the key at most once."""
+    matched: Mapping[tuple[int, int], int] | None = None
+    """How many mentions two chains share, where that is not a matter of equal spans."""
 
     @cached_property
     def overlaps(self) -> Mapping[tuple[int, int], int]:
         """How many mentions a key chain and a response chain share, for all that share any."""
+        if self.matched is not None:
+            return self.matched
         holder = {span: number for number, chain in enumerate(self.key) for span in chain}
         return Counter(
             (holder[span], number)

@@ -334,6 +334,13 @@ def score_lines(scores: Scores, style: NumberStyle, bounds: Bounds) -> Iterator[
         yield f"{name:<9}{recall:>9}{precision:>11}{f1:>9}  {interval}".rstrip()
 
 
+def counted_phrase(scores: Scores) -> str:
+    """Say which mentions match, where not only equal ones, and whether chains of one count."""
+    ways = {"head": "mentions match by head; ", "partial": "mentions match in part; "}
+    ways["overlap"] = "mentions match if they overlap; "
+    return ways.get(scores.match, "") + singletons_phrase(scores.singletons)
+
+
 def score_rows(title: str, scores: Scores, bounds: Bounds) -> Iterator[tuple[Cell, ...]]:
     """Yield a row for each measure."""
     for name, counts in scores.counts.items():
@@ -345,9 +352,9 @@ def score_rows(title: str, scores: Scores, bounds: Bounds) -> Iterator[tuple[Cel
 def score_tables(scores: Scores, style: NumberStyle, bounds: Bounds) -> list[PaperTable]:
     """Return one table with all measures."""
     rows = [row if bounds else row[:-1] for row in _rows(scores, style, bounds)]
-    alone = singletons_phrase(scores.singletons).capitalize()
+    counted = counted_phrase(scores)
     intervals = "; 95% intervals from resampling documents" if bounds else ""
-    caption = f"Scores against the key. {alone}{intervals}."
+    caption = f"Scores against the key. {counted[0].upper()}{counted[1:]}{intervals}."
     head = ("", "recall", "precision", "F1", "95% interval")[: 5 if bounds else 4]
     return [PaperTable(caption, "tab:scores", head, tuple(rows), last=True)]
 
