@@ -48,7 +48,7 @@ def marked(cells: dict[str, str], sentence: Sequence[Row] = SENTENCE) -> list[Ro
         id, _, deps = key.partition(" ")
         if deps:
             rows.append((id, "_", deps, cell))
-    return sorted(rows, key=lambda row: tuple(map(int, row[0].split("."))))  # type: ignore[return-value]
+    return sorted(rows, key=lambda row: tuple(map(int, row[0].split("."))))
 
 
 def scored(tmp_path: Path, key: dict[str, str], response: dict[str, str], match: str) -> Scores:

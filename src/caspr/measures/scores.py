@@ -440,6 +440,8 @@ def _count_trees(
     counts = {measure: count(aligned.forward) for measure, count in SCORES.items()}
     for measure in _BY_SIDE:
         counts[measure] = RecallPrecision(counts[measure].recall, SCORES[measure](aligned.backward).precision)
+    for measure in ("ceafm", "ceafe"):
+        counts[measure] = SCORES[measure](aligned.everywhere)
     counts["blanc"] = replace(count_blanc(aligned.forward), of_either=True)
     words, of_key, of_response = shared_words(aligned)
     counts["mor"] = RecallPrecision(ratio(words, of_key), ratio(words, of_response))

@@ -34,8 +34,8 @@ from itertools import chain as flatten
 from typing import NamedTuple
 
 from caspr.errors import InputError
-from caspr.measures.matching import Alignment, map_one_to_one
-from caspr.text.document import Annotation, Mark, Unit
+from caspr.measures.matching import Alignment, Chains, map_one_to_one
+from caspr.text.document import Annotation, Mark, Span, Unit
 from caspr.text.trees import Dependency, TreePlace, dependencies, head_of, likeness, place
 
 
@@ -182,17 +182,29 @@ class TreeAlignment:
         """How many mentions chains share, by the matches of the response's mentions."""
         return self._shared(self.response, self.key)
 
-    def _shared(self, asking: Mentions, asked: Mentions) -> Alignment:
-        holder = {self.name(mention): number for number, chain in enumerate(asked) for mention in chain}
+    @cached_property
+    def everywhere(self) -> Alignment:
+        """How many mentions chains share, where one that is in several entities counts for each of them."""
+        return self._shared(self.key, self.response, every=True)
+
+    def _shared(self, asking: Mentions, asked: Mentions, *, every: bool = False) -> Alignment:
+        holders: dict[Hashable, list[int]] = defaultdict(list)
+        for number, chain in enumerate(asked):
+            for mention in chain:
+                holders[self.name(mention)].append(number)
         shared: Counter[tuple[int, int]] = Counter()
         for number, chain in enumerate(asking):
             for mention in chain:
                 name = self.name(mention)
-                found = holder.get(self.other.get(name, name))
-                if found is not None:
-                    shared[(number, found) if asking is self.key else (found, number)] += 1
-        names = [tuple(tuple(map(self.name, chain)) for chain in side) for side in (self.key, self.response)]
-        return Alignment(names[0], names[1], shared)  # type: ignore[arg-type]
+                found = holders.get(self.other.get(name, name), ())
+                for holder in found if every else found[-1:]:
+                    shared[(number, holder) if asking is self.key else (holder, number)] += 1
+        return Alignment(_numbered(self.key), _numbered(self.response), shared)
+
+
+def _numbered(side: Mentions) -> Chains:
+    """Return chains of the same sizes."""
+    return tuple(tuple(Span(number, at) for at in range(len(chain))) for number, chain in enumerate(side))
 
 
 def _best_pairs(
