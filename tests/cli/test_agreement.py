@@ -97,7 +97,7 @@ def test_many_documents_and_missing_ones(caspr: Caller, tmp_path: Path) -> None:
     outcome = caspr("agreement", *files, "--per-document", "--matrix", "all")
     assert outcome.code == 0
     assert "'z' is only in" in outcome.err
-    assert [line for line in outcome.out.splitlines() if "annotators" in line] == [
+    assert [line for line in outcome.out.splitlines() if line.endswith("annotators")] == [
         "x: 2 annotators",
         "y: 3 annotators",
         "all documents: 3 annotators",
@@ -157,19 +157,25 @@ def test_intervals_over_documents(caspr: Caller, tmp_path: Path) -> None:
 
 
 def test_score_agreement_and_report_say_the_same_of_one_pair(caspr: Caller, tmp_path: Path) -> None:
-    """The numbers of two files do not depend on the command, also where only one has chains of one."""
+    """With one convention, the numbers of two files do not depend on the command."""
     one = make(tmp_path / "one.conll", "(1)", "(1)", "(2)", "(3)", "(3)", name="d")
     gold = tmp_path / "gold.conll"
     other = make(tmp_path / "other.conll", "(1)", "(1)", "-", "(3)", "(1)", name="d")
     assert caspr("adjudicate", one, other, "-o", gold, "-q", "--singletons", "drop").code == 0
     report = json.loads(caspr("report", one, other, "--format", "json", "-q", "--singletons", "drop").out)
-    scored = json.loads(caspr("score", gold, one, "--json").out)
+    scored = json.loads(caspr("score", gold, one, "--singletons", "auto", "--json").out)
     together = json.loads(caspr("agreement", gold, one, "--json").out)
     for measure in ("mentions", "muc", "b3", "ceafe", "lea"):
         expected = report["against_gold"]["one"][measure]["f1"]["value"]
         assert scored[measure]["f1"] == expected
         assert together["matrices"][measure][0][1] == expected
     assert scored["singletons"] is False
+    convention = "chains of one count where both annotators have some"
+    assert f"  in scores (F1), {convention}\n" in caspr("agreement", gold, one).out
+    assert caspr("agreement", gold, one, "--latex", "-").out.count(f"In scores (F1), {convention}.") == 3
+    for format in ("text", "md", "html"):
+        said = caspr("report", one, other, "--format", format, "-q").out
+        assert "chains of one count where both sides have some" in said, format
 
 
 def test_who_marked_nothing_and_copies_are_said_beside_the_numbers(caspr: Caller, tmp_path: Path) -> None:

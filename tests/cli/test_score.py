@@ -19,7 +19,18 @@ def test_the_table(caspr: Caller) -> None:
 
 def test_json_has_exact_counts(caspr: Caller, tmp_path: Path) -> None:
     values = json.loads(caspr("score", SONG[0], SONG[2], "--json").out)
-    assert list(values) == ["mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll", "singletons"]
+    assert list(values) == [
+        "mentions",
+        "muc",
+        "b3",
+        "ceafm",
+        "ceafe",
+        "blanc",
+        "lea",
+        "conll",
+        "singletons",
+        "match",
+    ]
     assert values["muc"] == {"recall": [4, 6], "precision": [4, 6], "f1": 4 / 6}
     assert values["b3"]["recall"] == [35, 54]
     assert "v8.01" in values["blanc"]["definition"]
@@ -71,12 +82,13 @@ def test_undefined_is_null_and_a_dash(caspr: Caller, tmp_path: Path) -> None:
 def test_singletons(caspr: Caller, tmp_path: Path) -> None:
     key = make(tmp_path / "key", "(1)", "(1)", "(2)")
     response = make(tmp_path / "response", "(1)", "(1)", "-")
-    counted = caspr("score", key, response, "--singletons", "yes", "--json").out
-    assert json.loads(counted)["ceafe"]["recall"] == [1, 2]
-    assert json.loads(caspr("score", key, response, "--json").out)["ceafe"]["recall"] == [1, 1]
-    assert "chains of one are left out" in caspr("score", key, response).out
-    without = json.loads(caspr("score", key, response, "--no-singletons", "--json").out)
-    assert without["ceafe"]["recall"] == [1, 1]
+    counted = {(): [1, 2], ("--singletons", "yes"): [1, 2], ("--singletons", "auto"): [1, 1]}
+    counted |= {("--singletons", "no"): [1, 1], ("--no-singletons",): [1, 1]}
+    for options, recall in counted.items():
+        assert json.loads(caspr("score", key, response, *options, "--json").out)["ceafe"]["recall"] == recall
+    assert caspr("score", key, response).out.endswith("\nchains of one count\n")
+    assert caspr("score", key, response, "--no-singletons").out.endswith("\nchains of one are left out\n")
+    assert "Chains of one count." in caspr("score", key, response, "--latex", "-").out
 
 
 def test_repetitions_in_the_order_of_the_file(caspr: Caller, tmp_path: Path) -> None:

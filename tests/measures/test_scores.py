@@ -82,7 +82,7 @@ def test_published_cases(
 def score_pair(
     key: Annotation, response: Annotation, *, singletons: bool = True, overlap: bool = False
 ) -> Scores:
-    return score([key], [response], singletons=singletons, overlap=overlap)
+    return score([key], [response], singletons=singletons, match="overlap" if overlap else "exact")
 
 
 def random_chains(rng: random.Random, letters: str) -> Chains:

@@ -13,7 +13,7 @@ from caspr.adjudication import by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given, refuse_inside
 from caspr.cli.shared.outputs import Outputs, json_text, print_findings, print_lines, requested
-from caspr.cli.shared.paper import PaperFiles, paper_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
 from caspr.cli.shared.solving import read_reviews
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -69,6 +69,7 @@ _SHOWN = 20
 )
 @options.coverage_option
 @options.flag("--per-document", help="Also show the numbers of each document.")
+@singletons_options("auto")
 @paper_options
 @options.file_option("-o", "--output", help="Write the tables there. Default: the terminal.")
 @options.flag("--strict", help="Exit 2 on any warning, such as a document an annotator lacks.")

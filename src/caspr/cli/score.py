@@ -9,17 +9,18 @@ import click
 
 from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
 from caspr.cli.shared.outputs import Outputs, json_text, print_lines, requested
-from caspr.cli.shared.paper import PaperFiles, paper_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
 from caspr.formats.sources import read_files
 from caspr.measures.intervals import score_intervals
-from caspr.measures.scores import Scores, score
+from caspr.measures.scores import MATCHES, Scores, score
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.tables import (
     SCORES_HEAD,
     Bounds,
     Cell,
+    counted_phrase,
     score_drawing,
     score_lines,
     score_rows,
@@ -34,11 +35,13 @@ from caspr.text.findings import refuse_warnings
 @click.argument("response", type=FILES, metavar="RESPONSE")
 @click.option(
     "--match",
-    type=choice(["exact", "overlap"]),
+    type=choice(MATCHES),
     default="exact",
-    help="Whether mentions must be equal, or may only overlap, which no other scorer does. Default: exact.",
+    help="Which mentions match: equal ones; by head or in part, as in CorefUD's scorer; or overlapping ones, "
+    "which no other scorer does. Default: exact.",
 )
 @flag("--per-document", help="Also give the scores of each document.")
+@singletons_options("yes")
 @paper_options
 @flag("--strict", help="Exit 2 on any warning, such as a document one side lacks.")
 @json_option
@@ -55,9 +58,7 @@ def command(
     paper = PaperFiles.of(values)
     outputs = Outputs((*requested("--json", json_path), *paper.outputs()), tuple(read_files([key, response])))
     outputs.refuse()
-    scores = score(
-        *_sides(read(key), read(response)), singletons=paper.singletons, overlap=match == "overlap"
-    )
+    scores = score(*_sides(read(key), read(response)), singletons=paper.singletons, match=match)
     print_lines(scores.findings)
     if strict:
         refuse_warnings(scores.findings, printed=True)
@@ -104,7 +105,7 @@ def _values(scores: Scores, bounds: Bounds, per_document: bool) -> dict[str, Any
     values = scores.values()
     for measure, interval in bounds.items():
         values[measure]["f1_interval"] = interval
-    values["singletons"] = scores.singletons
+    values |= {"singletons": scores.singletons, "match": scores.match}
     if per_document:
         values["documents"] = [{"name": title, **own.values()} for title, own in scores.documents]
     return values
@@ -125,4 +126,4 @@ def _lines(scores: Scores, style: NumberStyle, bounds: Bounds, per_document: boo
     yield from score_lines(scores, style, bounds)
     if bounds:
         yield "[from, to]: 95% intervals of F1, from resampling documents"
-    yield f"chains of one {'count' if scores.singletons else 'are left out'}"
+    yield counted_phrase(scores)

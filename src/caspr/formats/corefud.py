@@ -63,8 +63,9 @@ from caspr.formats.text_layer import (
     widened,
 )
 from caspr.storage import read_text
-from caspr.text.document import Annotation, Chain, Document, Mark, Span
+from caspr.text.document import Annotation, Chain, Document, Mark, Span, TreeRow, Unit
 from caspr.text.findings import Finding, note, times, warning
+from caspr.text.trees import head_of
 
 _ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")
 _EID = re.compile(r"([^\[\]]+)(?:\[([0-9]{1,4})/([0-9]{1,4})\])?")
@@ -262,6 +263,11 @@ class CorefudLayout:
     """The fields of an opening."""
     entities: tuple[Entity, ...]
 
+    def row(self, token: int) -> TreeRow:
+        """Return what the trees say of a token."""
+        columns = self.lines[self.rows[token - 1]].split("\t")
+        return TreeRow(columns[0], columns[6], columns[7], columns[8])
+
 
 def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "") -> CorefudLayout:
     """Return the lines that a document was read from, or new ones.
@@ -435,7 +441,9 @@ def _annotation(
     layout = CorefudLayout(name, texts, tuple(index for index, _ in rows), order, tuple(entities))
     ends = _ends(texts, layout.rows)
     called, part = (name, None) if nameless else name_and_part(name)
-    document = Document(called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless)
+    document = Document(
+        called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless, tree=layout
+    )
     marked = [Marked(entity.id, (), _label(entity, order)) for entity in entities]
     zero = sum("." in columns[0] for _, columns in rows)
     odd = [note("empty-nodes", f"{times(zero, 'empty node')} read as tokens", count=zero)] if zero else []
@@ -447,8 +455,31 @@ def _annotation(
     annotation = assemble(document, who, marked, runs, odd, facts=facts)
     said = read_entities(lines)
     return replace(
-        annotation.with_chains(with_entities(annotation.all_chains, said)), adjudicated=is_gold(lines)
+        annotation.with_chains(with_entities(annotation.all_chains, said)),
+        adjudicated=is_gold(lines),
+        units=_units(document, entities, order),
     )
+
+
+def _units(
+    document: Document, entities: Iterable[Entity], order: Sequence[str]
+) -> tuple[tuple[Unit, ...], ...]:
+    """Return tokens and heads of all mentions by chain; heads that are not given are found in the trees.
+
+    Chains are in the order of udapi, which scorers see: that of their first mentions, longer ones first.
+    """
+    chains: dict[str, list[Unit]] = {}
+    for entity in entities:
+        tokens = tuple(token for start, end in entity.pieces for token in range(start, end + 1))
+        given = _field(entity, order, "head")
+        known = given.isdecimal() and 1 <= int(given) <= len(tokens)
+        unit = Unit(tokens, tokens[int(given) - 1] if known else head_of(document, tokens))
+        chains.setdefault(entity.id, []).append(unit)
+
+    def rank(id: str) -> tuple[int, int, int, str]:
+        return min((unit.tokens[0], -len(unit.tokens), unit.tokens[-1], id) for unit in chains[id])
+
+    return tuple(tuple(chains[id]) for id in sorted(chains, key=rank))
 
 
 def _is_row(line: Line) -> bool:

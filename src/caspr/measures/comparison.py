@@ -81,6 +81,8 @@ class Comparison:
     """Every document with its disputed mentions."""
     pairs: Mapping[tuple[str, str], DisagreementCounts]
     """The disputed mentions of each annotator and each other by kind, as the first of the two sees them."""
+    singletons: bool | None = None
+    """Whether chains of one count in the scores; `None` where both of a pair have some."""
 
     def __repr__(self) -> str:
         """Summarise the comparison in one line, whatever its size."""
@@ -154,6 +156,7 @@ def compare(
         without={name: _without(name, documents, conventions, seen) for name in names},
         typologies=tuple(_typologies(documents, singletons, seen)),
         pairs=_pair_counts(pairs, singletons),
+        singletons=singletons,
     )
 
 
@@ -239,7 +242,8 @@ def score_pairs(pairs: Sequence[CoveredPair], singletons: bool | None) -> Scores
     """Score the second annotation of each document against the first, over what both saw."""
     alone = singletons_count(zip(*(pair.annotations for pair in pairs), strict=True), singletons)
     seen = [seen_by_both(key, response, coverage) for (key, response), coverage in pairs]
-    return score([key for key, _ in seen], [response for _, response in seen], singletons=alone)
+    keys, responses = [key for key, _ in seen], [response for _, response in seen]
+    return score(keys, responses, singletons=alone, trees=False)
 
 
 def seen_by_both(

@@ -154,10 +154,9 @@ def score_intervals(scores: Scores) -> dict[str, Interval | None]:
 
 
 def _draw_scores(bootstrap: Bootstrap, documents: Sequence[Scores | None]) -> dict[str, "Numbers"]:
-    drawn = {
-        measure: F1_OF[measure](bootstrap.sums([score_sums(document, measure) for document in documents]))
-        for measure in F1_OF
-    }
+    measures = dict.fromkeys(measure for document in documents if document for measure in document.counts)
+    sums = {measure: [score_sums(document, measure) for document in documents] for measure in measures}
+    drawn = {measure: F1_OF.get(measure, _f1)(bootstrap.sums(sums[measure])) for measure in measures}
     first, second, third = (drawn[measure] for measure in CONLL)
     return {**drawn, "conll": (first + second + third) / 3}
 

@@ -16,8 +16,8 @@ match, those with more tokens in common first, then in text order.
 Some guidelines have chains of one, others do not, and some annotators do not care. Counted where only one
 side has them, each is a mention that the other side "missed". So they count between two sides if both have
 some, in whichever document; otherwise they are left out of both. Whoever wants it otherwise says so: always,
-as the CoNLL reference scorer does, or never. Alpha needs no such convention: a mention that somebody did not
-mark is a chain of one for it, unless asked otherwise.
+as the CoNLL reference scorer and `caspr score` do, or never. Alpha needs no such convention: a mention that
+somebody did not mark is a chain of one for it, unless asked otherwise.
 
 **Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
 """
@@ -45,10 +45,14 @@ class Alignment:
     """The chains that are right; no span is in two of them."""
     response: Chains
     """The chains to score, with spans that are in the key at most once."""
+    matched: Mapping[tuple[int, int], int] | None = None
+    """How many mentions two chains share, where that is not a matter of equal spans."""
 
     @cached_property
     def overlaps(self) -> Mapping[tuple[int, int], int]:
         """How many mentions a key chain and a response chain share, for all that share any."""
+        if self.matched is not None:
+            return self.matched
         holder = {span: number for number, chain in enumerate(self.key) for span in chain}
         return Counter(
             (holder[span], number)

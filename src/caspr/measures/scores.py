@@ -57,21 +57,31 @@ if the mention is alone on the other side too.
 
 and P is the same with the sides exchanged. The reference scorer v8.01 does not have this measure; it is
 computed as the authors' own scorer does.
+
+Files with trees, CorefUD's, have mentions with heads, gaps and empty nodes: `tree_matching` matches them as
+corefud-scorer does, and has two more measures, MOR and the score of zeros.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from caspr.errors import InputError
 from caspr.measures.matching import Alignment, Chains, align, count_pairs, map_one_to_one, singletons_count
+from caspr.measures.tree_matching import (
+    align_trees,
+    count_zero_anaphors,
+    has_trees,
+    shared_words,
+)
 from caspr.notebook_methods import above
 from caspr.text.checks import refuse_document_twice
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
+from caspr.text.trees import is_empty
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -87,6 +97,8 @@ TITLES = {
     "blanc": "BLANC",
     "lea": "LEA",
     "conll": "CoNLL",
+    "mor": "MOR",
+    "zeros": "zeros",
 }
 """The names of the measures in tables."""
 DEFINITION = "BLANC of the reference scorer v8.01 (Luo et al. 2014)"
@@ -272,15 +284,25 @@ class Blanc:
     """Pairs in one chain."""
     non_coreference: RecallPrecision
     """Pairs in two chains."""
+    of_either: bool = False
+    """Whether a kind counts that only the response has, as in corefud-scorer."""
 
     def __add__(self, other: "Blanc") -> "Blanc":
         """Pool two documents."""
-        return Blanc(self.coreference + other.coreference, self.non_coreference + other.non_coreference)
+        return replace(
+            self,
+            coreference=self.coreference + other.coreference,
+            non_coreference=self.non_coreference + other.non_coreference,
+        )
 
     @property
     def kinds(self) -> list[RecallPrecision]:
         """The kinds of links that the key has."""
-        return [kind for kind in (self.coreference, self.non_coreference) if kind.recall.whole]
+        return [
+            kind
+            for kind in (self.coreference, self.non_coreference)
+            if kind.recall.whole or (self.of_either and kind.precision.whole)
+        ]
 
     @property
     def recall(self) -> Ratio:
@@ -404,6 +426,31 @@ SCORES: Mapping[str, Callable[..., Counts]] = {
     "lea": count_lea,
 }
 """All measures by name."""
+_BY_SIDE = ("mentions", "muc", "b3", "lea")
+"""Those whose recall asks only for the matches of the key's mentions, and precision for the response's."""
+MATCHES = ("exact", "head", "partial", "overlap")
+"""How mentions can match; `head` and `partial` need files with trees."""
+
+
+def _count_trees(
+    key: Annotation, response: Annotation | None, match: str, *, singletons: bool
+) -> dict[str, Counts]:
+    """Count all measures of one document with trees."""
+    aligned = align_trees(key, response, match=match, singletons=singletons)
+    counts = {measure: count(aligned.forward) for measure, count in SCORES.items()}
+    for measure in _BY_SIDE:
+        counts[measure] = RecallPrecision(counts[measure].recall, SCORES[measure](aligned.backward).precision)
+    for measure in ("ceafm", "ceafe"):
+        counts[measure] = SCORES[measure](aligned.everywhere)
+    counts["blanc"] = replace(count_blanc(aligned.forward), of_either=True)
+    words, of_key, of_response = shared_words(aligned)
+    counts["mor"] = RecallPrecision(ratio(words, of_key), ratio(words, of_response))
+    zeros = count_zero_anaphors(aligned)
+    linked = zeros.found + zeros.wrong
+    counts["zeros"] = RecallPrecision(
+        ratio(zeros.found, linked + zeros.missed), ratio(zeros.found, linked + zeros.invented)
+    )
+    return counts
 
 
 @dataclass(frozen=True)
@@ -415,6 +462,8 @@ class Scores:
     """The scores of each document by title, where there were any documents."""
     findings: tuple[Finding, ...] = ()
     singletons: bool = True
+    match: str = "exact"
+    """Which mentions match."""
 
     def __repr__(self) -> str:
         """Summarise the scores in one line."""
@@ -451,15 +500,17 @@ def score(
     key: Iterable[Annotation],
     response: Iterable[Annotation],
     *,
-    singletons: bool | None = None,
-    overlap: bool = False,
+    singletons: bool | None = True,
+    match: str = "exact",
+    trees: bool = True,
 ) -> Scores:
     """Score the documents of a response against those of a key.
 
     A document the response lacks counts as one without mentions; one the key lacks is left out, as in the
-    reference scorer. Both are said in findings. Chains of one count where both sides have some; always, as
-    in the reference scorer, or never if `singletons` says so. With `overlap`, spans that are not equal can
-    match too.
+    reference scorer. Both are said in findings. Chains of one count as in the reference scorer; never, or
+    where both sides have some (`None`), if `singletons` says so. `match` says which
+    mentions match (`MATCHES`). Without `trees`, spans are compared even where files have trees: so are
+    those of annotators, whose texts were aligned.
     """
     right, answer = _by_key(key), _by_key(response)
     if not right.keys() & answer.keys():
@@ -470,14 +521,34 @@ def score(
             "the file"
         )
     alone = singletons_count((right.values(), answer.values()), singletons)
-    documents = []
-    for name, annotation in right.items():
-        _refuse_different_lengths(annotation, answer.get(name))
-        aligned = align(annotation, answer.get(name), singletons=alone, overlap=overlap)
-        counts = {measure: count(aligned) for measure, count in SCORES.items()}
-        documents.append((annotation.document.title, Scores(counts, singletons=alone)))
+    pairs = [(annotation, answer.get(name)) for name, annotation in right.items()]
+    count = _count_trees if trees and _uses_trees(pairs, match) else _count
+    documents = [
+        (pair[0].document.title, Scores(count(*pair, match, singletons=alone), singletons=alone))
+        for pair in pairs
+    ]
     findings = (*_missing(right, answer), *_different_words(right, answer))
-    return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings, alone)
+    return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings, alone, match)
+
+
+def _uses_trees(pairs: Sequence[tuple[Annotation, Annotation | None]], match: str) -> bool:
+    """Return whether trees say which mentions match: where all documents have them."""
+    without = next((key for key, response in pairs if not has_trees(key, response)), None)
+    if match in ("head", "partial") and without is not None:
+        raise InputError(
+            f"found no dependency trees in document '{without.document.title}', expected CorefUD files on "
+            f"both sides: matching by {match} needs heads of mentions"
+        )
+    return match != "overlap" and without is None
+
+
+def _count(
+    key: Annotation, response: Annotation | None, match: str, *, singletons: bool
+) -> dict[str, Counts]:
+    """Count all measures of one document without trees."""
+    _refuse_different_lengths(key, response)
+    aligned = align(key, response, singletons=singletons, overlap=match == "overlap")
+    return {measure: count(aligned) for measure, count in SCORES.items()}
 
 
 def _by_key(annotations: Iterable[Annotation]) -> dict[tuple[str, str | None], Annotation]:
@@ -519,14 +590,20 @@ def _refuse_different_lengths(key: Annotation, response: Annotation | None) -> N
     )
 
 
+def _words(document: Document) -> list[tuple[int, str]]:
+    """Return the words with their numbers, without empty nodes."""
+    numbered = enumerate(document.tokens, 1)
+    return [(number, word) for number, word in numbered if not is_empty(document, number)]
+
+
 def _different_words(key: Side, response: Side) -> list[Finding]:
     """Warn about other words in the same places: only places are scored, as in the reference scorer."""
     different = [
         (annotation.document, number)
         for name, annotation in key.items()
         if name in response
-        for number, (word, answer) in enumerate(
-            zip(annotation.document.tokens, response[name].document.tokens, strict=True), 1
+        for (number, word), (_, answer) in zip(
+            _words(annotation.document), _words(response[name].document), strict=True
         )
         if word != answer
     ]

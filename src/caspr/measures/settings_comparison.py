@@ -128,5 +128,7 @@ def _distance(keys: Iterable[Annotation], responses: Iterable[Annotation]) -> Fr
 def _scores(
     golds: Sequence[Annotation], key: Sequence[Annotation]
 ) -> tuple[Fraction | None, Fraction | None]:
-    without, both = (score(key, golds, singletons=singletons).conll for singletons in (False, True))
+    without, both = (
+        score(key, golds, singletons=singletons, trees=False).conll for singletons in (False, True)
+    )
     return without, both

@@ -65,6 +65,17 @@ class NumberStyle:
         return "" if bounds is None else f"[{self.text(bounds.low)}, {self.text(bounds.high)}]"
 
 
+def singletons_phrase(counted: bool | None, who: str = "sides") -> str:
+    """Say which chains of one count in scores, which every table of scores does.
+
+    >>> singletons_phrase(False), singletons_phrase(None, "annotators")
+    ('chains of one are left out', 'chains of one count where both annotators have some')
+    """
+    if counted is None:
+        return f"chains of one count where both {who} have some"
+    return f"chains of one {'count' if counted else 'are left out'}"
+
+
 def decimal(number: Fraction | None) -> str:
     """Write a number as everywhere.
 
@@ -96,6 +107,7 @@ def comparison_lines(
         yield f"  {f'mentions marked by {some} of {of}':<30}{count:>8,}"
     if intervals:
         yield "  [from, to]: 95% intervals, from resampling documents"
+    yield f"  in scores (F1), {singletons_phrase(comparison.singletons, 'annotators')}"
     yield from _rest_lines(comparison, style)
     for name in matrices:
         yield f"  {KINDS[name]}"
@@ -143,6 +155,7 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
     return {
         "name": comparison.title,
         "annotators": list(comparison.annotators),
+        "singletons": comparison.singletons,
         "alpha": {kind: exact(number) for kind, number in comparison.alpha.items()},
         "disagreement": counts_values(comparison.disagreement),
         "disagreement_of_pairs": [

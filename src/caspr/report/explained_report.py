@@ -25,6 +25,7 @@ from caspr.report.comparison_tables import (
     counts_values,
     decimal,
     exact,
+    singletons_phrase,
 )
 from caspr.report.disagreements import (
     AGAINST_GOLD,
@@ -40,6 +41,8 @@ from caspr.text.document import Annotation, Span, count_links
 from caspr.text.findings import printable, shorten, times
 from caspr.text.grouping import match_one_to_one
 
+_ALONE = singletons_phrase(None)
+"""How annotators are scored against the gold standard (`against_gold`)."""
 Column = dict[Span, tuple[str, ...]]
 """The shared ids of the chains that each mention is in."""
 
@@ -261,7 +264,7 @@ def text_report(report: Report) -> Iterator[str]:
     yield from map(printable, comparison_lines(report.comparison))
     for name, counts in report.deviations.items():
         yield deviation_sentence(counts, f"{printable(name)} differs")
-    yield "against the gold standard"
+    yield f"against the gold standard (F1; {_ALONE})"
     width = max(11, *(len(name) + 2 for name in report.standings))
     yield f"  {'':<{width}}" + "".join(f"{name:>9}" for name in next(iter(report.standings.values()), {}))
     for name, rates in report.standings.items():
@@ -291,10 +294,14 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
     comparison = report.comparison
     yield from ("", "## Agreement between annotators", "")
     yield from _table(["", "alpha"], [[KINDS[kind], decimal(n)] for kind, n in comparison.alpha.items()])
-    yield from ("", f"{KINDS['conll']} of each pair:", "")
+    yield from (
+        "",
+        f"{KINDS['conll']} of each pair ({singletons_phrase(comparison.singletons, 'annotators')}):",
+        "",
+    )
     rows = zip(comparison.annotators, comparison.matrices["conll"], strict=True)
     yield from _table(["", *comparison.annotators], [[name, *map(decimal, row)] for name, row in rows])
-    yield from ("", "## Annotators against the gold standard", "")
+    yield from ("", "## Annotators against the gold standard", "", f"F1; {_ALONE}.", "")
     measures = list(next(iter(report.standings.values()), {}))
     yield from _table(
         ["annotator", *(KINDS[measure] for measure in measures)],

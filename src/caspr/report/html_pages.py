@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from caspr.disputes import Dispute, Explanation, disputed_links, links_by_mention
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
-from caspr.report.comparison_tables import KINDS, NumberStyle, decimal
+from caspr.report.comparison_tables import KINDS, NumberStyle, decimal, singletons_phrase
 from caspr.report.disagreements import (
     AGAINST_GOLD,
     TITLES,
@@ -410,6 +410,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "departure": deviation_sentence,
         "kwic": lambda row: kwic(row.document, row.disagreement.place),
         "two": NumberStyle(digits=2).text,
+        "alone": singletons_phrase,
         "share_plot": lambda document: Markup(share_plot(document)),
         "place_plot": lambda document: Markup(place_plot(document)),
     }

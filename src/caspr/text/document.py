@@ -31,7 +31,7 @@ from functools import cached_property
 from itertools import chain as flatten
 from itertools import combinations, pairwise
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from caspr.notebook_methods import above
 from caspr.text.findings import Finding, note, times
@@ -123,6 +123,24 @@ class Chain:
         return replace(self, id=id)
 
 
+class TreeRow(NamedTuple):
+    """What a file with dependency trees says of one token, as it is written there."""
+
+    id: str
+    """The number of a word in its sentence, as `3`, or of an empty node after it, as `3.1`."""
+    head: str
+    relation: str
+    deps: str
+    """What it depends on in the enhanced graph, as `2:nsubj|4:obj`."""
+
+
+class Tree(Protocol):
+    """The dependency trees of a document."""
+
+    def row(self, token: int) -> TreeRow:
+        """Return what the file says of a token."""
+
+
 @dataclass(frozen=True)
 class Document:
     """A text: its name and its tokens."""
@@ -160,6 +178,9 @@ class Document:
     """What the file has beside the chains that were read: names of layers or types, for messages."""
     nameless: int = field(default=0, compare=False, repr=False)
     """Its number in a file of many documents that does not name it; 0 for a document with a name."""
+
+    tree: Tree | None = field(default=None, compare=False, repr=False)
+    """The dependency trees of its sentences, where the file has them and its tokens are those of the file."""
 
     def __repr__(self) -> str:
         """Summarise the document in one line, whatever its size."""
@@ -214,6 +235,15 @@ class Document:
         return phrase
 
 
+class Unit(NamedTuple):
+    """A mention as a file with trees has it."""
+
+    tokens: tuple[int, ...]
+    """All its tokens, those in its gaps left out."""
+    head: int
+    """The token that is its head."""
+
+
 @dataclass(frozen=True)
 class Annotation:
     """All chains of one annotator in one document."""
@@ -230,6 +260,8 @@ class Annotation:
     """What the reader found odd."""
     as_given: tuple[tuple[Span, ...], ...] = field(default=(), compare=False, repr=False)
     """Where a span was given more than once, all chains in the order of the file, repetitions included."""
+    units: tuple[tuple[Unit, ...], ...] = field(default=(), compare=False, repr=False)
+    """Where the file has trees, tokens and heads of all mentions, by chain; empty after any change."""
     marks: Mapping[Span, Mark] = field(default_factory=dict, compare=False, repr=False)
     """Labels and pieces of mentions that have them."""
     adjudicated: bool = field(default=False, compare=False, repr=False)

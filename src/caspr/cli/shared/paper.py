@@ -16,15 +16,23 @@ from caspr.report.paper.tables import Cell, PaperTable, csv_text, latex_text
 SINGLETONS = {"auto": None, "yes": True, "no": False}
 """Whether chains of one count, by the word on the command line."""
 
+_COUNTED = {
+    "auto": "Whether chains of one mention count in scores; auto: where both sides have some. Default: auto.",
+    "yes": "Whether chains of one mention count, as in the reference scorer; auto: where both sides have "
+    "some. Default: yes.",
+}
+"""What `--singletons` says of itself, by its default."""
+
+
+def singletons_options(default: str) -> Callable[[Any], Any]:
+    """Return the options that say whether chains of one count."""
+    return options_of(
+        click.option("--singletons", type=choice(SINGLETONS), default=default, help=_COUNTED[default]),
+        click.option("--no-singletons", "singletons", flag_value="no", help="The same as --singletons no."),
+    )
+
+
 paper_options = options_of(
-    click.option(
-        "--singletons",
-        type=choice(SINGLETONS),
-        default="auto",
-        help="Whether chains of one mention count in scores; auto: where both sides have some. "
-        "Default: auto.",
-    ),
-    click.option("--no-singletons", "singletons", flag_value="no", help="The same as --singletons no."),
     flag("--percent", help="Show numbers from 0 to 100 with one decimal. Default: from 0 to 1."),
     click.option("--digits", type=click.IntRange(0, 12), metavar="N", help="How many decimals to show."),
     file_option("--csv", metavar="FILE", help="Also write all numbers, one a row."),

@@ -23,7 +23,7 @@ from caspr.measures.intervals import ComparisonIntervals, Interval
 from caspr.measures.scores import TITLES as SCORE_TITLES
 from caspr.measures.scores import Scores
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
-from caspr.report.comparison_tables import KINDS, NumberStyle, mean_counts
+from caspr.report.comparison_tables import KINDS, NumberStyle, mean_counts, singletons_phrase
 from caspr.report.disagreements import TITLES
 from caspr.report.paper.figures import Drawing, MeasuredBar, bar_chart, below, heat_map, stacked_chart
 from caspr.text.findings import printable, times
@@ -222,6 +222,10 @@ def _who(comparison: Comparison) -> str:
     return f"{times(len(comparison.annotators), 'annotator')}, {documents}"
 
 
+def _alone(comparison: Comparison) -> str:
+    return f" In scores (F1), {singletons_phrase(comparison.singletons, 'annotators')}."
+
+
 def _summary(comparison: Comparison, style: NumberStyle, intervals: ComparisonIntervals | None) -> PaperTable:
     rows = [
         (KINDS[kind], style.text(number), *([style.interval(intervals.alpha[kind])] if intervals else []))
@@ -230,7 +234,7 @@ def _summary(comparison: Comparison, style: NumberStyle, intervals: ComparisonIn
     for kind in ("mentions", "conll"):
         bounds = [style.interval(intervals.between[kind])] if intervals else []
         rows.append((f"{KINDS[kind]}, mean of pairs", style.text(comparison.between(kind)), *bounds))
-    more = " 95% intervals from resampling documents." if intervals else ""
+    more = _alone(comparison) + (" 95% intervals from resampling documents." if intervals else "")
     caption = f"Agreement between annotators ({_who(comparison)}); alpha is Krippendorff's.{more}"
     head = ("", "value", "95% interval") if intervals else ("", "value")
     return PaperTable(caption, "tab:agreement", head, tuple(rows))
@@ -264,7 +268,7 @@ def _annotators(
     head = ("annotator", "disputed", "CoNLL", *(["95% interval"] if intervals else []), "alpha", "without")
     caption = (
         "Each annotator with the others, mean of pairs: disputed mentions, CoNLL score, alpha (Passonneau's "
-        "distance), and the alpha of the others without this one."
+        f"distance), and the alpha of the others without this one.{_alone(comparison)}"
     )
     return PaperTable(caption, "tab:annotators", head, tuple(rows))
 
@@ -275,7 +279,8 @@ def _matrix(comparison: Comparison, name: str, style: NumberStyle) -> PaperTable
         (first, *("–" if first == second else style.text(n) for second, n in zip(names, row, strict=True)))
         for first, row in zip(names, comparison.matrices[name], strict=True)
     ]
-    caption = f"{KINDS[name]} for each pair of annotators."
+    alone = "" if name in comparison.alpha else _alone(comparison)
+    caption = f"{KINDS[name]} for each pair of annotators.{alone}"
     return PaperTable(caption, f"tab:agreement-{name}", ("", *comparison.annotators), tuple(rows))
 
 
@@ -329,6 +334,13 @@ def score_lines(scores: Scores, style: NumberStyle, bounds: Bounds) -> Iterator[
         yield f"{name:<9}{recall:>9}{precision:>11}{f1:>9}  {interval}".rstrip()
 
 
+def counted_phrase(scores: Scores) -> str:
+    """Say which mentions match, where not only equal ones, and whether chains of one count."""
+    ways = {"head": "mentions match by head; ", "partial": "mentions match in part; "}
+    ways["overlap"] = "mentions match if they overlap; "
+    return ways.get(scores.match, "") + singletons_phrase(scores.singletons)
+
+
 def score_rows(title: str, scores: Scores, bounds: Bounds) -> Iterator[tuple[Cell, ...]]:
     """Yield a row for each measure."""
     for name, counts in scores.counts.items():
@@ -340,9 +352,9 @@ def score_rows(title: str, scores: Scores, bounds: Bounds) -> Iterator[tuple[Cel
 def score_tables(scores: Scores, style: NumberStyle, bounds: Bounds) -> list[PaperTable]:
     """Return one table with all measures."""
     rows = [row if bounds else row[:-1] for row in _rows(scores, style, bounds)]
-    alone = "count" if scores.singletons else "are left out"
+    counted = counted_phrase(scores)
     intervals = "; 95% intervals from resampling documents" if bounds else ""
-    caption = f"Scores against the key. Chains of one {alone}{intervals}."
+    caption = f"Scores against the key. {counted[0].upper()}{counted[1:]}{intervals}."
     head = ("", "recall", "precision", "F1", "95% interval")[: 5 if bounds else 4]
     return [PaperTable(caption, "tab:scores", head, tuple(rows), last=True)]
 
