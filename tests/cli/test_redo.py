@@ -38,7 +38,7 @@ def test_nothing_enforced_changes_nothing(caspr: Caller, review: Path) -> None:
     assert review.read_text() == before
 
 
-def test_figure_4(caspr: Caller, review: Path, tmp_path: Path) -> None:
+def test_figure_3(caspr: Caller, review: Path, tmp_path: Path) -> None:
     edit(review, {1: "=(1", 3: "=1)", 6: "=(1)"})
     outcome = caspr("redo", review, "--gold", tmp_path / "clean.conll")
     assert outcome.code == 0

@@ -57,7 +57,7 @@ def test_the_layout() -> None:
 
 
 def test_the_paper_example() -> None:
-    """Figure 8: mentions (1,3) and (6,6) are in a chain, and token 1 starts no other."""
+    """Figure 3: mentions (1,3) and (6,6) are in a chain, and token 1 starts no other."""
     enforced = decided("=(1", "(2)", "=1)", "(2)", "(1)", "=(1)")
     assert enforced == Decisions.of([Chain.of("1", [(1, 3), (6, 6)])])
     assert enforced.rules_out(Span(1, 1))

@@ -177,7 +177,7 @@ settings_options = options_of(
         "--preset",
         type=choice(PRESETS),
         help="Where to start from: default, the best by our measurements, or paper (objective v, nested "
-        "never, singletons drop). Other options take precedence. Default: default.",
+        "never, singletons drop, forced votes). Other options take precedence. Default: default.",
     ),
     click.option(
         "--weight",
@@ -244,7 +244,7 @@ search_options = options_of(
         metavar="S",
         help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
     ),
-    flag("--all", "all_solutions", help="List all optimal solutions, as name.1, name.2, ..."),
+    flag("--all", "all_solutions", help="List all optimal solutions, as name.1, name.2, ... if there are several."),
     click.option(
         "--max-solutions",
         type=click.IntRange(1),
