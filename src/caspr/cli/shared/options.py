@@ -25,7 +25,7 @@ from caspr.task.settings import PRESETS, Settings, SettingValues, change
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 GROUPS = {
-    "Options": "--output --gold --to --layout --by --format --template --annotator --document --try --tokens "
+    "Options": "--output --gold --to --layout --by --format --template --annotator --document --annotators --try --tokens "
     "--matrix --per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
@@ -244,7 +244,11 @@ search_options = options_of(
         metavar="S",
         help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
     ),
-    flag("--all", "all_solutions", help="List all optimal solutions, as name.1, name.2, ... if there are several."),
+    flag(
+        "--all",
+        "all_solutions",
+        help="List all optimal solutions, as name.1, name.2, ... if there are several.",
+    ),
     click.option(
         "--max-solutions",
         type=click.IntRange(1),
@@ -269,6 +273,15 @@ adjudication_options = options_of(
     quiet_option,
 )
 """What `adjudicate` and `redo` share: what is optimal, the search, what is reported."""
+
+
+annotators_option = click.option(
+    "--annotators",
+    multiple=True,
+    metavar="N|NAME|FILE",
+    help="For a review file without its first line, as the CaspR of 2018 wrote them: how many annotators "
+    "have a column before the result, their names, or their files; may be repeated.",
+)
 
 
 def to_option(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from caspr.adjudication import adjudicate_document
+from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.shared.options import changed
 from caspr.cli.shared.outputs import (
     Files,
@@ -32,7 +32,7 @@ from caspr.cli.shared.outputs import (
 from caspr.cli.shared.progress import interrupts_noticed, progress_line
 from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
-from caspr.formats import review_file
+from caspr.formats import read_all, review_file
 from caspr.formats.conll import crossing_findings
 from caspr.formats.review_file.project import NAME, read_project
 from caspr.formats.review_file.statements import number_of_acts
@@ -43,6 +43,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop
 from caspr.task.stored_settings import read_settings
+from caspr.text.alignment import align
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding
 
@@ -218,10 +219,38 @@ def read_reviews(folder: Path) -> list[OpenReview]:
     return opened
 
 
-def open_review(path: Path, name: str = "") -> OpenReview:
-    """Read a review file."""
+def open_review(path: Path, name: str = "", annotators: Sequence[str] = ()) -> OpenReview:
+    """Read a review file.
+
+    One that the CaspR of 2018 wrote does not say who the annotators are. They are given as their number,
+    their names, or their files.
+    """
     known = read_bytes(path)
-    return OpenReview(path, name, known, tuple(review_file.parse(decode(known, str(path)), str(path))))
+    text, source = decode(known, str(path)), str(path)
+    files = [Path(name) for name in annotators if Path(name).is_file()]
+    if files and len(files) < len(annotators):
+        missing = next(name for name in annotators if not Path(name).is_file())
+        raise InputError(f"--annotators: {missing}: there is no such file")
+    if files and not review_file.is_review(path):
+        documents, _ = by_document(read_all(files))
+        reviews = review_file.parse_beside(text, source, [align(document) for document in documents])
+    else:
+        reviews = review_file.parse(text, source, _names(annotators))
+    return OpenReview(path, name, known, tuple(reviews))
+
+
+def _names(annotators: Sequence[str]) -> list[str]:
+    """Return the names that `--annotators` gives, or makes of a number.
+
+    >>> _names(["3"]), _names(["AK,JA", "Ben"])
+    (['1', '2', '3'], ['AK', 'JA', 'Ben'])
+    """
+    if len(annotators) == 1 and annotators[0].isascii() and annotators[0].isdecimal():
+        return [str(number) for number in range(1, min(int(annotators[0]), 10_000) + 1)]
+    names = [name.strip() for value in annotators for name in value.split(",")]
+    if len(set(names)) < len(names) or "" in names:
+        raise InputError(f"--annotators: found {', '.join(annotators)!r}, expected a name for each annotator")
+    return names
 
 
 def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: bool) -> list[Task]:
