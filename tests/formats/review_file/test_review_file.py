@@ -147,12 +147,12 @@ def test_a_result_beside_annotators_files() -> None:
     [review] = review_file.parse_beside(text, "old.conll", [annotations])
     assert review.annotations == tuple(annotations)
     assert review.decisions == Decisions.of([Chain.of("1", [(1, 3), (5, 5)])])
-    with pytest.raises(FormatError, match="old.conll:1: found document 'd', expected a document of"):
+    with pytest.raises(FormatError, match=r"old\.conll:1: found document 'd', expected a document of"):
         review_file.parse_beside(OLD, "old.conll", [annotations])
     with pytest.raises(FormatError, match="found a document of 5 tokens, expected 2"):
         short = replace(document, tokens=("a", "b"))
         review_file.parse_beside(text, "old.conll", [[Annotation.of("AK", short, [])]])
-    with pytest.raises(FormatError, match="old.conll:2: found enforced .* whose other end is not enforced"):
+    with pytest.raises(FormatError, match=r"old\.conll:2: found enforced .* whose other end is not enforced"):
         review_file.parse_beside(text.replace("=1)", "1)"), "old.conll", [annotations])
 
 

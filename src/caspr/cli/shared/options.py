@@ -25,8 +25,9 @@ from caspr.task.settings import PRESETS, Settings, SettingValues, change
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 GROUPS = {
-    "Options": "--output --gold --to --layout --by --format --template --annotator --document --annotators --try --tokens "
-    "--matrix --per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
+    "Options": "--output --gold --to --like --layout --by --format --template --annotator --document "
+    "--annotators --facts --rules-only --try --tokens --matrix "
+    "--per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
     "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
@@ -247,7 +248,7 @@ search_options = options_of(
     flag(
         "--all",
         "all_solutions",
-        help="List all optimal solutions, as name.1, name.2, ... if there are several.",
+        help="List all optimal solutions, several as name.1, name.2, ...",
     ),
     click.option(
         "--max-solutions",

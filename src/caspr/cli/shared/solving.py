@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caspr.adjudication import adjudicate_document, by_document
-from caspr.cli.shared.options import changed
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given
 from caspr.cli.shared.outputs import (
     Files,
     Output,
@@ -258,7 +259,7 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
     return [
         Task(
             review.annotations,
-            changed(_stored_settings(file.path, review), values, reported=reported),
+            options.changed(_stored_settings(file.path, review), values, reported=reported),
             review.decisions,
             review.shown,
             number_of_acts(review.decided),
@@ -266,6 +267,33 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
         for file in opened
         for review in file.reviews
     ]
+
+
+def only_task(
+    files: Sequence[Path], values: dict[str, Any], title: str | None
+) -> tuple[Task, tuple[Finding, ...]]:
+    """Read the one document that an answer set program is about, from a review file or annotators' files.
+
+    `title` is the name of the document, where there are several.
+    """
+    annotators = values.get("annotators", ())
+    findings: tuple[Finding, ...] = ()
+    if len(files) == 1 and (annotators or review_file.is_review(files[0])):
+        tasks = tasks_of([open_review(files[0], annotators=annotators)], values, reported=False)
+    else:
+        read = read_given(files, options.reading(values))[0]
+        documents, findings = by_document(read, allow_gold=values["allow_gold"])
+        settings = options.changed(Settings(), values)
+        tasks = [Task(annotations, settings) for annotations in documents]
+    known = [task.annotations[0].document for task in tasks]
+    chosen = [
+        task
+        for task, document in zip(tasks, known, strict=True)
+        if title in (None, document.name, document.title)
+    ]
+    if len(chosen) != 1:
+        raise InputError(f"--document: choose one of {', '.join(document.title for document in known)}")
+    return chosen[0], findings
 
 
 def _stored_settings(path: Path, review: review_file.Review) -> Settings:

@@ -121,7 +121,7 @@ WIDEST = 30
 def _aligned_prefixes(prefixes: Sequence[str]) -> list[str] | None:
     """Align the columns of a text; not where a cell begins or ends with blanks of its own, or rows differ."""
     table = tabulate_prefixes(prefixes)
-    if not table.columns or table.rows is not None and len({len(row) for row in table.rows}) > 1:
+    if not table.columns or (table.rows is not None and len({len(row) for row in table.rows}) > 1):
         return None
     if any(cell[:1] == " " or cell[-1:] == " " for column in table.columns for cell in column):
         return None
