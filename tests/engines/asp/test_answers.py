@@ -9,7 +9,8 @@ from caspr.errors import FormatError
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Span
 
-A, B = "result_cm(1,mid(1,3)) result_cm(1,mid(6,6))", "result_cm(mid(1,3),mid(1,3)) result_cm(mid(1,3),mid(5,5))"
+A = "result_cm(1,mid(1,3)) result_cm(1,mid(6,6))"
+B = "result_cm(mid(1,3),mid(1,3)) result_cm(mid(1,3),mid(5,5))"
 BRACED = A.replace(" ", ", ")
 OF_A: Partition = canonical([[Span(1, 3), Span(6, 6)]])
 OF_B: Partition = canonical([[Span(1, 3), Span(5, 5)]])
