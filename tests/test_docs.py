@@ -60,7 +60,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
 def edit(folder: Path, name: str, token: str, cell: str) -> None:
     """Change the last cell of a token in a file with columns."""
     path = folder / name
-    text, count = re.subn(rf"(?m)^({token}\t.*\t)\S+$", rf"\1{cell}", path.read_text(encoding="utf-8"))
+    text, count = re.subn(rf"(?m)^({token} *\t.*\t)\S+$", rf"\1{cell}", path.read_text(encoding="utf-8"))
     assert count == 1, f"{name} has {count} tokens {token}"
     path.write_text(text, encoding="utf-8")
 

@@ -80,13 +80,17 @@ def adjudicate_document(
     decisions: Decisions | None = None,
     settings: Settings | None = None,
     progress: Progress = silent,
+    solver: tuple[str, Engine] | None = None,
 ) -> Result:
-    """Merge the annotations of one document, respecting what the adjudicator decided."""
+    """Merge the annotations of one document, respecting what the adjudicator decided.
+
+    A `solver`, with its name, takes the place of the engine that the settings choose.
+    """
     settings, decisions = settings or Settings(), decisions or Decisions()
     annotations, findings = prepare(annotations)
     given, odd = made_concrete(annotations, decisions, settings)
     instance = given.settings.instance(annotations, decisions, given.variants)
-    engine, solve = choose(settings.engine, settings.encoding)
+    engine, solve = solver or choose(settings.engine, settings.encoding)
     certified = solve_and_certify(instance, solve, settings.limits, progress)
     result = Result(
         instance=instance,

@@ -133,7 +133,9 @@ class Result:
         return str(above("result_html")(self))
 
     def numbered_golds(self) -> tuple[Annotation, ...]:
-        """Return every solution as a document of its own, `name.1`, `name.2` and so on."""
+        """Return every solution as a document of its own: `name.1`, `name.2`; a single one keeps its name."""
+        if len(self.golds) == 1:
+            return self.golds
         return tuple(
             replace(gold, document=replace(gold.document, name=f"{gold.document.name}.{number}"))
             for number, gold in enumerate(self.golds, start=1)

@@ -51,6 +51,23 @@ def test_all_solutions_are_documents_of_their_own(caspr: Caller) -> None:
     assert "the only optimal solution" not in capped.err
 
 
+def test_a_single_optimum_keeps_its_name(caspr: Caller) -> None:
+    single = caspr("adjudicate", *PAPER, "--preset", "paper", "--objective", "u", "--all")
+    assert "#begin document (example);" in single.out
+    assert "the only optimal solution" in single.err
+
+
+def test_the_best_within_the_limit_of_chains_is_called_so(
+    caspr: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--objective", "u", "--engine", "clingo", "--encoding", "cm"]
+    assert "  proven optimal, cost 6 " in caspr("adjudicate", *PAPER, *words).err
+    monkeypatch.setattr("caspr.engines.asp.solve.chain_limit", lambda _: 2)
+    limited = caspr("adjudicate", *PAPER, *words).err
+    assert "optimal within the encoding's limit of chains, cost 8, bound 0 without that limit" in limited
+    assert "  proven optimal" not in limited
+
+
 def test_coefficients_are_free(caspr: Caller) -> None:
     free = caspr("adjudicate", *PAPER, "--objective", "u", "--use-cost", 1, "--invent-cost", 1)
     named = caspr("adjudicate", *PAPER, "--objective", "va")

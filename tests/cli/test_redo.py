@@ -21,7 +21,7 @@ def edit(path: Path, cells: dict[int, str]) -> None:
     """Replace the result cells of some tokens."""
     lines = path.read_text().splitlines()
     for number, line in enumerate(lines):
-        token = line.split("\t")[0]
+        token = line.split("\t")[0].strip()
         if token.isdigit() and int(token) in cells:
             lines[number] = line.rpartition("\t")[0] + "\t" + cells[int(token)]
     path.write_text("\n".join(lines) + "\n")
@@ -29,7 +29,9 @@ def edit(path: Path, cells: dict[int, str]) -> None:
 
 def line_of(path: Path, token: int) -> int:
     lines = path.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, start=1) if line.split("\t")[0] == str(token))
+    return next(
+        number for number, line in enumerate(lines, start=1) if line.split("\t")[0].strip() == str(token)
+    )
 
 
 def test_nothing_enforced_changes_nothing(caspr: Caller, review: Path) -> None:
@@ -38,7 +40,7 @@ def test_nothing_enforced_changes_nothing(caspr: Caller, review: Path) -> None:
     assert review.read_text() == before
 
 
-def test_figure_4(caspr: Caller, review: Path, tmp_path: Path) -> None:
+def test_figure_3(caspr: Caller, review: Path, tmp_path: Path) -> None:
     edit(review, {1: "=(1", 3: "=1)", 6: "=(1)"})
     outcome = caspr("redo", review, "--gold", tmp_path / "clean.conll")
     assert outcome.code == 0
@@ -178,9 +180,14 @@ def test_all_solutions_side_by_side_can_be_redone(caspr: Caller, tmp_path: Path)
     assert column(path.read_text()) == ["(1", "-", "1)", "-", "=-", "(1)"] * 2
 
 
+def loosely(path: Path) -> str:
+    """Return the text of a review file without the blanks that align its columns."""
+    return re.sub(" +\t", "\t", path.read_text())
+
+
 def edited(path: Path, *changes: tuple[str, str]) -> None:
     """Change a file as an editor would."""
-    text = path.read_text()
+    text = loosely(path)
     for old, new in changes:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -191,7 +198,7 @@ def test_changes_that_are_not_enforced_are_reported(caspr: Caller, tmp_path: Pat
     review = tmp_path / "review.conll"
     assert caspr("adjudicate", *SONG, "--layout", "review", "-o", review).code == 0
     assert "warning" not in caspr("redo", review).err
-    row = next(line for line in review.read_text().splitlines() if line.startswith("21\tIt\t"))
+    row = next(line for line in loosely(review).splitlines() if line.startswith("21\tIt\t"))
     start, _, cell = row.rpartition("\t")
     edited(review, (row, f"{start}\t=(7)"))
     assert "warning" not in caspr("redo", review).err
@@ -211,7 +218,7 @@ def test_changes_that_are_not_enforced_are_reported(caspr: Caller, tmp_path: Pat
 def test_changed_words_and_annotators_are_reported(caspr: Caller, tmp_path: Path) -> None:
     review = tmp_path / "review.conll"
     assert caspr("adjudicate", *SONG, "--layout", "review", "-o", review).code == 0
-    whole = review.read_text()
+    whole = loosely(review)
     edited(review, ("\n1\tJohn\t", "\n1\tJon\t"))
     (line,) = [one for one in caspr("redo", review).err.splitlines() if "warning" in one]
     assert "the words, or other columns of the text, were changed" in line
@@ -242,7 +249,7 @@ def test_an_equals_sign_before_each_of_two_mentions_is_told_where_it_belongs(
 ) -> None:
     review = tmp_path / "review.conll"
     caspr("adjudicate", *SONG, "--layout", "review", "-o", review, "-q")
-    text = re.sub(r"(?m)^(1\t.*\t)[^\t]*$", r"\1=(1)|=(2)", review.read_text("utf-8"))
+    text = re.sub(r"(?m)^(1 *\t.*\t)[^\t]*$", r"\1=(1)|=(2)", review.read_text("utf-8"))
     review.write_text(text, "utf-8")
     message = caspr.fails("redo", review)
     assert "found enforced malformed cell '(1)|=(2)'" in message
@@ -257,3 +264,38 @@ def test_a_file_in_which_nothing_changes_is_not_rewritten(caspr: Caller, tmp_pat
     assert f"{review} is unchanged, and was not rewritten" in outcome.err
     assert review.stat().st_mtime_ns == before
     assert list(tmp_path.glob("*.bak")) == []
+
+
+OLD = Path(__file__).parents[2] / "examples/paper-2018/figure3.conll"
+
+
+def test_the_file_of_the_papers_figure_3(caspr: Caller, tmp_path: Path) -> None:
+    path = tmp_path / "old.conll"
+    path.write_bytes(OLD.read_bytes())
+    refused = caspr("redo", path)
+    assert refused.code == 2
+    assert f"`caspr redo {path} --annotators 4 --preset paper`" in refused.err
+    assert path.read_bytes() == OLD.read_bytes()
+    done = caspr("redo", path, "--annotators", 4, "--preset", "paper", "--objective", "u")
+    assert "proven optimal, cost 8" in done.err
+    assert column(path.read_text()) == ["=(1", "(2)", "=1)", "(2)", "-", "=(1)"]
+    again = caspr("redo", path, "--annotators", 4)
+    assert "is unchanged" in again.err
+    assert "found 4 annotators in the header" in caspr("redo", path, "--annotators", "a,b").err
+
+
+def test_the_annotators_of_such_a_file_by_name_and_by_file(caspr: Caller, tmp_path: Path) -> None:
+    path = tmp_path / "old.conll"
+    words = ["--preset", "paper", "--objective", "u", "-o", tmp_path / "new.conll"]
+    path.write_bytes(OLD.read_bytes())
+    named = caspr("redo", path, "--annotators", "anna,ben,carla,dora", *words)
+    assert named.code == 0
+    assert '"annotators": ["anna", "ben", "carla", "dora"]' in (tmp_path / "new.conll").read_text()
+    # All columns but the last are ignored where the annotators' own files are given.
+    path.write_text("\n".join(re.sub(r"^(\d).* ", r"\1 (9) ", line) for line in OLD.read_text().splitlines()))
+    files = [word for file in PAPER for word in ("--annotators", file)]
+    beside = caspr("redo", path, *files, *words)
+    assert "proven optimal, cost 8" in beside.err
+    assert '"annotators": ["in1", "in2", "in3", "in4"]' in (tmp_path / "new.conll").read_text()
+    assert "there is no such file" in caspr("redo", path, *files, "--annotators", "in5.conll").err
+    assert "expected a name for each" in caspr("redo", path, "--annotators", "a,a").err

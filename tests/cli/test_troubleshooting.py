@@ -47,7 +47,7 @@ CALLS = (
 def enforced(review: str, cells: dict[int, str]) -> str:
     """Return a review file with other cells in the result column of some tokens."""
     for token, cell in cells.items():
-        review, count = re.subn(rf"(?m)^({token}\t.*\t)\S+$", rf"\g<1>{cell}", review)
+        review, count = re.subn(rf"(?m)^({token} *\t.*\t)\S+$", rf"\g<1>{cell}", review)
         assert count == 1
     return review
 

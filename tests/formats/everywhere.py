@@ -28,6 +28,7 @@ SUFFIX = {
     "rucoco": ".rucoco.json",
     "labelstudio": ".labelstudio.json",
     "sacr": ".sacr",
+    "asp": ".lp",
 }
 """The formats that write any annotation, with a file name for each."""
 LABELLED = {"brat", "gate", "webanno", "cas", "corefud", "labelstudio", "sacr"}

@@ -79,6 +79,12 @@ LABELSTUDIO = """[{"id": 7, "data": {"text": "Anna is here"}, "annotations": [{"
 {"type": "relation", "from_id": "b", "to_id": "a", "labels": ["Coref"]}]}]}]
 """
 SACR = '{A:EN="p" Anna} is {A:EN="p" here}\n\n#COLOR:A=red\n'
+ASP = """token(1,"Anna"). token(2,"is"). token(3,"here"). % words
+annotator(1). annotator_name(1,"Ann").
+mention(1,1,1,1). mention(1,2,3,3).
+cm(1,7,1). cm(1,7,2).
+:~ cm(A,_,_), A > 3. [1@1,A]
+"""
 POTATO = """{"user_id": "Anna", "instance_id_ordering": ["d"], "current_instance_index": 0,
 "instance_id_to_span_to_value": {"d": [
 [{"schema": "m", "name": "P", "title": "P", "start": 0, "end": 4, "id": "m_P_0_4"}, 1],
@@ -101,6 +107,7 @@ FILES = {
     "r.json": RUCOCO,
     "l.json": LABELSTUDIO,
     "x.sacr": SACR,
+    "x.lp": ASP,
     "user_state.json": POTATO,
 }
 """A sound file of each format."""

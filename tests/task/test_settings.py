@@ -31,6 +31,8 @@ def test_the_paper_preset_is_the_papers_and_options_count_more() -> None:
         Nesting.NEVER,
         Singletons.DROP,
     )
+    assert paper.forced_votes
+    assert not change(Settings(), {"preset": "paper", "forced_votes": False}).forced_votes
     assert change(Settings(variants=True), {"preset": "paper"}) == paper
     assert change(Settings(), {"preset": "paper", "objective": "ua"}).objective == OBJECTIVES["ua"]
     assert change(Settings(engine="clingo"), {"preset": "paper"}).engine == "clingo"

@@ -34,6 +34,7 @@ COMMANDS = {
     "score": "Score a response against a key: MUC, B3, CEAF, BLANC, LEA, CoNLL.",
     "convert": "Write an annotation in another format, and report what it cannot express.",
     "encode": "Print the answer set program for some annotations.",
+    "decode": "Make a gold standard of what an answer set solver printed.",
 }
 
 

@@ -56,6 +56,7 @@ from caspr.text.findings import Finding, times
     help="Put the chains of --gold into a copy of this annotator's file, and keep everything else in it.",
 )
 @options.file_option("-o", "--output", help="Write the new review file there instead of in place.")
+@options.annotators_option
 @options.as_in_the_file
 @options.adjudication_options
 def command(
@@ -64,6 +65,7 @@ def command(
     target: str | None,
     template: Path | None,
     output: Path | None,
+    annotators: tuple[str, ...],
     **values: Any,
 ) -> None:
     """Re-optimise a review file, or all files of a project, around the cells that begin with '='.
@@ -78,6 +80,8 @@ def command(
     if is_project(file):
         if output is not None:
             raise InputError("-o cannot be used with a project, which is redone in place")
+        if annotators:
+            raise InputError("--annotators cannot be used with a project, whose files name their annotators")
         _redo_project(file, clean, values)
         return
     if file.is_dir():
@@ -86,13 +90,13 @@ def command(
             "writes it, or a project, as `caspr corpus --layout project` makes it"
         )
     with nullcontext() if output else locked(file):
-        _redo(file, output, clean, values)
+        _redo(open_review(file, annotators=annotators), output, clean, values)
 
 
-def _redo(file: Path, output: Path | None, gold: "_Gold", values: dict[str, Any]) -> None:
-    """Read, solve and write while nobody else can."""
+def _redo(opened: OpenReview, output: Path | None, gold: "_Gold", values: dict[str, Any]) -> None:
+    """Solve and write while nobody else can."""
     reporting = Reporting.of(values)
-    opened = open_review(file)
+    file = opened.path
     tasks = tasks_of([opened], values, reported=reporting.report is not None)
     option = "-o" if output else "the review file"
     outputs = Outputs(

@@ -80,6 +80,7 @@ FORMATS: Mapping[str, Format] = _Modules(
     "rucoco",
     "labelstudio",
     "sacr",
+    "asp",
 )
 """All formats by name, in the order in which they are tried."""
 _READ_ONLY = frozenset({"potato"})

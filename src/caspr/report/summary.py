@@ -64,8 +64,16 @@ def outcome(result: Result) -> str:
     else:
         gap = f", gap {percent(result.value - result.bound, result.bound)}" if result.bound else ""
         cost = f"cost {result.value:,}, bound {result.bound:,}{gap}"
+        if _is_best_within_limit(result):
+            cost = f"optimal within the encoding's limit of chains, {cost} without that limit"
     kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in asdict(result.costs).items())
     return f"{cost} ({kinds}){_ties(result)}"
+
+
+def _is_best_within_limit(result: Result) -> bool:
+    """Return whether an ASP solver proved its answer for CM, whose bound holds within its limit of chains."""
+    work = result.solution.statistics
+    return work is not None and work.value == work.bound == result.value
 
 
 def _ties(result: Result) -> str:

@@ -1,6 +1,6 @@
 """An instance: annotations, decisions, objective and structural rules make one task.
 
-The structural rules (the paper's figure 9) are that no chain has a single mention, and that no chain
+The structural rules (the paper's figure 10) are that no chain has a single mention, and that no chain
 holds a mention together with one inside it. The second can be switched off, or left to the annotators: a
 nested pair may then share a chain if at least half of those who saw both linked it.
 

@@ -207,7 +207,7 @@ class Settings:
 
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
-    "paper": Settings(OBJECTIVES["v"], nested=Nesting.NEVER, singletons=Singletons.DROP),
+    "paper": Settings(OBJECTIVES["v"], nested=Nesting.NEVER, singletons=Singletons.DROP, forced_votes=True),
 }
 """What to start from, by name: what is best by our measurements, and what the paper describes."""
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from caspr.errors import FormatError
 from caspr.formats import conll, review_file
 from caspr.formats.review_file import Review
+from caspr.formats.review_file.writing import display_width
 from caspr.task.decisions import Decision, Decisions, Note
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
@@ -51,13 +52,112 @@ def test_the_layout() -> None:
     gold = Annotation.of("gold", document, [Chain.of("1", [(1, 2), (3, 3)])])
     enforced = Decisions.of([Chain.of("1", [(1, 2)])])
     written = review_file.write([Review(gold, (first, second), each(enforced), {"objective": "u"})])
-    assert unsummed(written) == HEADER.replace(', "version"', ', "tokens": 3, "version"') + one_document(
-        "1\tThe\t(1\t(4\t=(1", "2\tgirl\t1)\t4)\t=1)", "3\tsang\t-\t(4)\t(1)"
+    header = HEADER.replace('{"ann', '{"aligned": true, "ann').replace(', "ver', ', "tokens": 3, "ver')
+    assert unsummed(written) == header + one_document(
+        "1\tThe \t(1\t(4 \t=(1", "2\tgirl\t1)\t4) \t=1)", "3\tsang\t- \t(4)\t(1)"
     )
 
 
+def test_columns_are_aligned_as_they_are_shown() -> None:
+    words = ("Kasım", "I\u0307stanbul", "東京", "a")
+    document = Document("d", words)
+    chains = [Chain.of("1", [(1, 3), (4, 4)])]
+    first, gold = (Annotation.of(name, document, chains) for name in ("AK", "gold"))
+    written = review_file.write([Review(gold, (first,), (), {})])
+    rows = [line for line in written.splitlines() if "\t" in line]
+    places = {tuple(display_width(row[: tab.start()]) for tab in re.finditer("\t", row)) for row in rows}
+    assert places == {(1, 10, 14)}
+    [read] = parse(written)
+    assert read.annotations[0].document.tokens == words
+    assert read.annotations[0].chains == first.chains
+    assert not read.annotations[0].findings
+
+
+def test_one_long_word_does_not_make_every_row_long() -> None:
+    document = Document("d", ("x" * 500, "a"))
+    annotation = Annotation.of("AK", document, [])
+    written = review_file.write([Review(annotation, (annotation,), (), {})])
+    assert len(written.splitlines()[-2]) < 50
+    assert parse(written)[0].annotations[0].document.tokens == document.tokens
+
+
+@pytest.mark.parametrize("change", [("\t", " "), ("\t", "   "), ("\t", " \t  "), (" *\t", "\t")])
+def test_any_spacing_is_read(change: tuple[str, str]) -> None:
+    document = Document("d", ("The", "girls", "sang"))
+    annotations = [Annotation.of(name, document, [Chain.of("1", [(1, 2), (3, 3)])]) for name in ("AK", "JA")]
+    enforced = each(Decisions.of([Chain.of("1", [(1, 2)])]))
+    written = review_file.write([Review(annotations[0], tuple(annotations), enforced, {})])
+    [asked] = parse(written)
+    head, body = written.split("#begin")
+    [read] = parse(head + "#begin" + re.sub(*change, body))
+    assert read == asked
+    assert not [finding for one in read.annotations for finding in one.findings]
+    lines = body.splitlines()
+    lines[2] = re.sub(*change, lines[2])
+    assert parse(head + "#begin" + "\n".join(lines)) == [asked]
+
+
+def test_words_keep_their_own_blanks() -> None:
+    document = Document("d", ("New York", " ", "x"))
+    annotation = Annotation.of("AK", document, [Chain.of("1", [(1, 1), (3, 3)])])
+    [read] = parse(review_file.write([Review(annotation, (annotation,), (), {})]))
+    assert read.annotations[0].document.tokens == document.tokens
+    document = Document("d", ("New York", "", "x"))
+    annotation = Annotation.of("AK", document, [])
+    [read] = parse(review_file.write([Review(annotation, (annotation,), (), {})]))
+    assert read.annotations[0].document.tokens == document.tokens
+
+
+OLD = one_document(
+    "1  (2 (1(2) =(1", "2 (3)     -  (2)", "3  2)    1)  =1)", "4 (3)   (2)    -", "5   -     - =(1)"
+)
+
+
+def test_a_file_of_2018_is_read_if_somebody_says_who_the_annotators_are() -> None:
+    [review] = review_file.parse(OLD, "old.conll", ["AK", "JA"])
+    assert [one.annotator for one in review.annotations] == ["AK", "JA"]
+    assert review.annotations[1].mentions == {(1, 3), (1, 1), (4, 4)}
+    assert review.annotations[1].chains == (Chain.of("2", [(1, 1), (4, 4)]),)
+    assert review.decisions == Decisions.of([Chain.of("1", [(1, 3), (5, 5)])])
+    written = review_file.write([review])
+    assert parse(written)[0].decisions == review.decisions
+    with pytest.raises(FormatError, match="found 2 annotators in the header: 'AK', 'JA', expected the 3"):
+        review_file.parse(written, "new.conll", ["a", "b", "c"])
+    assert review_file.parse(written, "new.conll", ["a", "b"])
+
+
+def test_without_that_the_message_says_what_to_type() -> None:
+    with pytest.raises(FormatError) as refusal:
+        parse(OLD)
+    assert "`caspr redo review.conll --annotators 2 --preset paper`" in str(refusal.value)
+    with pytest.raises(FormatError) as refusal:
+        parse(one_document("1 The (1)", "2 girl -"))
+    assert "--annotators" not in str(refusal.value)
+
+
+def test_too_many_annotators_are_refused() -> None:
+    with pytest.raises(FormatError, match="expected 7 columns"):
+        review_file.parse(OLD, "old.conll", list("abcdef"))
+
+
+def test_a_result_beside_annotators_files() -> None:
+    document = Document("x", ("a", "b", "c", "d", "e"))
+    annotations = [Annotation.of(name, document, [Chain.of("1", [(1, 3), (5, 5)])]) for name in ("AK", "JA")]
+    text = OLD.replace("(d)", "(x)")
+    [review] = review_file.parse_beside(text, "old.conll", [annotations])
+    assert review.annotations == tuple(annotations)
+    assert review.decisions == Decisions.of([Chain.of("1", [(1, 3), (5, 5)])])
+    with pytest.raises(FormatError, match=r"old\.conll:1: found document 'd', expected a document of"):
+        review_file.parse_beside(OLD, "old.conll", [annotations])
+    with pytest.raises(FormatError, match="found a document of 5 tokens, expected 2"):
+        short = replace(document, tokens=("a", "b"))
+        review_file.parse_beside(text, "old.conll", [[Annotation.of("AK", short, [])]])
+    with pytest.raises(FormatError, match=r"old\.conll:2: found enforced .* whose other end is not enforced"):
+        review_file.parse_beside(text.replace("=1)", "1)"), "old.conll", [annotations])
+
+
 def test_the_paper_example() -> None:
-    """Figure 8: mentions (1,3) and (6,6) are in a chain, and token 1 starts no other."""
+    """Figure 3: mentions (1,3) and (6,6) are in a chain, and token 1 starts no other."""
     enforced = decided("=(1", "(2)", "=1)", "(2)", "(1)", "=(1)")
     assert enforced == Decisions.of([Chain.of("1", [(1, 3), (6, 6)])])
     assert enforced.rules_out(Span(1, 1))

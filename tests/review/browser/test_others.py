@@ -40,7 +40,7 @@ def test_two_writers_do_not_overwrite_each_other(page: Page) -> None:
 def test_the_file_is_edited_meanwhile(alone: Page, folder: Path) -> None:
     review = next(path for path in folder.iterdir() if "# caspr review" in path.read_text(encoding="utf-8"))
     lines = review.read_text(encoding="utf-8").splitlines(keepends=True)
-    at = {line.split("\t")[0]: number for number, line in enumerate(lines) if line[:1].isdigit()}
+    at = {line.split("\t")[0].strip(): number for number, line in enumerate(lines) if line[:1].isdigit()}
     for token, cell in (("1", "=(1"), ("3", "=1)"), ("6", "=(1)")):
         before = lines[at[token]].rstrip("\n").rpartition("\t")[0]
         lines[at[token]] = f"{before}\t{cell}\n"

@@ -25,8 +25,9 @@ from caspr.task.settings import PRESETS, Settings, SettingValues, change
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 GROUPS = {
-    "Options": "--output --gold --to --layout --by --format --template --annotator --document --try --tokens "
-    "--matrix --per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
+    "Options": "--output --gold --to --like --layout --by --format --template --annotator --document "
+    "--annotators --facts --rules-only --try --tokens --matrix "
+    "--per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
     "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
@@ -181,7 +182,7 @@ settings_options = options_of(
         "--preset",
         type=choice(PRESETS),
         help="Where to start from: default, the best by our measurements, or paper (objective v, nested "
-        "never, singletons drop). Other options take precedence. Default: default.",
+        "never, singletons drop, forced votes). Other options take precedence. Default: default.",
     ),
     click.option(
         "--weight",
@@ -249,7 +250,11 @@ search_options = options_of(
         metavar="S",
         help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
     ),
-    flag("--all", "all_solutions", help="List all optimal solutions, as name.1, name.2, ..."),
+    flag(
+        "--all",
+        "all_solutions",
+        help="List all optimal solutions, several as name.1, name.2, ...",
+    ),
     click.option(
         "--max-solutions",
         type=click.IntRange(1),
@@ -274,6 +279,15 @@ adjudication_options = options_of(
     quiet_option,
 )
 """What `adjudicate` and `redo` share: what is optimal, the search, what is reported."""
+
+
+annotators_option = click.option(
+    "--annotators",
+    multiple=True,
+    metavar="N|NAME|FILE",
+    help="For a review file without its first line, as the CaspR of 2018 wrote them: how many annotators "
+    "have a column before the result, their names, or their files; may be repeated.",
+)
 
 
 def to_option(

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from caspr.adjudication import adjudicate_document
-from caspr.cli.shared.options import changed
+from caspr.adjudication import adjudicate_document, by_document
+from caspr.cli.shared import options
+from caspr.cli.shared.inputs import read_given
 from caspr.cli.shared.outputs import (
     Files,
     Output,
@@ -30,7 +31,7 @@ from caspr.cli.shared.outputs import (
 from caspr.cli.shared.progress import interrupts_noticed, progress_line
 from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
-from caspr.formats import review_file
+from caspr.formats import read_all, review_file
 from caspr.formats.conll import crossing_findings
 from caspr.formats.review_file.project import NAME, read_project
 from caspr.formats.review_file.statements import number_of_acts
@@ -41,6 +42,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop
 from caspr.task.stored_settings import read_settings
+from caspr.text.alignment import align
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, refuse_warnings, warnings_of
 
@@ -211,10 +213,38 @@ def read_reviews(folder: Path) -> list[OpenReview]:
     return opened
 
 
-def open_review(path: Path, name: str = "") -> OpenReview:
-    """Read a review file."""
+def open_review(path: Path, name: str = "", annotators: Sequence[str] = ()) -> OpenReview:
+    """Read a review file.
+
+    One that the CaspR of 2018 wrote does not say who the annotators are. They are given as their number,
+    their names, or their files.
+    """
     known = read_bytes(path)
-    return OpenReview(path, name, known, tuple(review_file.parse(decode(known, str(path)), str(path))))
+    text, source = decode(known, str(path)), str(path)
+    files = [Path(name) for name in annotators if Path(name).is_file()]
+    if files and len(files) < len(annotators):
+        missing = next(name for name in annotators if not Path(name).is_file())
+        raise InputError(f"--annotators: {missing}: there is no such file")
+    if files and not review_file.is_review(path):
+        documents, _ = by_document(read_all(files))
+        reviews = review_file.parse_beside(text, source, [align(document) for document in documents])
+    else:
+        reviews = review_file.parse(text, source, _names(annotators))
+    return OpenReview(path, name, known, tuple(reviews))
+
+
+def _names(annotators: Sequence[str]) -> list[str]:
+    """Return the names that `--annotators` gives, or makes of a number.
+
+    >>> _names(["3"]), _names(["AK,JA", "Ben"])
+    (['1', '2', '3'], ['AK', 'JA', 'Ben'])
+    """
+    if len(annotators) == 1 and annotators[0].isascii() and annotators[0].isdecimal():
+        return [str(number) for number in range(1, min(int(annotators[0]), 10_000) + 1)]
+    names = [name.strip() for value in annotators for name in value.split(",")]
+    if len(set(names)) < len(names) or "" in names:
+        raise InputError(f"--annotators: found {', '.join(annotators)!r}, expected a name for each annotator")
+    return names
 
 
 def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: bool) -> list[Task]:
@@ -222,7 +252,7 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
     return [
         Task(
             review.annotations,
-            changed(_stored_settings(file.path, review), values, reported=reported),
+            options.changed(_stored_settings(file.path, review), values, reported=reported),
             review.decisions,
             review.shown,
             number_of_acts(review.decided),
@@ -230,6 +260,33 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
         for file in opened
         for review in file.reviews
     ]
+
+
+def only_task(
+    files: Sequence[Path], values: dict[str, Any], title: str | None
+) -> tuple[Task, tuple[Finding, ...]]:
+    """Read the one document that an answer set program is about, from a review file or annotators' files.
+
+    `title` is the name of the document, where there are several.
+    """
+    annotators = values.get("annotators", ())
+    findings: tuple[Finding, ...] = ()
+    if len(files) == 1 and (annotators or review_file.is_review(files[0])):
+        tasks = tasks_of([open_review(files[0], annotators=annotators)], values, reported=False)
+    else:
+        read = read_given(files, options.reading(values))[0]
+        documents, findings = by_document(read, allow_gold=values["allow_gold"])
+        settings = options.changed(Settings(), values)
+        tasks = [Task(annotations, settings) for annotations in documents]
+    known = [task.annotations[0].document for task in tasks]
+    chosen = [
+        task
+        for task, document in zip(tasks, known, strict=True)
+        if title in (None, document.name, document.title)
+    ]
+    if len(chosen) != 1:
+        raise InputError(f"--document: choose one of {', '.join(document.title for document in known)}")
+    return chosen[0], findings
 
 
 def _stored_settings(path: Path, review: review_file.Review) -> Settings:

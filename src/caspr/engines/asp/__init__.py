@@ -2,6 +2,7 @@
 
 program.py    Instance -> facts and encodings as text
 solve.py      the search, what solvers answer, and the solvers: clingo, gringo | clasp, gringo | wasp
+answers.py    what a solver printed elsewhere, read back
 pipes.py      run pipes of programs within limits, leaving no process
 encodings/    the paper's figures, one file each
 """

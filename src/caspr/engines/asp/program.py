@@ -2,10 +2,12 @@
 
 Facts are made of numbers only: chain ids, annotator and file names never reach the program, so nothing
 in them can wrap, clash or be run. Annotators are numbered by what they annotated and not by name or
-order, so that permuting or renaming them gives the same program and therefore the same answer.
+order, so that permuting or renaming them gives the same program and therefore the same answer. For people,
+who want to know which annotator is which, they are numbered as given, and comments name them.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple
 
@@ -29,16 +31,22 @@ LEAST_CHAIN_LIMIT = 10
 """CM's limit in small documents, where 6/5 of very few chains would be too few."""
 
 
-def program(instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "") -> str:
-    """Return facts and encoding as one text that any ASP system can run."""
-    parts = [
-        "% The annotations",
-        *facts(instance),
-        extra,
-        *(figure(name) for name in figures(instance, encoding)),
-        f"#show {show}.",
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
+def program(
+    instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "", named: bool = False
+) -> str:
+    """Return facts and encoding as one text in gringo's language."""
+    parts = [facts_text(instance, named=named), extra, rules_text(figures(instance, encoding), show)]
+    return "\n".join(part.removesuffix("\n") for part in parts if part) + "\n"
+
+
+def facts_text(instance: Instance, *, named: bool = False) -> str:
+    """Return the facts; if `named`, annotators are numbered as given, and comments name them."""
+    return "\n".join(["% The annotations", *facts(instance, named=named), ""])
+
+
+def rules_text(names: Sequence[str], show: str = "result_cm/2") -> str:
+    """Return some encoding files as one text, with what is shown of an answer set."""
+    return "\n".join([*(figure(name) for name in names), f"#show {show}.", ""])
 
 
 def figures(instance: Instance, encoding: str) -> list[str]:
@@ -56,8 +64,8 @@ def figure(name: str) -> str:
     return resources.files(__package__).joinpath(f"encodings/{name}.lp").read_text(encoding="utf-8")
 
 
-def facts(instance: Instance) -> Iterator[str]:
-    """Yield the input facts, a line each, in an order that depends only on what they say."""
+def facts(instance: Instance, *, named: bool = False) -> Iterator[str]:
+    """Yield the input facts, a line each, in an order that depends only on what they say, unless `named`."""
     yield from _cost_facts(instance)
     if instance.nested is not Nesting.ALWAYS:
         yield "rule(nested)."
@@ -67,7 +75,11 @@ def facts(instance: Instance) -> Iterator[str]:
         yield "singletons(vote)."
     if instance.forced_votes:
         yield "votes(forced)."
-    for number, annotator in enumerate(_annotators(instance), start=1):
+    annotators = _annotators(instance)
+    for number, annotator in enumerate(annotators if named else sorted(annotators), start=1):
+        if named:
+            name = instance.annotations[number - 1].annotator
+            yield f"% annotator {number} is {json.dumps(name, ensure_ascii=not name.isprintable())}"
         yield f"annotator({number})."
         yield from _annotation_facts(str(number), annotator.chains)
         if _is_weighted(instance):
@@ -92,7 +104,7 @@ def _annotators(instance: Instance) -> list[_Annotator]:
         for number, spans in enumerate(unseen):
             if not viewers >> number & 1:
                 spans.append(mention)
-    return sorted(
+    return [
         _Annotator(
             tuple(sorted(chain.mentions for chain in annotation.chains)),
             costs.omit[number],
@@ -100,7 +112,7 @@ def _annotators(instance: Instance) -> list[_Annotator]:
             tuple(unseen[number]),
         )
         for number, annotation in enumerate(instance.annotations)
-    )
+    ]
 
 
 def _cost_facts(instance: Instance) -> Iterator[str]:

@@ -7,8 +7,8 @@
     3    sang    -     -     -
     #end document
 
-1. Tab-separated: the columns of the first annotator's file without coreference, one column of cells for
-   each annotator with that annotator's own ids, and the result.
+1. Columns separated by tabs and aligned by blanks: those of the first annotator's file without coreference,
+   one of cells for each annotator with that annotator's own ids, and the result.
 2. A result cell that starts with `=` is *enforced*: exactly these mentions start and end here. `=-` or a
    bare `=` means that none does. All other result cells are output, and ignored when the file is read.
 3. Brackets are matched among enforced cells only, so both ends of a mention must be enforced.
@@ -22,7 +22,7 @@
 """
 
 from caspr.formats.review_file.cells import in_cells, opened
-from caspr.formats.review_file.reading import parse, parse_apart, read
+from caspr.formats.review_file.reading import parse, parse_apart, parse_beside, read
 from caspr.formats.review_file.review import Review, is_review, review_of, strayed_ids
 from caspr.formats.review_file.writing import Filler, prepare, write
 
@@ -35,6 +35,7 @@ __all__ = [
     "opened",
     "parse",
     "parse_apart",
+    "parse_beside",
     "prepare",
     "read",
     "review_of",

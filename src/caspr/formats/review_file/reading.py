@@ -1,13 +1,22 @@
 """Read review files: the header, the columns of each annotator, and what the adjudicator decided.
 
+The CaspR of 2018 wrote files of the same columns without a header. Whoever reads one says who the annotators
+are: how many columns they have before the result (`parse`), or which files are theirs (`parse_beside`).
+
+Columns are separated by tabs, and what is beside a tab to align them is left out. Where an editor has put
+blanks in place of tabs, in the whole file or in a row, blanks separate.
+
 Enforced cells are decisions, and everything else in the result column is output, which is ignored even if it
 is malformed. What looks like an enforced cell and is not one is refused: a mark in quotes, a mention of which
 only one end is enforced.
 """
 
+import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from caspr.errors import FormatError, reading
@@ -30,9 +39,9 @@ from caspr.formats.containers.json import parse_object
 from caspr.formats.format import quoted
 from caspr.formats.review_file.cells import signed_cells
 from caspr.formats.review_file.review import HEADER, Review, changed
-from caspr.formats.review_file.statements import is_name, read_lines, read_names, result_homes
+from caspr.formats.review_file.statements import HeadLines, is_name, read_lines, read_names, result_homes
 from caspr.storage import read_text
-from caspr.task.decisions import IN_CELLS, Decisions
+from caspr.task.decisions import IN_CELLS, Decision, Decisions
 from caspr.task.stored_settings import VERSION
 from caspr.text.document import Annotation, Document, Span
 from caspr.text.findings import times
@@ -125,6 +134,8 @@ class _Header:
     settings: Mapping[str, object]
     tokens: int | None
     sums: Mapping[str, object]
+    aligned: bool = False
+    """Whether blanks before a tab are there to align the columns."""
 
     @property
     def added(self) -> int:
@@ -137,21 +148,62 @@ def read(path: Path) -> list[Review]:
     return parse(read_text(path), str(path))
 
 
-def parse(text: str, source: str) -> list[Review]:
-    """Read the text of a review file, with the name to use in messages."""
-    return [review for review, _ in parse_apart(text, source)]
+def parse(text: str, source: str, annotators: Sequence[str] = ()) -> list[Review]:
+    """Read the text of a review file, with the name to use in messages.
+
+    `annotators` are the names of the columns before the result, for a file without a header.
+    """
+    return [review for review, _ in parse_apart(text, source, annotators)]
 
 
-def parse_apart(text: str, source: str) -> list[tuple[Review, str]]:
+def parse_apart(text: str, source: str, annotators: Sequence[str] = ()) -> list[tuple[Review, str]]:
     """Read the text of a review file, and return each document together with its own text."""
     with reading(source):
         blocks = split_documents(text)
         texts = block_texts(text, blocks)
-        return [(_review(block, source), own) for block, own in zip(blocks, texts, strict=True)]
+        return [(_review(block, source, annotators), own) for block, own in zip(blocks, texts, strict=True)]
 
 
-def _review(block: Block, source: str) -> Review:
-    header = _read_header(block)
+def parse_beside(text: str, source: str, documents: Sequence[Sequence[Annotation]]) -> list[Review]:
+    """Read what a result column enforces, of a file without a header whose annotators' files are given.
+
+    All its other columns are ignored, as the CaspR of 2018 did. `documents` has the annotations of each
+    document, over the same tokens.
+    """
+    known = {annotations[0].document.key: annotations for annotations in documents}
+    reviews = []
+    with reading(source):
+        for block in split_documents(text):
+            document = Document(block.name, (), block.part)
+            if document.key not in known:
+                titles = ", ".join(quoted(annotations[0].document.title) for annotations in known.values())
+                expected = f"a document of the annotators' files: {titles}"
+                raise FormatError(block.line, f"document {quoted(document.title)}", expected)
+            reviews.append(_beside(block, known[document.key]))
+    return reviews
+
+
+def _beside(block: Block, annotations: Sequence[Annotation]) -> Review:
+    document = annotations[0].document
+    rows, _ = _sort_lines(block.body, _Header((), None, {}, None, {}))
+    if len(rows) != len(document.tokens):
+        expected = f"{len(document.tokens)}, as the annotators' files have"
+        raise FormatError(block.line, f"a document of {times(len(rows), 'token')}", expected)
+    results = [row[-1].strip(" ") for _, row in rows]
+    placed = replace(document, lines=tuple(number for number, _ in rows))
+    enforced = enforced_decisions(placed, results, {})
+    lines = read_lines(block.before, len(rows))
+    decisions = (*signed_cells(enforced, lines.decisions), *_stated(lines))
+    gold = Annotation("gold", document, ())
+    return Review(gold, tuple(annotations), decisions, {}, shown=_shown(enforced, results, {}))
+
+
+def _stated(lines: HeadLines) -> Iterator[Decision]:
+    return (decision for decision in lines.decisions if decision.statement.kind not in IN_CELLS)
+
+
+def _review(block: Block, source: str, annotators: Sequence[str]) -> Review:
+    header = _read_header(block, source, annotators)
     rows, gaps = _sort_lines(block.body, header)
     if header.tokens is not None and header.tokens != len(rows):
         expected = f"{header.tokens} as this file was written with: a line was lost or added"
@@ -162,7 +214,8 @@ def _review(block: Block, source: str) -> Review:
     aliases = read_aliases(block.before)
     said = read_entities(line for line in block.before if not is_name(line))
     columns = {
-        name: [row[number - header.added] for _, row in rows] for number, name in enumerate(header.annotators)
+        name: [row[number - header.added].strip(" ") for _, row in rows]
+        for number, name in enumerate(header.annotators)
     }
     annotations = []
     for number, (name, cells) in enumerate(columns.items()):
@@ -177,7 +230,7 @@ def _review(block: Block, source: str) -> Review:
     lines = read_lines(block.before, len(rows))
     decisions = (
         *signed_cells(enforced, lines.decisions),
-        *(decision for decision in lines.decisions if decision.statement.kind not in IN_CELLS),
+        *_stated(lines),
         *read_names(block.before, len(rows), annotations, lambda: result_homes(results, own)),
     )
     gold = Annotation("gold", document, ())
@@ -196,12 +249,10 @@ def _shown(
     }
 
 
-def _read_header(block: Block) -> _Header:
+def _read_header(block: Block, source: str, annotators: Sequence[str]) -> _Header:
     headers = [line for line in block.before if line.text.startswith(HEADER)]
     if not headers:
-        expected = f"a line `{HEADER}` before it, as `caspr adjudicate --layout review` writes it"
-        found_instead = "the gold standard of an adjudication" if is_gold(block.before) else "a document"
-        raise FormatError(block.line, f"{found_instead} that is not in review layout", expected)
+        return _of_2018(block, source, annotators)
     if len(headers) > 1:
         raise FormatError(headers[1].number, f"a second line `{HEADER}`", "one for each document")
     expected = f'`{HEADER} {{"annotators": [...], "settings": {{...}}, "version": {VERSION}}}` as we wrote it'
@@ -209,7 +260,42 @@ def _read_header(block: Block) -> _Header:
     if problem := _problem(data):
         raise FormatError(headers[0].number, f"a header with {problem}", expected)
     names, sums = tuple(data["annotators"]), data.get("sums", {})
-    return _Header(names, data.get("columns"), data["settings"], data.get("tokens"), sums)
+    if annotators and len(annotators) != len(names):
+        found = f"{times(len(names), 'annotator')} in the header: {', '.join(map(quoted, names))}"
+        raise FormatError(headers[0].number, found, f"the {len(annotators)} that were announced")
+    aligned = bool(data.get("aligned"))
+    return _Header(names, data.get("columns"), data["settings"], data.get("tokens"), sums, aligned)
+
+
+def _of_2018(block: Block, source: str, annotators: Sequence[str]) -> _Header:
+    """Make a header for a document without one, if it was said who the annotators are."""
+    rows = [split_columns(text) for text in block.lines if text.strip(" ") and not text.startswith("#")]
+    if annotators:
+        own = len(rows[0]) - len(annotators) - 1 if rows else 0
+        return _Header(tuple(annotators), max(own, 0), {}, None, {}, aligned=True)
+    expected = f"a line `{HEADER}` before it, as `caspr adjudicate --layout review` writes it"
+    if is_gold(block.before):
+        raise FormatError(
+            block.line, "the gold standard of an adjudication that is not in review layout", expected
+        )
+    if (number := _bracket_columns(rows) - 1) > 0:
+        command = f"caspr redo {shlex.quote(source)} --annotators {number} --preset paper"
+        expected += f"; if its last columns are annotators and a result, as in files of 2018: `{command}`"
+    raise FormatError(block.line, "a document that is not in review layout", expected)
+
+
+def _bracket_columns(rows: Sequence[Sequence[str]]) -> int:
+    """Count the last columns of which every cell could be a coreference cell."""
+    columns = zip(*(reversed(row) for row in rows), strict=False)
+    return sum(1 for _ in takewhile(lambda column: all(map(_is_cell, column)), columns))
+
+
+def _is_cell(text: str) -> bool:
+    bare = text.strip(" ").removeprefix("=")
+    try:
+        return bare in NOTHING or bool(parse_cell(bare))
+    except ValueError:
+        return False
 
 
 def _problem(data: Mapping[str, object]) -> str:
@@ -238,7 +324,7 @@ def _sort_lines(
     rows: list[tuple[int, list[str]]] = []
     gaps: list[tuple[int, str]] = []
     for number, text in body:
-        columns = split_columns(text)
+        columns = _columns(text, header)
         # We write no comment with a tab; without any tabs left, the number of columns decides.
         comment = text.startswith("#") and "\t" not in text and (tabbed or not _fits(columns, header))
         if comment or not text.strip(" "):
@@ -248,6 +334,17 @@ def _sort_lines(
         else:
             raise FormatError(number, f"{len(columns)} columns", _expected_columns(header))
     return rows, gaps
+
+
+def _columns(text: str, header: _Header) -> list[str]:
+    """Split a row at tabs, or at blanks if there are none, or if only that makes it fit."""
+    columns = split_columns(text)
+    if "\t" not in text:
+        return columns
+    if not _fits(columns, header):
+        loose = [column for column in re.split(r"[ \t]+", text) if column]
+        return loose if _fits(loose, header) else columns
+    return [column.strip(" ") for column in columns] if header.aligned else columns
 
 
 def _fits(columns: Sequence[str], header: _Header) -> bool:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unicodedata import category, east_asian_width
 
 from caspr.formats.bracket_cells import Bracket, brackets, split_crossing, write_cell
 from caspr.formats.columns import (
@@ -18,6 +19,7 @@ from caspr.formats.columns import (
     entity_lines,
     layout_of,
     prefix_columns,
+    tabulate_prefixes,
     write_column,
     write_document,
 )
@@ -84,6 +86,7 @@ def prepare(
         "annotators": [column_sum(column.cells) for column in columns],
     }
     widths = {prefix.count("\t") for prefix in layout.prefixes}
+    aligned = _aligned_prefixes(layout.prefixes)
     header = {
         "version": VERSION,
         "annotators": names,
@@ -91,12 +94,11 @@ def prepare(
         "sums": sums,
         "tokens": len(document.tokens),
         **({"columns": widths.pop()} if len(widths) == 1 else {}),
+        **({} if aligned is None else {"aligned": True}),
     }
-    rows = zip(*(column.cells for column in columns), strict=True)
-    prefixes = [
-        "".join((prefix, *(f"{cell}\t" for cell in cells)))
-        for prefix, cells in zip(layout.prefixes, rows, strict=True)
-    ]
+    fill = list if aligned is None else padded
+    cells = [[f"{cell}\t" for cell in fill(column.cells)] for column in columns]
+    prefixes = list(map("".join, zip(aligned or layout.prefixes, *cells, strict=True)))
     full = replace(document, layout=replace(layout, prefixes=tuple(prefixes)))
     return Prepared(full, header, (*entities, *aliases))
 
@@ -110,6 +112,44 @@ def _tabbed(document: Document) -> Document:
     gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
     # The rows of words that were cut are in the layout now.
     return replace(document, layout=replace(layout, prefixes=prefixes, gaps=gaps), origin=())
+
+
+WIDEST = 30
+"""Columns are made this wide at most: one very long word should not make every row long."""
+
+
+def _aligned_prefixes(prefixes: Sequence[str]) -> list[str] | None:
+    """Align the columns of a text; not where a cell begins or ends with blanks of its own, or rows differ."""
+    table = tabulate_prefixes(prefixes)
+    if not table.columns or (table.rows is not None and len({len(row) for row in table.rows}) > 1):
+        return None
+    if any(cell[:1] == " " or cell[-1:] == " " for column in table.columns for cell in column):
+        return None
+    return ["".join(f"{cell}\t" for cell in row) for row in zip(*map(padded, table.columns), strict=True)]
+
+
+def padded(cells: Sequence[str]) -> list[str]:
+    """Fill up the cells of a column with blanks until all are as wide as the widest, as a terminal shows it.
+
+    >>> padded(["I", "am", "\u79c1"])
+    ['I ', 'am', '\u79c1']
+    """
+    widths = [display_width(cell) for cell in cells]
+    width = min(max(widths, default=0), WIDEST)
+    return [cell + " " * (width - own) for cell, own in zip(cells, widths, strict=True)]
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: none for an accent, two for a Chinese character.
+
+    >>> display_width("Kasım"), display_width("I\u0307stanbul"), display_width("東京")
+    (5, 8, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(char) in ("Mn", "Me", "Cf") else 1 + (east_asian_width(char) in "WF") for char in text
+    )
 
 
 def shown(gold: Annotation, decisions: Decisions) -> list[Chain]:
