@@ -32,15 +32,15 @@ GROUPS = {
     "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict --host --port --browser",
-    "Limits": "--engine --memory-limit --certainty --kill-after --processes --cluster --force",
+    "Limits": "--engine --memory-limit --prices --kill-after --processes --cluster --force",
     "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding",
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
-CERTAINTY_OF_REPORTS = 5.0
-"""Seconds per document spent on certainty without `--certainty` where a report is written."""
+PRICES_OF_REPORTS = 5.0
+"""Seconds per document spent on prices without `--prices` where a report is written."""
 
 
 class Command(click.Command):
@@ -239,10 +239,11 @@ search_options = options_of(
     click.option("--time-limit", type=_SECONDS, metavar="S", help="Seconds per document."),
     click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
     click.option(
-        "--certainty",
+        "--prices",
         type=click.FloatRange(0, 1e6),
         metavar="S",
-        help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
+        help="Seconds per document to compute what it costs to decide each link differently. "
+        "Default: 5 for a report, else 0.",
     ),
     flag("--all", "all_solutions", help="List all optimal solutions, as name.1, name.2, ..."),
     click.option(
@@ -309,12 +310,12 @@ def reading(values: dict[str, Any]) -> dict[str, Any]:
 def changed(settings: Settings, values: dict[str, Any], *, reported: bool = False) -> Settings:
     """Return settings with the given options in place of what they were, for a search that Ctrl-C can end.
 
-    Where the result is `reported`, some seconds are spent on how certain it is.
+    Where the result is `reported`, some seconds are spent on what another decision would cost.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
     named["weight"] = named["weight"] or None  # an option that may be repeated is empty if it was not given
-    if named["certainty"] is None:
-        named["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
+    if named["prices"] is None:
+        named["prices"] = PRICES_OF_REPORTS if reported else 0.0
     if wants_all(values):
         named["max_solutions"] = named["max_solutions"] or MANY
     settings = change(settings, named)
