@@ -15,7 +15,6 @@ from caspr.formats import read_all
 from caspr.review.history import History
 from caspr.review.operations import OperationError
 from caspr.review.questions.choices import ChoicePrice, PriceList
-from caspr.review.questions.question import QuestionKind
 from caspr.review.questions.queue import ORDERS, Filter
 from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
