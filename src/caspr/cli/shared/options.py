@@ -17,7 +17,7 @@ import click
 
 from caspr.engines import ENCODINGS, ENGINES
 from caspr.formats.format import ReadOptions
-from caspr.formats.registry import FORMATS, WRITTEN
+from caspr.formats.registry import READ, WRITTEN
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
 from caspr.task.settings import PRESETS, Settings, SettingValues, change
@@ -147,9 +147,9 @@ format_options = options_of(
     click.option(
         "--format",
         "format_name",
-        type=choice(FORMATS),
+        type=choice(READ),
         metavar="FORMAT",
-        help=f"The format of the files: {', '.join(FORMATS)}. Default: recognised from their content.",
+        help=f"The format of the files: {', '.join(READ)}. Default: recognised from their content.",
     ),
     click.option(
         "--layer",
