@@ -124,7 +124,7 @@ from caspr import Annotation, Decisions, Result
 
 files = [caspr.read("a.conll"), caspr.read("b.conll")]
 reveal_type(caspr.adjudicate)
-results = caspr.adjudicate(files, objective="va", certainty=1.5, decisions={"d": Decisions()})
+results = caspr.adjudicate(files, objective="va", prices=1.5, decisions={"d": Decisions()})
 reveal_type(results)
 reveal_type(results[0].gold)
 reveal_type(caspr.score)
@@ -167,7 +167,7 @@ OTHER_VALUES: SettingValues = {
     "engine": "clingo",
     "time_limit": 9.0,
     "memory_limit": 900,
-    "certainty": 3.0,
+    "prices": 3.0,
     "max_solutions": 4,
 }
 """A value that is not the default for each setting."""
@@ -218,7 +218,7 @@ class TestSettings:
         files = [caspr.read(path) for path in PAPER]
         with pytest.raises(TypeError, match="unknown setting 'objektive'"):
             caspr.adjudicate(files, objektive="va")  # type: ignore[call-arg]
-        for bad in ({"certainty": -1.0}, {"max_solutions": 0}, {"objective": "w"}, {"engine": "steam"}):
+        for bad in ({"prices": -1.0}, {"max_solutions": 0}, {"objective": "w"}, {"engine": "steam"}):
             with pytest.raises(caspr.CasprError):
                 caspr.adjudicate(files, **bad)
 
@@ -230,8 +230,8 @@ class TestSettings:
 
     def test_settings_reach_the_engine(self) -> None:
         files = [caspr.read(path) for path in PAPER]
-        [result] = caspr.adjudicate(files, preset="paper", certainty=5.0, max_solutions=10)
-        assert result.certainties
+        [result] = caspr.adjudicate(files, preset="paper", prices=5.0, max_solutions=10)
+        assert result.change_prices
         assert len(result.golds) == 2
 
 

@@ -13,7 +13,7 @@ LAYERS = [
     {"errors", "storage", "processes", "notebook_methods"},
     {"text"},
     {"task"},
-    {"engines", "proof", "result"},
+    {"engines", "proof", "result", "confidence"},
     {"disputes", "measures"},
     {"formats", "report"},
     {"adjudication"},

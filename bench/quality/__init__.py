@@ -6,5 +6,6 @@
 `judged` reads documents with their gold, `closures` and `crowd` make one annotation of several in ways that
 need no optimisation, `responses` names all of these and CaspR with any settings, `scoring` pools scores
 over documents and resamples them, `held_back` learns on other documents than those that are measured,
-`simulated` makes annotators whose errors are known, `table` prints.
+`simulated` makes annotators whose errors are known, `table` prints; `calibration`
+counts how often decisions are wrong, by their votes.
 """

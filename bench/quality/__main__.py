@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.corpora import CORPORA
+from bench.quality.calibration import calibrate, calibration_table
 from bench.quality.held_back import chosen, halves, held_back
 from bench.quality.judged import JudgedSet, cut, read_set
 from bench.quality.responses import LEARN, Response, adjudicated, baselines
@@ -62,15 +63,23 @@ def main(words: Sequence[str] | None = None) -> None:
     add("--seed", type=int, default=1)
     add("--scale", type=float)
     add("--quick", action="store_true", help="two tiny documents of each dataset")
+    add("--calibration", action="store_true", help="how often decisions are wrong, by their votes, instead")
     given = parser.parse_args(words)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for source in given.datasets:
-            rows += _judged(source, Path(folder), given)
-    print(*to_markdown(rows), sep="\n")
+            judged = _read(source, Path(folder), given)
+            if given.calibration:
+                for settings in given.set or [""]:
+                    table = calibrate(judged, settings, seconds=given.time_limit, seed=given.seed)
+                    print(*calibration_table(f"{judged.name}, {settings or 'defaults'}", table), "", sep="\n")
+            else:
+                rows += _judged(judged, given)
+    if rows:
+        print(*to_markdown(rows), sep="\n")
 
 
-def _judged(source: str, folder: Path, given: argparse.Namespace) -> Iterator[Row]:
+def _read(source: str, folder: Path, given: argparse.Namespace) -> JudgedSet:
     scale = given.scale or (QUICK_SCALE if given.quick else 1.0)
     most = QUICK_DOCUMENTS if given.quick else given.documents
     judged = read_set(source, folder=folder, seed=given.seed, scale=scale, most=most)
@@ -78,6 +87,10 @@ def _judged(source: str, folder: Path, given: argparse.Namespace) -> Iterator[Ro
         judged = simulate(judged, [float(rate) / 100 for rate in given.simulate.split(",")], given.seed)
     if given.cut is not None:
         judged = cut(judged, given.cut / 100)
+    return judged
+
+
+def _judged(judged: JudgedSet, given: argparse.Namespace) -> Iterator[Row]:
     responses = [] if given.no_baselines else list(baselines(judged, crowd=given.crowd))
     responses += _answered(judged, given)
     names = [one.name for one in responses]

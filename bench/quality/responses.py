@@ -16,6 +16,7 @@ from bench.quality.judged import Judged, JudgedSet
 from bench.quality.scoring import score_documents
 from caspr.adjudication import adjudicate
 from caspr.measures.reliability import instance_patterns, learn_reliability
+from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.settings import MARKS, Settings, change
 from caspr.task.weights import WeightsTable
@@ -79,6 +80,16 @@ def adjudicated(
 
     Weights to learn are `weights` where these are given, else those that the dataset itself teaches.
     """
+    results = adjudicate_set(judged, words, seconds=seconds, weights=weights)
+    proven = sum(result.value == result.bound for result in results.values())
+    answers = {name: result.gold for name, result in results.items()}
+    return Response(words or "defaults", answers, f"{proven} of {len(results)}")
+
+
+def adjudicate_set(
+    judged: JudgedSet, words: str, *, seconds: float, weights: WeightsTable | None = None
+) -> dict[str, Result]:
+    """Return the result of each document, by its name."""
     values = {"time_limit": seconds, **read_values(words)}
     if values.get("weights") == LEARN:
         values["weights"] = weights or learn_weights(judged, values)
@@ -88,10 +99,7 @@ def adjudicated(
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = adjudicate(files, **values)
-    proven = sum(result.value == result.bound for result in results)
-    answers = {result.gold.document.name: result.gold for result in results}
-    return Response(words or "defaults", answers, f"{proven} of {len(results)}")
+        return {result.document.name: result for result in adjudicate(files, **values)}
 
 
 def learn_weights(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:

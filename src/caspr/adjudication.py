@@ -58,7 +58,7 @@ def adjudicate(
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
     among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
     preset, objective, omit_cost, use_cost, invent_cost, nested, singletons, weight, weights, coverage,
-    variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
+    variants, forced_votes, encoding, engine, time_limit, memory_limit, prices, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -104,11 +104,11 @@ def adjudicate_document(
     result = replace(
         result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
     )
-    if settings.certainty <= 0:
+    if settings.prices <= 0:
         return result
-    from caspr.disputes import with_certainty
+    from caspr.disputes import with_prices
 
-    return with_certainty(result, settings.certainty, settings.limits.cancelled)
+    return with_prices(result, settings.prices, settings.limits.cancelled)
 
 
 def prepare(

@@ -1,4 +1,4 @@
-"""What annotators disagree on, how sure the result is about it, and why it decides as it does.
+"""What annotators disagree on, what deciding otherwise would cost, and why the result decides as it does.
 
 A *dispute* (`find_disputes`) is a link on which annotators disagree, with who is for and against it and what
 the result decides. Links on which all agree are disputes, too, where the result departs from them: a link
@@ -6,13 +6,14 @@ that everybody gave and that is not in the result, a pair of one chain that nobo
 
 A chain of three hundred mentions has fifty thousand links, but few *kinds* of links: two mentions that are
 in the same chains of the same annotators, in the same chain of every solution, and enforced alike, have the
-same votes, decision and certainty with any third mention. A dispute is therefore all links between two such
+same votes, decision and price with any third mention. A dispute is therefore all links between two such
 groups of mentions. Pairs of nested mentions are disputes of their own, because the nesting rule depends on
 the pair.
 
-*Certainty* (`with_certainty`) is whether every optimum decides a pair alike, and the price of deciding
-otherwise, for the links between consecutive mentions of each chain of the result and one pair of every
-dispute, the closest votes first. The native engine computes the prices, whichever engine found the result. A
+The votes say how sure a dispute is (`caspr.confidence`). The *price to flip* (`with_prices`) is how much more
+the best solution costs that decides a pair otherwise: of links between consecutive mentions of each chain
+of the result and one pair of every dispute, the closest votes first. It is what a change costs, and does not
+say who is right. The native engine computes the prices, whichever engine found the result. A
 pair that is hard to flip does not keep the others waiting: each gets a small share of the time, which grows
 with every pair that needs more, and those come again at the end, with all that is left. For these, a price
 may be a lower bound; pairs for which there is no time at all are left out.
@@ -22,7 +23,7 @@ The *reason* (`Explainer`) is why a disputed link is in the result, or is not:
     decision       the adjudicator enforced it, or put one of the mentions together with another one,
                    against the votes for this link
     rule           one mention is inside the other
-    tie            another solution is equally good and decides otherwise, or the votes are tied
+    tie            as many annotators link the two as keep them apart
     votes          the votes for this link alone say so, weighed by the objective: not always most of them
     transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
                    in the result with all links of its chains, and those outweigh it
@@ -42,8 +43,10 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
+from typing import NamedTuple
 
-from caspr.result import Certainty, Result
+from caspr.confidence import Confidence
+from caspr.result import ChangePrice, Result
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
@@ -57,7 +60,7 @@ ADJUDICATOR = "adjudicator"
 
 @dataclass(frozen=True)
 class Dispute:
-    """Disputed links with the same votes, decision and certainty."""
+    """Disputed links with the same votes, decision and price."""
 
     first: tuple[Span, ...]
     """The mentions on one side, in text order."""
@@ -72,7 +75,10 @@ class Dispute:
     """Whether the mentions are in one chain of the result."""
     chains: tuple[str | None, str | None]
     """The chains of the result that the two sides are in, if any."""
-    certainty: Certainty
+    confidence: Confidence
+    """How sure the decision is."""
+    change: ChangePrice
+    """What the opposite decision costs."""
 
     @property
     def pair(self) -> tuple[Span, Span]:
@@ -84,7 +90,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class _Grouping:
-    """The mentions of a result in groups whose links have the same votes, decision and certainty."""
+    """The mentions of a result in groups whose links have the same votes, decision and price."""
 
     result: Result
 
@@ -174,7 +180,8 @@ def _disputes(
         opponents=_chosen(names, evidence.viewers & ~evidence.givers),
         linked=linked,
         chains=(home.get(a), home.get(b)),
-        certainty=_certainty(grouping, a, b, linked),
+        confidence=grouping.result.confidences.link(a, b),
+        change=_change(grouping, a, b, linked),
     )
 
 
@@ -182,19 +189,15 @@ def _chosen(names: list[str], annotators: int) -> tuple[str, ...]:
     return tuple(name for number, name in enumerate(names) if annotators >> number & 1)
 
 
-def _certainty(grouping: _Grouping, first: Span, second: Span, linked: bool) -> Certainty:
-    """Return what is known about a pair: from the prices, and from the solutions that the engine listed."""
+def _change(grouping: _Grouping, first: Span, second: Span, linked: bool) -> ChangePrice:
+    """Return the price of a pair: as it was computed, or 0 if an optimum that is listed decides otherwise."""
     result = grouping.result
-    certainty = (result.certainties or {}).get((min(first, second), max(first, second)), Certainty())
-    if not certainty.possible:
-        return replace(certainty, always=True)
-    if certainty.always is not None or result.status is not Status.OPTIMAL:
-        return certainty
-    if any((first in home and home[first] == home.get(second)) != linked for home in grouping.homes[1:]):
-        return Certainty(always=False, flip=0)
-    if certainty.flip is not None and (certainty.flip > 0 or certainty.exact):
-        return replace(certainty, always=certainty.flip > 0)
-    return Certainty(always=True) if result.solution.complete else certainty
+    known = (result.change_prices or {}).get((min(first, second), max(first, second)), ChangePrice())
+    if result.status is Status.OPTIMAL and any(
+        (first in home and home[first] == home.get(second)) != linked for home in grouping.homes[1:]
+    ):
+        return ChangePrice(price=0)
+    return known
 
 
 def disputed_links(disputes: list[Dispute]) -> int:
@@ -218,8 +221,8 @@ _GROWTH = 1.5
 """By how much the share grows with each pair that needs more."""
 
 
-def with_certainty(result: Result, seconds: float, cancelled: Callable[[], bool] | None = None) -> Result:
-    """Return the result with the certainty of its links, for as many as some seconds allow.
+def with_prices(result: Result, seconds: float, cancelled: Callable[[], bool] | None = None) -> Result:
+    """Return the result with what it costs to flip its links, for as many as some seconds allow.
 
     Once `cancelled` returns true, as after Ctrl-C, no more are computed.
     """
@@ -229,22 +232,17 @@ def with_certainty(result: Result, seconds: float, cancelled: Callable[[], bool]
     from caspr.engines.native.incremental import flip_prices
 
     memory = Memory()
-    known: dict[Pair, Certainty] = {}
+    known: dict[Pair, ChangePrice] = {}
 
     def price(pair: Pair, limit: float) -> bool:
         """Compute a price within some seconds, and return whether it is exact."""
         limits = Limits(seconds=limit, cancelled=cancelled)
         [flip] = flip_prices(result.instance, result.solution, [pair], limits, memory)
-        known[pair] = Certainty(
-            always=flip.certain if flip.certain or flip.exact else None,
-            flip=flip.price,
-            exact=flip.exact,
-            possible=flip.price is not None,
-        )
+        known[pair] = ChangePrice(flip.price, flip.exact, possible=flip.price is not None)
         return flip.exact
 
     share_time(pairs_to_price(result), seconds, price, cancelled or (lambda: False))
-    return replace(result, certainties=known)
+    return replace(result, change_prices=known)
 
 
 def share_time(
@@ -271,7 +269,7 @@ def share_time(
 
 
 def pairs_to_price(result: Result) -> list[Pair]:
-    """Return the pairs whose certainty is computed, the closest votes first, then in text order."""
+    """Return the pairs whose price is computed, the closest votes first, then in text order."""
     votes = result.instance.votes
     allowed = set(result.instance.mentions)
     disputed = {dispute.pair for dispute in find_disputes(result) if allowed.issuperset(dispute.pair)}
@@ -302,23 +300,31 @@ class Explanation:
     sentence: str
 
 
+class DecidedLink(NamedTuple):
+    """A pair of mentions, and what the result decides."""
+
+    pair: Pair
+    linked: bool
+
+
 @dataclass(frozen=True)
 class Explainer:
     """Explains the disputes of one result; caches the explanations that concern pairs of chains."""
 
     result: Result
 
-    def explain(self, dispute: Dispute) -> Explanation:
-        """Return what decided a dispute."""
-        first, second = dispute.pair
+    def explain(self, link: DecidedLink | Dispute) -> Explanation:
+        """Return what decided a link, or the links of a dispute."""
+        link = DecidedLink(link.pair, link.linked)
+        first, second = link.pair
         return (
             self._decision(first, second)
             or self._rule(first, second)
-            or self._balance(dispute)
-            or self._put_elsewhere(dispute)
+            or self._balance(link)
+            or self._put_elsewhere(link)
             or Explanation(
                 Reason.TRANSITIVITY,
-                f"{self._votes(dispute.pair, not dispute.linked)}, but {self._outweighed(dispute)}",
+                f"{self._votes(link.pair, not link.linked)}, but {self._outweighed(link)}",
             )
         )
 
@@ -346,18 +352,19 @@ class Explainer:
         inner, outer = (first, second) if second.contains(first) else (second, first)
         return Explanation(Reason.RULE, f"{self._quote(inner)} is inside {self._quote(outer)}")
 
-    def _balance(self, dispute: Dispute) -> Explanation | None:
+    def _balance(self, link: DecidedLink) -> Explanation | None:
         """Compare the costs of joining and of parting, the votes for this link alone."""
-        join, part = self._costs(*dispute.pair)
+        join, part = self._costs(*link.pair)
+        if join != part and link.linked != (join is not None and join < part):
+            return None
         joining = "joining them is not allowed" if join is None else f"joining them costs {join}"
-        costs = f"({joining}, parting them {part})"
-        if dispute.certainty.always is False:
-            return Explanation(Reason.TIE, f"another solution is equally good and decides otherwise {costs}")
-        if join == part and not dispute.certainty.always:
-            return Explanation(Reason.TIE, f"the votes are tied: either way is equally good {costs}")
-        if join != part and dispute.linked == (join is not None and join < part):
-            return Explanation(Reason.VOTES, f"{self._votes(dispute.pair, dispute.linked)} {costs}")
-        return None
+        costs = f"(either way costs {part})" if join == part else f"({joining}, parting them {part})"
+        evidence = self._instance.votes.evidence(*link.pair)
+        if 2 * evidence.k == evidence.n:
+            return Explanation(Reason.TIE, f"as many annotators link them as keep them apart {costs}")
+        if join == part and link.linked != (2 * evidence.k > evidence.n):
+            return None
+        return Explanation(Reason.VOTES, f"{self._votes(link.pair, link.linked)} {costs}")
 
     def _votes(self, pair: Pair, linked: bool) -> str:
         """Say how many annotators link two mentions, or do not."""
@@ -366,11 +373,11 @@ class Explainer:
         verb, rest = ("link", "them") if linked else ("keep", "them apart")
         return f"{number} of {evidence.n} annotators {verb}{'s' if number == 1 else ''} {rest}"
 
-    def _put_elsewhere(self, dispute: Dispute) -> Explanation | None:
+    def _put_elsewhere(self, link: DecidedLink) -> Explanation | None:
         """Name the mention with which the adjudicator put one of two that are not in one chain."""
-        if dispute.linked:
+        if link.linked:
             return None
-        for span in dispute.pair:
+        for span in link.pair:
             for partner in self._side(span):
                 if partner != span and self._instance.decisions.joins(span, partner):
                     words = f"the adjudicator put {self._quote(span)} together with {self._quote(partner)}"
@@ -382,17 +389,17 @@ class Explainer:
         price = self._instance.price(first, second)
         return (price.omitted - price.gain if price.allowed else None), price.omitted
 
-    def _outweighed(self, dispute: Dispute) -> str:
-        if dispute.linked:
-            return self._held_together(dispute)
-        key = tuple(sorted(self._side(span)[0] for span in dispute.pair))
+    def _outweighed(self, link: DecidedLink) -> str:
+        if link.linked:
+            return self._held_together(link)
+        key = tuple(sorted(self._side(span)[0] for span in link.pair))
         if key not in self._known:
-            self._known[key] = self._kept_apart(*(self._side(span) for span in dispute.pair))
+            self._known[key] = self._kept_apart(*(self._side(span) for span in link.pair))
         return self._known[key]
 
-    def _held_together(self, dispute: Dispute) -> str:
+    def _held_together(self, link: DecidedLink) -> str:
         """Name the mention with which both are linked most."""
-        a, b = dispute.pair
+        a, b = link.pair
         evidence = self._instance.votes.evidence
         shared, third = max(
             (

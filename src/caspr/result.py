@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
+from caspr.confidence import Confidences
 from caspr.notebook_methods import above
 from caspr.task.decisions import Decisions, Statement, with_names
 from caspr.task.instance import Instance
@@ -28,13 +29,11 @@ GOLD = "gold"
 
 
 @dataclass(frozen=True)
-class Certainty:
-    """How certain it is that two mentions are, or are not, in one chain."""
+class ChangePrice:
+    """What it costs to decide otherwise whether two mentions are in one chain, whoever is right."""
 
-    always: bool | None = None
-    """Whether every optimal solution decides alike, where that is known."""
-    flip: int | None = None
-    """How much more the best solution that decides otherwise costs, where that is known; 0 is a tie."""
+    price: int | None = None
+    """How much more the best solution that decides otherwise costs, where that is known."""
     exact: bool = True
     """Whether that price is proven; otherwise it is at least this."""
     possible: bool = True
@@ -69,8 +68,8 @@ class Result:
     """How long the engine took."""
     findings: tuple[Finding, ...] = ()
     """What is odd about the input or the result."""
-    certainties: Mapping[tuple[Span, Span], Certainty] | None = None
-    """How certain each pair is, in text order, where that was computed; pairs may be missing."""
+    change_prices: Mapping[tuple[Span, Span], ChangePrice] | None = None
+    """What it costs to decide each pair otherwise, where that was computed; pairs may be missing."""
     given: Given | None = None
     """What it was made from; `None` for a result that a program made from an instance."""
 
@@ -110,6 +109,11 @@ class Result:
         """Every solution as an annotation of the document; the first is the result."""
         return tuple(self._gold(partition) for partition in self.solution.partitions)
 
+    @cached_property
+    def confidences(self) -> Confidences:
+        """How sure each link and each mention of the result is."""
+        return Confidences(self.instance, self.gold.all_chains)
+
     @property
     def gold(self) -> Annotation:
         """The result as an annotation of the document."""
@@ -147,7 +151,8 @@ class Result:
         alone = tuple((mention,) for mention in instance.kept_alone if mention not in in_chains)
         chains = number_chains((*partition, *alone), decisions)
         weights = instance.label_weights
-        return make_gold(self.document, chains, instance.annotations, weights, decisions.names)
+        gold = make_gold(self.document, chains, instance.annotations, weights, decisions.names)
+        return replace(gold, support=Confidences(instance, gold.all_chains))
 
 
 def make_gold(

@@ -240,7 +240,7 @@ def test_what_is_mistyped_gets_a_suggestion(caspr: Caller, song: Path) -> None:
     assert "did you mean" not in caspr.fails("check", song / "quite-other.txt", SONG[0])
     mistyped = caspr("adjudicate", song, "--varaints").err
     assert "--variants" in mistyped
-    assert "--certainty" not in mistyped
+    assert "--prices" not in mistyped
     assert "there is no command 'help': write caspr adjudicate --help" in caspr("help", "adjudicate").err
     assert ".conllu (corefud)" in caspr.fails("convert", SONG[0], song.with_name("x.csv"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from caspr.disputes import Dispute, Explainer, Reason, find_disputes, pairs_to_price
 from caspr.engines.brute import judge
-from caspr.result import Certainty, Result
+from caspr.result import ChangePrice, Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.text.document import Span
@@ -55,7 +55,7 @@ def test_every_disputed_link_is_found_once_with_its_votes(result: Result) -> Non
         assert ((one, other) in found) is not unanimous, (one, other)
 
 
-def test_ties_and_certainty_follow_from_all_solutions() -> None:
+def test_what_another_optimum_decides_costs_nothing() -> None:
     seen = set()
     for number, result in enumerate(RESULTS):
         homes = [
@@ -65,11 +65,24 @@ def test_ties_and_certainty_follow_from_all_solutions() -> None:
         for dispute in find_disputes(result):
             one, other = dispute.pair
             decided = {one in home and home[one] == home.get(other) for home in homes}
-            always = False if len(decided) > 1 else True if result.solution.complete else None
-            assert dispute.certainty.always is always, number
-            assert dispute.certainty.flip == 0 or always is not False, number
-            seen.add(always)
-    assert seen == {True, False, None}
+            assert (dispute.change.price == 0) is (len(decided) > 1), number
+            seen.add(len(decided))
+    assert seen == {1, 2}
+
+
+def test_a_tie_is_as_many_for_as_against() -> None:
+    seen = set()
+    for result in RESULTS:
+        explainer = Explainer(result)
+        for dispute in find_disputes(result):
+            explained = explainer.explain(dispute)
+            even = len(dispute.supporters) == len(dispute.opponents)
+            if explained.reason is Reason.TIE:
+                assert even
+            if explained.reason is Reason.VOTES:
+                assert not even
+            seen.add((explained.reason is Reason.TIE, even))
+    assert (True, True) in seen
 
 
 def test_decisions_and_rules_are_reasons() -> None:
@@ -120,7 +133,7 @@ def test_transitivity_names_what_stands_in_the_way(objective: str, reason: Reaso
         assert explained[Span(1, 1), Span(2, 2)].reason is Reason.VOTES
 
 
-def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
+def test_the_price_of_a_dispute_is_that_of_its_pair() -> None:
     from dataclasses import replace
 
     result = random_results(9, 1)[0]
@@ -128,15 +141,9 @@ def test_prices_of_the_engine_decide_how_sure_a_dispute_is() -> None:
         result, solution=replace(result.solution, partitions=result.solution.partitions[:1], complete=False)
     )
     pair = find_disputes(result)[0].pair
-    priced = replace(result, certainties={pair: Certainty(always=True, flip=3)})
-    found = {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}
-    assert found[pair] == Certainty(always=True, flip=3)
-    priced = replace(result, certainties={pair: Certainty(flip=0)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is False
-    priced = replace(result, certainties={pair: Certainty(flip=0, exact=False)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is None
-    priced = replace(result, certainties={pair: Certainty(possible=False)})
-    assert {dispute.pair: dispute.certainty for dispute in find_disputes(priced)}[pair].always is True
+    for change in (ChangePrice(3), ChangePrice(0, exact=False), ChangePrice(possible=False)):
+        priced = replace(result, change_prices={pair: change})
+        assert {dispute.pair: dispute.change for dispute in find_disputes(priced)}[pair] == change
     assert pair in pairs_to_price(priced)
 
 
@@ -149,7 +156,7 @@ def test_votes_are_what_the_votes_alone_say() -> None:
             judged = judge(result.instance, *dispute.pair)
             if judged.linked and reason is Reason.VOTES and judged.invented is None:
                 cheaper, dearer = judged.used, judged.omitted
-                assert cheaper < dearer if dispute.linked else dearer < cheaper, number
+                assert cheaper <= dearer if dispute.linked else dearer <= cheaper, number
                 seen.add((reason, dispute.linked))
             if reason is Reason.RULE:
                 assert not dispute.linked, number

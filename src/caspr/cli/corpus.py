@@ -34,13 +34,13 @@ WARNINGS = 5
 def _for_a_corpus(function: options.Function) -> options.Function:
     """Let the help of options say what is different for a corpus.
 
-    No time is spent on certainty unless asked for: results would depend on it. Weights can be learned.
+    No time is spent on prices unless asked for: results would depend on it. Weights can be learned.
     """
     weights = next(option for option in function.__click_params__ if option.name == "weights")  # type: ignore[attr-defined]
     weights.metavar = f"FILE|{LEARN}"
     return options.with_help(
         function,
-        certainty=("5 for a report, else 0", "0"),
+        prices=("5 for a report, else 0", "0"),
         weights=("writes it", f"writes it, or the word {LEARN}: learn it from the corpus"),
     )
 

@@ -105,7 +105,7 @@ class Options:
             **write_settings(replace(self.settings, coverage=self._coverage)),
             **self._not_concrete(),
             "solutions": self.settings.limits.solutions,
-            "certainty": self.settings.certainty,
+            "prices": self.settings.prices,
             "reading": asdict(self.reading),
             **{name: getattr(self, name) for name in _WRITING},
         }

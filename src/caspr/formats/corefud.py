@@ -80,6 +80,8 @@ TYPES = frozenset(
     ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
 ) | {"abstract", "event", "other"}
 """The types of entities that CorefUD knows: validators refuse any other as `etype`."""
+CONFIDENCE = "Confidence"
+"""The item of the last column that says how sure a gold is about the mention that begins at the word."""
 LABEL = "label:"
 """Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
@@ -624,9 +626,12 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[st
     cells = render(entities, layout.order, len(annotation.document.tokens))
     lines = [line for line in texts if not line.startswith("# caspr ")]
     moved = len(layout.lines) - len(lines)
-    for row, cell in zip(layout.rows, cells, strict=True):
+    unsure = _unsure(annotation)
+    for token, (row, cell) in enumerate(zip(layout.rows, cells, strict=True), 1):
         columns = lines[row - moved].split("\t")
         columns[9] = _with_entity(columns[9], cell)
+        if token in unsure:
+            columns[9] = _with_item(columns[9], CONFIDENCE, f"{unsure[token]:.2f}")
         lines[row - moved] = "\t".join(columns)
     head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
     gold = [GOLD_LINE] if annotation.adjudicated else []
@@ -635,6 +640,20 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[st
     while lines and not lines[-1].strip():
         lines.pop()
     return "".join(f"{line}\n" for line in (*lines, ""))
+
+
+def _unsure(annotation: Annotation) -> dict[int, float]:
+    """Return how sure a gold is about the mention that begins at a token, where annotators disagree.
+
+    An item of the last column is about the word: with several mentions it could not say which it means.
+    """
+    starts = Counter(span.start for span in annotation.mentions)
+    unsure = {}
+    for span in annotation.mentions if annotation.support else ():
+        support = annotation.support.get(span)
+        if starts[span.start] == 1 and support is not None and support.against and not support.decided:
+            unsure[span.start] = support.confidence
+    return unsure
 
 
 def _renamed(chains: Sequence[Chain], layout: CorefudLayout) -> list[Chain]:
@@ -726,6 +745,13 @@ def _with_entity(misc: str, cell: str) -> str:
         later = next((n for n, item in enumerate(kept) if item > "Entity="), len(kept))
         kept.insert(later if index is None else index, f"Entity={cell}")
     return "|".join(kept) or "_"
+
+
+def _with_item(misc: str, name: str, value: str) -> str:
+    """Put an item into the last column, in the order of the alphabet, in the place of one of its name."""
+    items = [] if misc == "_" else [item for item in misc.split("|") if not item.startswith(f"{name}=")]
+    later = next((number for number, item in enumerate(items) if item > f"{name}="), len(items))
+    return "|".join([*items[:later], f"{name}={value}", *items[later:]])
 
 
 def _called(layout: CorefudLayout, document: Document) -> list[str]:

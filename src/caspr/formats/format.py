@@ -131,6 +131,8 @@ class Format:
     name if they were read from this format, or if the user names it."""
     read_only: bool = False
     """Whether nothing is written in this format: golds are written as CoNLL unless another is named."""
+    write_only: bool = False
+    """Whether nothing is read in this format: its files say what annotators did not."""
     forms: Forms | None = None
     """The forms of file, if there are several."""
     packed: bool = False

@@ -81,8 +81,12 @@ FORMATS: Mapping[str, Format] = _Modules(
     "labelstudio",
     "sacr",
     "asp",
+    "soft",
 )
 """All formats by name, in the order in which they are tried."""
+_WRITE_ONLY = frozenset({"soft"})
+READ = tuple(name for name in FORMATS if name not in _WRITE_ONLY)
+"""The names of the formats that can be read."""
 _READ_ONLY = frozenset({"potato"})
 WRITTEN = tuple(name for name in FORMATS if name not in _READ_ONLY)
 """The names of the formats that can be written; no module is imported to know them."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caspr.adjudication import by_document
+from caspr.confidence import Confidence
 from caspr.errors import CasprError, InputError
 from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, coverage_of
@@ -43,6 +44,8 @@ Row = dict[str, Any]
 """One row of a frame, by column."""
 ENTITY = ("chain", "name", "type")
 """The columns of an entity: the id of its chain, its name and its type."""
+CONFIDENCE = ("confidence", "votes_against", "voters", "tie")
+"""The columns that say how sure a decision is: how often such ones are right, and the votes."""
 
 
 def result_frame(result: Result, what: str = "mentions") -> "DataFrame":
@@ -114,6 +117,12 @@ def _entity(chain: Chain | None) -> Row:
     return dict(zip(ENTITY, known, strict=True))
 
 
+def _confidence(confidence: Confidence) -> Row:
+    """Return the columns that say how sure a decision is."""
+    known = (confidence.value, confidence.against, confidence.seen, confidence.is_tie)
+    return dict(zip(CONFIDENCE, known, strict=True))
+
+
 def _columns(annotators: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     """Return the column of each annotator: the name, unless a column is called so already."""
     used = set(taken)
@@ -127,8 +136,9 @@ def _mentions(result: Result) -> tuple[list[str], list[Row]]:
     typology = classify(annotations, coverage=coverage_of(result))
     disputes = typology.disagreements
     kinds = {span: str(dispute.kind) for dispute in disputes for span in dispute.spans if span is not None}
-    head = ["start", "end", "text", *ENTITY, "marked_by", "disputed"]
+    head = ["start", "end", "text", *ENTITY, "marked_by", "disputed", *CONFIDENCE]
     names = _columns((annotation.annotator for annotation in annotations), head)
+    united = result.given.variants.boundaries if result.given else {}
     rows = []
     for span in sorted({*home, *(span for column in columns for span in column)}):
         cells = {
@@ -137,7 +147,8 @@ def _mentions(result: Result) -> tuple[list[str], list[Row]]:
         }
         marked = sum(cell is not None for cell in cells.values())
         mention = {**_span(gold, span), **_entity(home.get(span))}
-        rows.append({**mention, "marked_by": marked, "disputed": kinds.get(span), **cells})
+        sure = _confidence(result.confidences.mention(united.get(span, span)))
+        rows.append({**mention, "marked_by": marked, "disputed": kinds.get(span), **sure, **cells})
     return [*head, *names.values()], rows
 
 
@@ -169,13 +180,16 @@ def _votes(result: Result) -> tuple[list[str], list[Row]]:
                 )
     home = {span: chain.id for chain in result.chains for span in chain.mentions}
     head = ["first_start", "first_end", "first", "second_start", "second_end", "second", "votes", "linked"]
+    head += CONFIDENCE
     names = _columns((annotation.annotator for annotation in annotations), head)
-    text = result.document.text
+    text, sure = result.document.text, result.confidences.link
+    united = result.given.variants.boundaries if result.given else {}
     rows = [
         {
             **dict(zip(head, (*first, text(first), *second, text(second)), strict=False)),
             "votes": len(voters),
             "linked": first in home and home[first] == home.get(second),
+            **_confidence(sure(united.get(first, first), united.get(second, second))),
             **{column: name in voters for name, column in names.items()},
         }
         for (first, second), voters in sorted(pairs.items())
@@ -183,7 +197,7 @@ def _votes(result: Result) -> tuple[list[str], list[Row]]:
     return [*head, *names.values()], rows
 
 
-_CONFLICTS = "first second links for against decided entities reason why in_every_optimum price"
+_CONFLICTS = "first second links for against decided entities reason why"
 
 
 def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
@@ -201,12 +215,12 @@ def _conflicts(result: Result) -> tuple[list[str], list[Row]]:
             ),
             "reason": str(explanation.reason),
             "why": explanation.sentence,
-            "in_every_optimum": dispute.certainty.always,
-            "price": dispute.certainty.flip,
+            **_confidence(dispute.confidence),
+            "price": dispute.change.price,
         }
         for dispute, explanation in explain(result).disputes
     ]
-    return _CONFLICTS.split(), rows
+    return [*_CONFLICTS.split(), *CONFIDENCE, "price"], rows
 
 
 def _kinds(comparison: Comparison) -> tuple[list[str], list[Row]]:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from caspr.confidence import Confidence
 from caspr.disputes import Dispute, Explainer, Explanation, costs_in_words, disputed_links, find_disputes
 from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results, deviations
 from caspr.measures.typology import DisagreementCounts
@@ -35,7 +36,7 @@ from caspr.report.disagreements import (
     examples,
 )
 from caspr.report.summary import document_summary, outcome
-from caspr.result import Certainty, Result
+from caspr.result import ChangePrice, Result
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.text.document import Annotation, Span, count_links
 from caspr.text.findings import printable, shorten, times
@@ -123,8 +124,9 @@ class ExplainedDocument:
         return costs_in_words(self.result.instance)
 
     def is_unpriced(self, dispute: Dispute) -> bool:
-        """Return whether there was no time to find out how sure a dispute is, unlike others."""
-        known = bool(self.result.certainties) and dispute.certainty.always is None
+        """Return whether there was no time to find out what it costs to flip a dispute, unlike others."""
+        change = dispute.change
+        known = bool(self.result.change_prices) and change.price is None and change.possible
         return known and set(dispute.pair) <= set(self.result.instance.mentions)
 
     def other_boundaries(self, mention: Span) -> list[tuple[Span, tuple[str, ...]]]:
@@ -147,18 +149,10 @@ class Report:
     """The mentions in which each annotator differs from the gold standard, by kind."""
 
     @cached_property
-    def certain(self) -> bool:
-        """Whether the certainty of any dispute is known."""
-        return any(certainty.always is not None for certainty in self._certainties)
-
-    @cached_property
     def priced(self) -> bool:
         """Whether any price of the opposite decision is known."""
-        return any(certainty.flip is not None or not certainty.possible for certainty in self._certainties)
-
-    @property
-    def _certainties(self) -> Iterator[Certainty]:
-        return (dispute.certainty for document in self.documents for dispute, _ in document.disputes)
+        changes = (dispute.change for document in self.documents for dispute, _ in document.disputes)
+        return any(change.price is not None or not change.possible for change in changes)
 
 
 def explained(results: Sequence[Result]) -> Report:
@@ -216,17 +210,17 @@ def decided_about(dispute: Dispute, names: Mapping[str, str]) -> str:
     return f"linked in {about}" if dispute.linked else f"not linked, {about}"
 
 
-def price(certainty: Certainty) -> str:
+def price(change: ChangePrice) -> str:
     """Return the price of the opposite decision in words; empty where it is not known.
 
-    >>> price(Certainty(flip=3)), price(Certainty(flip=3, exact=False)), price(Certainty(possible=False))
+    >>> price(ChangePrice(3)), price(ChangePrice(3, exact=False)), price(ChangePrice(possible=False))
     ('3', 'at least 3', 'impossible')
     """
-    if not certainty.possible:
+    if not change.possible:
         return "impossible"
-    if certainty.flip is None:
+    if change.price is None:
         return ""
-    return f"{certainty.flip:,}" if certainty.exact else f"at least {certainty.flip:,}"
+    return f"{change.price:,}" if change.exact else f"at least {change.price:,}"
 
 
 SHOWN = 3
@@ -259,7 +253,8 @@ def text_report(report: Report) -> Iterator[str]:
         for dispute, explanation in document.disputes:
             yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
-            yield printable(f"    {explanation.reason}: {explanation.sentence}{_sure(document, dispute)}")
+            yield printable(f"    {explanation.reason}: {explanation.sentence}")
+            yield printable(f"    confidence: {dispute.confidence.words}{_price(document, dispute)}")
         yield f"  {outcome(document.result)}"
     yield from map(printable, comparison_lines(report.comparison))
     for name, counts in report.deviations.items():
@@ -288,7 +283,7 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
         if document.disputes:
             yield ""
             yield from _table(
-                ["links", "between", "for", "against", "decided", "why", "how sure"],
+                ["links", "between", "for", "against", "decided", "why", "confidence", "price to flip"],
                 [_row(document, dispute, explanation) for dispute, explanation in document.disputes],
             )
     comparison = report.comparison
@@ -354,7 +349,8 @@ def _row(document: ExplainedDocument, dispute: Dispute, explanation: Explanation
         ", ".join(dispute.opponents) or "nobody",
         decided_about(dispute, document.names),
         f"{explanation.reason}: {explanation.sentence}",
-        _sure(document, dispute).removeprefix("; "),
+        dispute.confidence.words,
+        price(dispute.change),
     ]
 
 
@@ -382,15 +378,15 @@ def _votes(dispute: Dispute) -> str:
     return f"for: {supporters or 'nobody'}; against: {opponents or 'nobody'}"
 
 
-def _sure(document: ExplainedDocument, dispute: Dispute) -> str:
-    certainty = dispute.certainty
+def _price(document: ExplainedDocument, dispute: Dispute) -> str:
     if document.is_unpriced(dispute):
-        return "; how sure this is was not computed in time (allow more with --certainty)"
-    always = {None: "", True: "; in every optimum", False: "; not in every optimum"}[certainty.always]
-    cost = price(certainty)
-    if not certainty.possible:
-        return f"{always}; nothing else is possible"
-    return f"{always}; deciding otherwise costs {cost} more" if cost else always
+        return "; what deciding otherwise costs was not computed in time (allow more with --prices)"
+    if not dispute.change.possible:
+        return "; nothing else is possible"
+    if dispute.change == ChangePrice(0):
+        return "; deciding otherwise costs the same"
+    cost = price(dispute.change)
+    return f"; deciding otherwise costs {cost} more" if cost else ""
 
 
 def report_values(report: Report) -> dict[str, Any]:
@@ -425,7 +421,13 @@ def _document_values(document: ExplainedDocument) -> dict[str, Any]:
                 "id": chain.id,
                 "name": chain.name,
                 "type": chain.type,
-                "mentions": [_mention(document.result, span) for span in chain.mentions],
+                "mentions": [
+                    {
+                        **_mention(document.result, span),
+                        **confidence_values(document.result.confidences.mention(span)),
+                    }
+                    for span in chain.mentions
+                ],
             }
             for chain in document.result.chains
         ],
@@ -450,10 +452,21 @@ def dispute_values(document: ExplainedDocument, dispute: Dispute, explanation: E
         "names": [document.names.get(id or "", "") for id in dispute.chains],
         "reason": str(explanation.reason),
         "why": explanation.sentence,
-        "in_every_optimum": dispute.certainty.always,
-        "price_of_flipping": dispute.certainty.flip,
-        "price_is_exact": dispute.certainty.exact,
-        "flipping_is_possible": dispute.certainty.possible,
+        **confidence_values(dispute.confidence),
+        "price_of_flipping": dispute.change.price,
+        "price_is_exact": dispute.change.exact,
+        "flipping_is_possible": dispute.change.possible,
+    }
+
+
+def confidence_values(confidence: Confidence) -> dict[str, Any]:
+    """Return how sure a decision is as JSON values."""
+    return {
+        "confidence": round(confidence.value, 3),
+        "votes_against": confidence.against,
+        "voters": confidence.seen,
+        "tie": confidence.is_tie,
+        "by_adjudicator": confidence.decided,
     }
 
 

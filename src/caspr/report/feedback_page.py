@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from caspr.confidence import Confidence
 from caspr.measures.comparison import Rates, coverage_of
 from caspr.measures.matching import singletons_count
 from caspr.measures.typology import Disagreement, DisagreementCounts, DisagreementKind, classify
@@ -48,6 +49,8 @@ class Difference:
     document: Document
     disagreement: Disagreement
     """What differs, the annotator being the first of the two."""
+    confidence: Confidence
+    """How sure the gold standard is about the mention."""
     names: tuple[str, str] = ("", "")
     """What the annotator and the gold standard call the entity; empty where it has no name."""
 
@@ -86,12 +89,13 @@ def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterab
     """Return where one annotator differs from the gold standard, in what that one saw of the documents."""
     results = list(results)
     pairs = [
-        (annotation, result.gold, coverage_of(result))
+        (annotation, result, coverage_of(result))
         for result in results
         for annotation in result.annotations
         if annotation.annotator == annotator
     ]
-    alone = singletons_count(([annotation for annotation, _, _ in pairs], [gold for _, gold, _ in pairs]))
+    golds = [result.gold for _, result, _ in pairs]
+    alone = singletons_count(([annotation for annotation, _, _ in pairs], golds))
     counts, parts = _differences(pairs, alone)
     return page(
         "feedback.html",
@@ -112,11 +116,12 @@ def feedback_page(annotator: str, standing: Mapping[str, Rates], results: Iterab
 
 
 def _differences(
-    pairs: Sequence[tuple[Annotation, Annotation, Coverage | None]], alone: bool
+    pairs: Sequence[tuple[Annotation, Result, Coverage | None]], alone: bool
 ) -> tuple[DisagreementCounts, list[dict[str, Any]]]:
     """Return the counts of all documents, and for each document its differences by kind."""
     counts, parts = DisagreementCounts(), []
-    for annotation, gold, coverage in pairs:
+    for annotation, result, coverage in pairs:
+        gold = result.gold
         typology = classify([annotation, gold], singletons=alone, coverage=coverage)
         counts += typology.counts
         kinds: dict[tuple[DisagreementKind, int], list[Difference]] = {}
@@ -127,8 +132,16 @@ def _differences(
         for disagreement in typology.disagreements:
             spans = zip(called, disagreement.spans, strict=True)
             yours, golds = (names.get(span, "") if span else "" for names, span in spans)
-            difference = Difference(gold.document, disagreement, (yours, golds))
+            sure = _confidence(result, disagreement)
+            difference = Difference(gold.document, disagreement, sure, (yours, golds))
             kinds.setdefault(difference.kind, []).append(difference)
         ordered = [(key, kinds[key]) for key in LABELS if key in kinds]
         parts.append({"document": gold.document, "counts": typology.counts, "kinds": ordered})
     return counts, parts
+
+
+def _confidence(result: Result, disagreement: Disagreement) -> Confidence:
+    """Return how sure the gold standard is about a mention, or about not having it."""
+    span = disagreement.spans[1] or disagreement.place
+    united = result.given.variants.boundaries if result.given else {}
+    return result.confidences.mention(united.get(span, span))

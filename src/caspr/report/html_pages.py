@@ -35,7 +35,6 @@ from caspr.report.disagreements import (
 )
 from caspr.report.explained_report import ExplainedDocument, Report, decided, entities, price
 from caspr.report.summary import outcome
-from caspr.result import Certainty
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Chain, Document, Span
 from caspr.text.findings import shorten, times
@@ -400,7 +399,6 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "names": lambda names: ", ".join(names) or "nobody",
         "decided": decided,
         "entities": entities,
-        "sure": _sure,
         "price": price,
         "cost_plot": lambda document: Markup(cost_plot(document)),
         "kind_plot": lambda counts: Markup(kind_plot(counts)),
@@ -456,9 +454,3 @@ def _objective(objective: Objective) -> str:
     name = next((name.upper() for name, known in OBJECTIVES.items() if known == objective), "of its own")
     costs = (f"{kind} {'forbidden' if cost is None else cost}" for kind, cost in asdict(objective).items())
     return f"{name} ({', '.join(costs)})"
-
-
-def _sure(certainty: Certainty) -> str:
-    if certainty.always is None:
-        return "not known"
-    return "the same in every optimal solution" if certainty.always else "differs between optimal solutions"

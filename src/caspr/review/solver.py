@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import count
 
 from caspr.adjudication import made_concrete, prepare, solve_and_certify
+from caspr.confidence import Confidences
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.errors import EngineError
 from caspr.formats.review_file.cells import Touching, touching
@@ -213,7 +214,8 @@ class Solver:
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
         named = self.named_chains(snapshot)
-        return Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
+        gold = Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
+        return replace(gold, support=Confidences(self.instance(snapshot.decisions), named))
 
     def named_chains(self, snapshot: Snapshot) -> tuple[Chain, ...]:
         """Return the chains with names and types: the adjudicator's, or those that annotators voted for."""

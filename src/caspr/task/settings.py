@@ -82,15 +82,15 @@ class Settings:
     """Whether mentions that differ only in their boundaries are one mention."""
     kept_variants: tuple[VariantGroup, ...] = ()
     """Variants that decisions were made about, which stay what they are."""
-    certainty: float = 0.0
-    """Seconds to spend on how certain the links of a result are."""
+    prices: float = 0.0
+    """Seconds to spend on what deciding each link of a result differently would cost."""
     limits: Limits = field(default_factory=Limits)
     """How long and how large the search may get, and how many optima to return."""
 
     def __post_init__(self) -> None:
         """Refuse a time that is negative or endless."""
-        if not 0 <= self.certainty < math.inf:
-            raise InputError(f"certainty: found {self.certainty}, expected seconds from 0")
+        if not 0 <= self.prices < math.inf:
+            raise InputError(f"prices: found {self.prices}, expected seconds from 0")
 
     def for_run(self, documents: Sequence[Sequence[Annotation]]) -> tuple["Settings", tuple[Finding, ...]]:
         """Decide what is decided once for all documents, and refuse weights of annotators who are in none."""
@@ -306,7 +306,7 @@ class SettingValues(TypedDict, total=False):
     """Seconds per document."""
     memory_limit: int | None
     """Megabytes of each process of the solver."""
-    certainty: float | None
+    prices: float | None
     """Seconds per document to find out how certain each link is."""
     max_solutions: int | None
     """How many optimal solutions to return at most."""
@@ -353,7 +353,7 @@ def _preset(settings: Settings, name: str) -> Settings:
         PRESETS[name],
         engine=settings.engine,
         encoding=settings.encoding,
-        certainty=settings.certainty,
+        prices=settings.prices,
         limits=settings.limits,
     )
 
@@ -383,7 +383,7 @@ def _coverage(table: str | Path | CoverageTable | Coverage) -> str | CoverageTab
     return read_coverage(read_text(Path(table)), str(table))
 
 
-_SAME_NAME = ("engine", "encoding", "forced_votes", "certainty", "variants")
+_SAME_NAME = ("engine", "encoding", "forced_votes", "prices", "variants")
 """Names that are also fields of `Settings`."""
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "nested": ("nested", read_nesting),

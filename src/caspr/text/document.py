@@ -84,6 +84,35 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """What some annotators say about a mention and the gold does not."""
+
+    kind: str
+    """`entity`, `alone` or `absent`."""
+    entity: str | None
+    """The id of the chain of the gold; `None` for an entity that it lacks."""
+    confidence: float
+    votes: tuple[str, ...]
+    """The annotators who say so."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """How sure a gold is about one mention: that it is in its chain, alone, or none."""
+
+    confidence: float
+    """How often such decisions are right, from 0 to 1; see `caspr.confidence`."""
+    votes: tuple[str, ...]
+    """The annotators who say what the gold says."""
+    against: tuple[str, ...]
+    """Those who saw the mention and say something else."""
+    alternatives: tuple[Alternative, ...] = ()
+    """What they say, most votes first."""
+    decided: bool = False
+    """Whether the adjudicator decided it."""
+
+
+@dataclass(frozen=True)
 class Chain:
     """The mentions of one entity, with the id its file gave it."""
 
@@ -266,6 +295,8 @@ class Annotation:
     """Labels and pieces of mentions that have them."""
     adjudicated: bool = field(default=False, compare=False, repr=False)
     """Whether this is the gold of an adjudication, and not the work of an annotator."""
+    support: Mapping[Span, Support] = field(default_factory=dict, compare=False, repr=False)
+    """How sure a gold is about each mention, also about those that it does not have; empty for others."""
 
     def __repr__(self) -> str:
         """Summarise the annotation in one line, whatever its size."""

@@ -6,6 +6,7 @@ import pytest
 
 from bench.corpora import DS2, TRUTH, generate, save
 from bench.quality.__main__ import judge, main
+from bench.quality.calibration import calibrate
 from bench.quality.held_back import chosen, halves, held_back
 from bench.quality.judged import GOLD, Judged, JudgedSet, cut, read_set
 from bench.quality.responses import Response, adjudicated, baselines, learn_weights, read_values
@@ -145,3 +146,21 @@ def test_the_quick_form(capsys: pytest.CaptureFixture[str]) -> None:
     assert "| ds2, simulated 0% 5% 10% | best on the other half" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="--baseline: found 'nobody'"):
         main(["ds2", "--quick", "--baseline", "nobody"])
+
+
+def test_calibration_counts_wrong_decisions_by_their_votes(capsys: pytest.CaptureFixture[str]) -> None:
+    gold = next(generate(DS2, scale=0.3)).truth
+    right = [Annotation.of(name, gold.document, gold.all_chains) for name in "ab"]
+    short = Annotation.of("c", gold.document, gold.all_chains[1:])
+    judged = JudgedSet("x", (Judged(gold, (*right, short)),))
+    table = {(row.kind, row.against, row.seen): row for row in calibrate(judged, "", seconds=20)}
+    assert {row.wrong for row in table.values()} == {0.0}
+    lost = gold.all_chains[0].mentions
+    assert table["mention", 1, 3].decisions >= len(lost)
+    wrong = JudgedSet(
+        "x", (Judged(Annotation.of("gold", gold.document, gold.all_chains[1:]), (*right, short)),)
+    )
+    table = {(row.kind, row.against, row.seen): row for row in calibrate(wrong, "", seconds=20)}
+    assert table["mention", 1, 3].wrong > 0 == table["mention", 0, 3].wrong
+    main(["ds2", "--quick", "--calibration"])
+    assert "| link | 0 of" in capsys.readouterr().out

@@ -15,7 +15,6 @@ from caspr.formats import read_all
 from caspr.review.history import History
 from caspr.review.operations import OperationError
 from caspr.review.questions.choices import ChoicePrice, PriceList
-from caspr.review.questions.question import QuestionKind
 from caspr.review.questions.queue import ORDERS, Filter
 from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
@@ -344,12 +343,18 @@ def test_stakes_count_what_is_left_and_what_the_last_steps_changed() -> None:
     assert after == {
         "mentions": 0,
         "ties": 0,
-        "close": 0,
-        "clear": 0,
-        "most": 0,
         "steps": 2,
         "changed": 1,
+        "still": 0,
+        "enough": 8,
     }
+
+
+def test_answers_in_a_row_that_changed_nothing_are_counted() -> None:
+    history = opened(DISPUTED)
+    for number in range(3):
+        assert history.stakes([])["still"] == number
+        act(history, {"do": "exists", "mentions": [("1-1", "5-5", "8-8")[number]]})
 
 
 @pytest.mark.parametrize(
@@ -405,20 +410,27 @@ def scene() -> History:
     return History.of(fresh_review(annotations, settings), Solver(annotations, settings), QUICK, NOBODY)
 
 
-def test_what_costs_nothing_is_a_tie_and_comes_first(scene: History) -> None:
+def test_a_tie_is_as_many_for_the_result_as_against_it(scene: History) -> None:
     queue, snapshot = scene.queue, scene.snapshot
     listed = queue.open(snapshot)
-    estimated = [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
-    assert queue.stakes(snapshot, listed)["ties"] == len(estimated) > 0
-    for question in listed:
-        queue.price(question, snapshot, 0.3, lambda: False)
-    cards = [queue.card(one, snapshot) for one in listed]
-    priced = [
-        one["id"] for one in cards if any(other["price"] == 0 for other in one["choices"] if not other["now"])
-    ]
-    assert estimated == priced == [row["id"] for row in queue.rows(listed, snapshot) if row["tie"]]
-    first = [one.id for one in listed if one.kind is not QuestionKind.MENTION][: len(estimated)]
-    assert first == estimated
+    rows = queue.rows(listed, snapshot)
+    assert all(row["tie"] is (0 < row["voters"] == 2 * row["against"]) for row in rows)
+    ties = {row["mention"] for row in rows if row["tie"]}
+    assert queue.stakes(snapshot, listed)["ties"] == len(ties) > 0
+    for row, question in zip(rows, listed, strict=True):
+        shown = queue.card(question, snapshot)
+        assert all(shown[name] == row[name] for name in ("confidence", "against", "voters", "tie"))
+
+
+def test_votes_for_a_question_are_those_of_its_card(scene: History) -> None:
+    queue, snapshot = scene.queue, scene.snapshot
+    for question in queue.open(snapshot):
+        shown = queue.card(question, snapshot)
+        if shown["kind"] == "boundary":
+            [now] = [choice for choice in shown["choices"] if choice["now"]] or [{"says": []}]
+            assert shown["voters"] - shown["against"] == len(now["says"])
+        else:
+            assert shown["voters"] == len(scene.solver.annotations) - len(shown["unseen"])
 
 
 def test_a_mention_inside_one_of_the_entity_is_no_close_call(scene: History) -> None:
@@ -431,20 +443,6 @@ def test_a_mention_inside_one_of_the_entity_is_no_close_call(scene: History) -> 
     assert choice["price"] > 100
     estimate = queue.moves.price(queue.placing(snapshot), question)
     assert abs(estimate - choice["price"]) <= 3
-
-
-def test_a_price_that_is_known_goes_before_its_estimate() -> None:
-    history = opened(DISPUTED)
-    question = history.queue.question("q8-8")
-    assert question is not None
-    before = history.stakes([question])
-    here = history.queue._at(history.snapshot)
-    here.others[question.id] = (ChoicePrice(0), ChoicePrice(7))
-    assert before["ties"] == 0 < history.stakes([question])["ties"]
-    here.others[question.id] = (ChoicePrice(7), ChoicePrice(None))
-    assert history.stakes([question])["most"] == 7
-    here.others[question.id] = (ChoicePrice(1000, exact=False),)
-    assert history.stakes([question])["most"] == before["most"]
 
 
 def test_a_mention_whose_entity_all_agree_on_is_not_asked_for_an_earlier_one_that_some_did_not_mark() -> None:

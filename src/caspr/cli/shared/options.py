@@ -17,7 +17,7 @@ import click
 
 from caspr.engines import ENCODINGS, ENGINES
 from caspr.formats.format import ReadOptions
-from caspr.formats.registry import FORMATS, WRITTEN
+from caspr.formats.registry import READ, WRITTEN
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
 from caspr.task.settings import PRESETS, Settings, SettingValues, change
@@ -33,7 +33,7 @@ GROUPS = {
     "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict",
-    "Limits": "--engine --memory-limit --certainty",
+    "Limits": "--engine --memory-limit --prices",
     "Running": "--host --port --browser --processes --cluster --kill-after --force",
     "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding",
 }
@@ -41,8 +41,8 @@ GROUPS = {
 
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
-CERTAINTY_OF_REPORTS = 5.0
-"""Seconds per document spent on certainty without `--certainty` where a report is written."""
+PRICES_OF_REPORTS = 5.0
+"""Seconds per document spent on prices without `--prices` where a report is written."""
 
 
 class Command(click.Command):
@@ -152,9 +152,9 @@ format_options = options_of(
     click.option(
         "--format",
         "format_name",
-        type=choice(FORMATS),
+        type=choice(READ),
         metavar="FORMAT",
-        help=f"The format of the files: {', '.join(FORMATS)}. Default: recognised from their content.",
+        help=f"The format of the files: {', '.join(READ)}. Default: recognised from their content.",
     ),
     click.option(
         "--layer",
@@ -245,10 +245,11 @@ search_options = options_of(
     click.option("--time-limit", type=_SECONDS, metavar="S", help="Seconds per document."),
     click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
     click.option(
-        "--certainty",
+        "--prices",
         type=click.FloatRange(0, 1e6),
         metavar="S",
-        help="Seconds per document to find out how sure each link is. Default: 5 for a report, else 0.",
+        help="Seconds per document to compute what it costs to decide each link differently. "
+        "Default: 5 for a report, else 0.",
     ),
     flag(
         "--all",
@@ -315,7 +316,7 @@ def with_help(function: Function, **changes: tuple[str, str]) -> Function:
 
 def as_in_the_file(function: Function) -> Function:
     """Let the help of those settings that a review file keeps say that these are the default."""
-    settings = [name for name in SettingValues.__annotations__ if name not in ("certainty", "max_solutions")]
+    settings = [name for name in SettingValues.__annotations__ if name not in ("prices", "max_solutions")]
     return with_help(function, **dict.fromkeys(settings, (r"Default: [^.]*\.", "Default: as in the file.")))
 
 
@@ -329,12 +330,12 @@ def reading(values: dict[str, Any]) -> dict[str, Any]:
 def changed(settings: Settings, values: dict[str, Any], *, reported: bool = False) -> Settings:
     """Return settings with the given options in place of what they were, for a search that Ctrl-C can end.
 
-    Where the result is `reported`, some seconds are spent on how certain it is.
+    Where the result is `reported`, some seconds are spent on what another decision would cost.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
     named["weight"] = named["weight"] or None  # an option that may be repeated is empty if it was not given
-    if named["certainty"] is None:
-        named["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
+    if named["prices"] is None:
+        named["prices"] = PRICES_OF_REPORTS if reported else 0.0
     if wants_all(values):
         named["max_solutions"] = named["max_solutions"] or MANY
     settings = change(settings, named)

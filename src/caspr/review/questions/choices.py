@@ -33,8 +33,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 
+from caspr.confidence import Stance
 from caspr.errors import ContradictionError, EngineError
-from caspr.review.questions.question import Placing, Question, QuestionKind, Stance
+from caspr.review.questions.question import Placing, Question, QuestionKind
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
@@ -457,15 +458,6 @@ class PriceList:
         return ChoicePrice(
             max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
         )
-
-
-def other_prices(
-    placing: Placing, question: Question, choices: Sequence[Choice], known: Mapping[str, ChoicePrice]
-) -> tuple[ChoicePrice, ...]:
-    """Return the prices of all answers to a question but what the result says."""
-    home = placing.chains.get(placing.home(question.mention) or "")
-    leaving = [known[LEAVE]] if home is not None and len(home.mentions) > 1 else []
-    return (*(known[choice.id] for choice in choices if not choice.now), *leaving)
 
 
 def _within(

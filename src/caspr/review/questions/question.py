@@ -21,13 +21,12 @@ the result that holds most of the other mentions of the annotator's chain; if th
 is an entity that the result lacks.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
+from caspr.confidence import Confidence, Stance, Stances, VoteWeights, by_stances, by_votes
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, spelled
 from caspr.task.instance import Singletons
@@ -160,19 +159,6 @@ def _rank(candidate: tuple[Evidence, Span]) -> tuple[bool, int, Span]:
     return evidence.givers == evidence.viewers, evidence.k, span
 
 
-AnnotatorChain = tuple[int, int]
-"""An annotator and one of the annotator's chains, both as positions."""
-
-
-class Stance(NamedTuple):
-    """What one annotator says about a mention."""
-
-    kind: str
-    """`entity`, `alone`, `absent` or `unseen`."""
-    entity: str | None = None
-    """The id of the chain of the result; `None` for an entity that the result lacks."""
-
-
 @dataclass(frozen=True)
 class Placing:
     """The mentions of a document under some decisions, and in a result if there is one."""
@@ -297,31 +283,43 @@ class Placing:
         return next(self.partners(mention, span), None) is not None
 
     @cached_property
-    def spread(self) -> Mapping[AnnotatorChain, Counter[str | None]]:
-        """How many mentions of each annotator's chain are in which chain of the result."""
-        spread: dict[AnnotatorChain, Counter[str | None]] = {}
-        for mention, signature in self.united.votes.signatures.items():
-            if self.span(mention) is not None:
-                home = self.home(mention)
-                for chain in signature.chains:
-                    spread.setdefault(chain, Counter())[home] += 1
-        return spread
+    def _stances(self) -> Stances:
+        known = self.united.votes.signatures.keys() | self.united.votes.marks.keys()
+        return Stances(
+            self.united.votes,
+            {mention: self.home(mention) for mention in known if self.span(mention) is not None},
+        )
 
     def stances(self, mention: Span) -> Sequence[Stance]:
         """Return what each annotator says about a mention, in the order of the annotations."""
-        votes, home = self.united.votes, self.home(mention)
-        stances = [Stance("unseen")] * votes.annotators
-        marks, viewers = votes.marks.get(mention, 0), votes.viewers(mention)
-        for number in range(votes.annotators):
-            if viewers >> number & 1:
-                stances[number] = Stance("alone" if marks >> number & 1 else "absent")
-        for annotator, chain in votes.signature(mention).chains:
-            counts = self.spread.get((annotator, chain), Counter()).copy()
-            counts[home] -= 1
-            best = max(counts, key=lambda id: (counts[id], id is not None, id == home), default=None)
-            if best in counts and counts[best] > 0:
-                stances[annotator] = Stance("entity", best)
-        return stances
+        return self._stances.of(mention)
+
+    def now(self, mention: Span) -> Stance:
+        """Return what the result says about a mention."""
+        home = self.home(mention)
+        if home is None:
+            return Stance("absent")
+        return Stance("entity", home) if len(self.chains[home].mentions) > 1 else Stance("alone")
+
+    def confidence(self, question: Question) -> Confidence:
+        """Return how sure the result is about what a question asks, by the votes."""
+        if question.kind is QuestionKind.BOUNDARY:
+            return self._of_boundary(question)
+        return by_stances(self.stances(question.mention), self.now(question.mention), self._weights)
+
+    def _of_boundary(self, question: Question) -> Confidence:
+        """Count the annotators who marked a mention with the boundary that the result has, and others."""
+        group, span = self.united.variants.group(question.mention), self.span(question.mention)
+        marked = {} if group is None else group.marked
+        sides: dict[bool, list[float]] = {True: [], False: []}
+        for number, annotation in enumerate(self.united.annotations):
+            if annotation.annotator in marked:
+                sides[marked[annotation.annotator] == span].append(self._weights.linking[number])
+        return by_votes(sides[True], sides[False])
+
+    @cached_property
+    def _weights(self) -> VoteWeights:
+        return VoteWeights(self.solver.incremental.instance)
 
     def is_missed(self, question: Question) -> bool:
         """Return whether an annotator says that a mention is of an entity that the result lacks."""
@@ -329,9 +327,8 @@ class Placing:
 
     def reachable(self, question: Question) -> Iterator[Chain]:
         """Yield the chains of the result that annotators put a mention into and that decisions allow."""
-        signature = self.united.votes.signature(question.mention)
         span = self.span(question.mention)
-        for id in sorted({id for chain in signature.chains for id in self.spread.get(chain, ()) if id}):
+        for id in sorted(self._stances.reachable(question.mention)):
             chain = self.chains[id]
             if span in self._kept_apart and any(
                 self.decisions.separates(span, other) for other in chain.mentions

@@ -10,9 +10,12 @@ What is listed is computed from the snapshot at once; choices and exact prices o
 looked at. Prices belong to a snapshot and are forgotten with it. An answer is an operation about the mentions
 that were on the screen, so it means the same whatever happens meanwhile.
 
+How sure the result is about a question, the votes say (`caspr.confidence`); a tie is as many for as against.
+
 When may an adjudicator stop? Every open question moves its own mention at most, so the number of their
-mentions bounds what further answers change directly; the price says how far the annotators' votes are from
-another answer; and how many of the last answers changed anything shows whether going on is worth it.
+mentions bounds what further answers change directly. And after `STILL` answers in a row that changed nothing,
+little is left: in simulations on five sets with a gold standard, 94 to 99 % of what answering everything
+gained was reached by then, with 59 to 98 % of the answers.
 
 `static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.
 """
@@ -23,8 +26,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from caspr.disputes import Dispute, Explainer
-from caspr.result import Certainty
+from caspr.confidence import Stance
+from caspr.disputes import DecidedLink, Explainer
 from caspr.review.questions.choices import (
     LEAVE,
     Choice,
@@ -34,19 +37,16 @@ from caspr.review.questions.choices import (
     agreed_anchor,
     entity_of,
     find_choices,
-    other_prices,
 )
 from caspr.review.questions.question import (
     Placing,
     Question,
     QuestionKind,
-    Stance,
     UnitedMentions,
     find_questions,
 )
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, spelled
-from caspr.task.settings import Settings
 from caspr.text.document import Span
 from caspr.text.findings import shorten
 
@@ -54,7 +54,18 @@ MOST_SHOWN = 6
 """How many mentions of an entity a choice names at most, the nearest."""
 
 
-def row(placing: Placing, question: Question, *, tie: bool) -> dict[str, Any]:
+def sure(placing: Placing, question: Question) -> dict[str, Any]:
+    """Return how sure the result is about a question."""
+    confidence = placing.confidence(question)
+    return {
+        "confidence": confidence.percent,
+        "against": confidence.against,
+        "voters": confidence.seen,
+        "tie": confidence.is_tie,
+    }
+
+
+def row(placing: Placing, question: Question) -> dict[str, Any]:
     """Return what the list shows of a question."""
     span = placing.span(question.mention) or question.mention
     return {
@@ -62,9 +73,7 @@ def row(placing: Placing, question: Question, *, tie: bool) -> dict[str, Any]:
         "kind": str(question.kind),
         "mention": spelled(span),
         "entity": entity_of(placing, question),
-        "tie": tie,
-        "marked": question.marked,
-        "seen": question.seen,
+        **sure(placing, question),
     }
 
 
@@ -90,7 +99,8 @@ def card(
             kind: [name for name, stance in zip(names, stances, strict=True) if stance.kind == kind]
             for kind in ("alone", "absent", "unseen")
         },
-        "now": now(placing, question).kind,
+        "now": placing.now(question.mention).kind,
+        **sure(placing, question),
         "leave": _price(prices.get(LEAVE), snapshot),
         "reason": reason(placing, snapshot, question, choices),
         "none": _place(span, [], [doubt for choice in choices for doubt in choice.doubts]),
@@ -183,10 +193,9 @@ def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Se
     about = wanted if most is not None and most.kind == "entity" else here
     if span is None or not about:
         return None
-    pair = sorted((span, about[0].anchor))
-    linked = about[0].now
-    dispute = Dispute((pair[0],), (pair[1],), 1, (), (), linked, (None, None), Certainty())
-    return Explainer(placing.solver.result(snapshot)).explain(dispute).sentence
+    anchor = about[0].anchor
+    link = DecidedLink((min(span, anchor), max(span, anchor)), about[0].now)
+    return Explainer(placing.solver.result(snapshot)).explain(link).sentence
 
 
 @dataclass(frozen=True)
@@ -236,21 +245,13 @@ Price = Callable[[Question], int]
 """Estimates what the cheapest other answer to a question costs."""
 
 
-def now(placing: Placing, question: Question) -> Stance:
-    """Return what the result says about a mention."""
-    home = placing.home(question.mention)
-    if home is None:
-        return Stance("absent")
-    return Stance("entity", home) if len(placing.chains[home].mentions) > 1 else Stance("alone")
-
-
 def _agrees(placing: Placing, question: Question, stance: Stance, annotator: str) -> bool:
     """Return whether an annotator says what the result says, or nothing."""
     if question.kind is QuestionKind.BOUNDARY:
         group = placing.united.variants.group(question.mention)
         own = None if group is None else group.marked.get(annotator)
         return own is None or own == placing.span(question.mention)
-    return stance.kind == "unseen" or stance == now(placing, question)
+    return stance.kind == "unseen" or stance == placing.now(question.mention)
 
 
 def majority(placing: Placing, question: Question) -> Stance | None:
@@ -268,7 +269,7 @@ def is_overruled(placing: Placing, question: Question) -> bool:
         most = max(zip(group.annotators, group.spans, strict=True), key=lambda pair: len(pair[0]))
         return 2 * len(most[0]) > question.seen and most[1] != placing.span(question.mention)
     most_say = majority(placing, question)
-    return most_say is not None and most_say != now(placing, question)
+    return most_say is not None and most_say != placing.now(question.mention)
 
 
 def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
@@ -323,30 +324,17 @@ def without_waiting(questions: Iterable[Question]) -> list[Question]:
 
 LAST = 20
 """How many of the last steps are looked at."""
-
-
-def price_classes(priced: Sequence[tuple[Span, int]], settings: Settings) -> dict[str, int]:
-    """Count questions by the price of their cheapest other answer.
-
-    A question is *close* where the other answer costs no more than one annotator's vote on one link.
-    """
-    vote = settings.objective.omit + settings.objective.use
-    prices = [max(0, price) for _, price in priced]
-    ties, close = sum(price == 0 for price in prices), sum(0 < price <= vote for price in prices)
-    return {
-        "mentions": len({mention for mention, _ in priced}),
-        "ties": ties,
-        "close": close,
-        "clear": len(prices) - ties - close,
-        "most": max(prices, default=0),
-    }
+STILL = 8
+"""After how many answers in a row that changed nothing the page says that one may stop."""
 
 
 def last_changes(steps: Sequence[Snapshot]) -> dict[str, int]:
-    """Count the last steps that decided something, and those among them that changed the result."""
+    """Count the last steps that decided something, those that changed the result, and those since then."""
     recent = steps[-LAST - 1 :]
     pairs = [(before, after) for before, after in pairwise(recent) if before.entries != after.entries]
-    return {"steps": len(pairs), "changed": sum(_differ(*pair) for pair in pairs)}
+    changes = [_differ(*pair) for pair in pairs]
+    still = next((number for number, change in enumerate(reversed(changes)) if change), len(changes))
+    return {"steps": len(changes), "changed": sum(changes), "still": still, "enough": STILL}
 
 
 def _differ(before: Snapshot, after: Snapshot) -> bool:
@@ -372,8 +360,6 @@ class _InSnapshot:
     moves: Moves
     prices: dict[str, dict[str, ChoicePrice]] = field(default_factory=dict)
     """The prices of the choices of each question, by their ids."""
-    others: dict[str, tuple[ChoicePrice, ...]] = field(default_factory=dict)
-    """The prices of all answers to each question but what the result says, where they are known."""
     estimates: dict[str, int] = field(default_factory=dict)
     """What the cheapest other answer to each question costs, by its id, where that was estimated."""
 
@@ -382,13 +368,6 @@ class _InSnapshot:
         if question.id not in self.estimates:
             self.estimates[question.id] = self.moves.price(self.placing, question)
         return self.estimates[question.id]
-
-    def stake(self, question: Question) -> int:
-        """Return what the cheapest other answer costs, by prices if all are known, or else estimated."""
-        prices = self.others.get(question.id, ())
-        proven = [price.price for price in prices if price.price is not None and price.exact]
-        complete = bool(prices) and all(price.exact for price in prices)
-        return min(proven if complete and proven else (*proven, self.price(question)))
 
 
 @dataclass
@@ -485,10 +464,7 @@ class Queue:
         choices = find_choices(here.placing, self.moves, question)
         if len(known) <= len(choices):
             known.update(PriceList(here.placing, snapshot).prices(question, choices, seconds, cancelled))
-        if len(known) <= len(choices):
-            return False
-        here.others[question.id] = other_prices(here.placing, question, choices, known)
-        return True
+        return len(known) > len(choices)
 
     def price_first(self, snapshot: Snapshot, seconds: float, cancelled: Callable[[], bool]) -> None:
         """Price the first questions of the default order, before anybody looks at them."""
@@ -500,7 +476,7 @@ class Queue:
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""
         here = self._at(snapshot)
-        return [row(here.placing, question, tie=here.stake(question) <= 0) for question in questions]
+        return [row(here.placing, question) for question in questions]
 
     def card(self, question: Question, snapshot: Snapshot) -> dict[str, Any]:
         """Return a question with its choices as JSON for the page."""
@@ -509,8 +485,7 @@ class Queue:
         return card(here.placing, snapshot, question, choices, here.prices.get(question.id, {}))
 
     def stakes(self, snapshot: Snapshot, questions: Sequence[Question]) -> dict[str, int]:
-        """Return how many of some questions are ties, close or clear, and which mentions they can move."""
-        here = self._at(snapshot)
-        return price_classes(
-            [(question.mention, here.stake(question)) for question in questions], self.solver.settings
-        )
+        """Return how many mentions some questions can move, and on how many of them the votes are tied."""
+        placing = self._at(snapshot).placing
+        tied = {question.mention for question in questions if placing.confidence(question).is_tie}
+        return {"mentions": len({question.mention for question in questions}), "ties": len(tied)}

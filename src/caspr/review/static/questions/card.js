@@ -1,6 +1,6 @@
 /** The card of one question: the mention in its context, the choices, all other answers, and what each answer means. */
 import { button, make } from "../ui/dom.js";
-import { chip, counted, describePrice, gist, snippet } from "../ui/labels.js";
+import { chip, counted, describePrice, gist, snippet, sureText } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
 /** @import { Choice, ComputedPrice, Operation, QuestionCard } from "../state/types.js" */
 
@@ -47,6 +47,14 @@ export function questionCard(app, card, marked, position, actions, update) {
     update,
     make("h2", { id: "question", dir: "auto" }, card.text),
     snippet(app.store, card.mention, app.goTo),
+    make(
+      "p",
+      {
+        class: "soft sure",
+        title: "How often decisions with such votes were right where experts judged them",
+      },
+      `The result: ${sureText(card)}`,
+    ),
     card.reason === null
       ? null
       : make(

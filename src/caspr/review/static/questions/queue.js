@@ -310,7 +310,7 @@ export class QuestionQueue {
   /** @param {QuestionCard} card the one on the screen, read again */
   #show(card, { move = false } = {}) {
     const row = this.questions.rows[this.questions.indexOf(card.id)];
-    return this.#ask(row ?? { ...card, tie: false, marked: 0, seen: 0 }, { move });
+    return this.#ask(row ?? card, { move });
   }
 
   render() {

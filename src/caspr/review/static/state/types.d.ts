@@ -178,18 +178,24 @@ export interface Price {
 
 export type QuestionKind = "link" | "mention" | "boundary";
 
+/** How sure the result is about what a question asks. */
+export interface Sure {
+  /** How many in a hundred decisions with such votes are right. */
+  confidence: number;
+  /** How many annotators say something else than the result, of how many who have a vote. */
+  against: number;
+  voters: number;
+  /** Whether as many are for it as against it. */
+  tie: boolean;
+}
+
 /** What the list shows of a question. */
-export interface QuestionRow {
+export interface QuestionRow extends Sure {
   id: string;
   kind: QuestionKind;
   mention: MentionId;
   /** The chain of the result under which it is listed. */
   entity: ChainId | null;
-  /** Whether another answer costs nothing. */
-  tie: boolean;
-  /** How many annotators marked the mention, of how many who saw it. */
-  marked: number;
-  seen: number;
 }
 
 export interface ComputedPrice extends Price {
@@ -220,7 +226,7 @@ export interface Choice extends ComputedPrice {
 }
 
 /** A question with its choices, as it was in one version of the document. */
-export interface QuestionCard {
+export interface QuestionCard extends Sure {
   id: string;
   kind: QuestionKind;
   mention: MentionId;
@@ -248,15 +254,14 @@ export interface QuestionCard {
 export interface Stakes {
   /** How many mentions the open questions are about. */
   mentions: number;
-  /** How many questions can be answered otherwise for nothing, for one vote at most, for more. */
+  /** On how many of them as many annotators are for the result as against it. */
   ties: number;
-  close: number;
-  clear: number;
-  /** The highest price of deciding one otherwise. */
-  most: number;
   /** How many of the last steps that decided something were looked at, and how many of them changed the result. */
   steps: number;
   changed: number;
+  /** How many steps came since one changed it, and how many are enough to stop. */
+  still: number;
+  enough: number;
 }
 
 export interface Questions extends Progress {

@@ -2,7 +2,7 @@
 import { phrase, spaceBefore, spanOf } from "../state/tokens.js";
 import { make } from "./dom.js";
 /** @import { Store } from "../state/store.js" */
-/** @import { ChainId, MentionId, Operation, Price } from "../state/types.js" */
+/** @import { ChainId, MentionId, Operation, Price, Sure } from "../state/types.js" */
 /** @import { Child } from "./dom.js" */
 
 const COLOURS = 12;
@@ -48,6 +48,15 @@ export const counted = (count, thing) => `${grouped(count)} ${thing}${count === 
  * @param {number} number
  */
 export const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "±0");
+
+/**
+ * Say how sure the result is about what a question asks.
+ * @param {Sure} sure
+ */
+export function sureText({ confidence, against, voters, tie }) {
+  const votes = `${against || "none"} of ${voters} against`;
+  return `confidence ${confidence} % (${tie ? "a tie, " : ""}${votes})`;
+}
 
 /**
  * Say what deciding otherwise costs.

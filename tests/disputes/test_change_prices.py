@@ -1,4 +1,4 @@
-"""What is certain, and the price of flipping, against brute force."""
+"""What a change costs, against brute force."""
 
 import random
 import time
@@ -9,10 +9,10 @@ import pytest
 
 from caspr.adjudication import adjudicate, adjudicate_document
 from caspr.cli.shared.reports import report_text
-from caspr.disputes import find_disputes, share_time, with_certainty
+from caspr.disputes import find_disputes, share_time, with_prices
 from caspr.engines import brute
 from caspr.formats import read_all
-from caspr.result import Certainty
+from caspr.result import ChangePrice
 from caspr.task.instance import Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
@@ -29,18 +29,19 @@ def holds(partition: Partition, pair: tuple[object, object]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_certain_links_are_in_every_optimum(seed: int) -> None:
+def test_links_that_cost_something_to_flip_are_in_every_optimum(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(15):
         instance = random_instance(rng, mentions=6)
-        settings = Settings(instance.objective, nested=Nesting.NEVER, certainty=60)
+        settings = Settings(instance.objective, nested=Nesting.NEVER, prices=60)
         result = adjudicate_document(instance.annotations, settings=settings)
         optima = brute.solve(instance, Limits(solutions=10**6)).partitions
-        for pair, certainty in (result.certainties or {}).items():
+        for pair, change in (result.change_prices or {}).items():
             here = holds(result.solution.partitions[0], pair)
-            assert certainty.always == all(holds(optimum, pair) == here for optimum in optima)
-            if certainty.flip is not None and certainty.exact:
-                check_price(rng, result.instance, pair, here, result.value + certainty.flip)
+            same = all(holds(optimum, pair) == here for optimum in optima)
+            assert same is (change.price != 0 or not change.possible)
+            if change.price is not None and change.exact:
+                check_price(rng, result.instance, pair, here, result.value + change.price)
 
 
 def check_price(rng: random.Random, instance, pair, here: bool, least: int) -> None:  # type: ignore[no-untyped-def]
@@ -51,17 +52,16 @@ def check_price(rng: random.Random, instance, pair, here: bool, least: int) -> N
             assert price(instance, partition).total >= least
 
 
-def test_a_tie_costs_nothing_to_flip() -> None:
-    result = adjudicate_document(paper_annotations(), settings=Settings(OBJECTIVES["v"], certainty=10))
+def test_what_another_optimum_decides_costs_nothing_to_flip() -> None:
+    result = adjudicate_document(paper_annotations(), settings=Settings(OBJECTIVES["v"], prices=10))
     [pair] = [tuple(chain) for chain in result.solution.partitions[0]]
-    certainty = (result.certainties or {})[pair[0], pair[1]]
-    assert (certainty.always, certainty.flip, certainty.exact) == (False, 0, True)
+    assert (result.change_prices or {})[pair[0], pair[1]] == ChangePrice(0)
 
 
 def test_no_time_no_answer() -> None:
     result = adjudicate_document(paper_annotations())
-    assert result.certainties is None
-    assert with_certainty(result, 0) is result
+    assert result.change_prices is None
+    assert with_prices(result, 0) is result
 
 
 def test_a_hard_pair_does_not_take_the_time_of_the_others() -> None:
@@ -86,6 +86,6 @@ def test_a_report_says_what_it_had_no_time_for() -> None:
     [result] = adjudicate(read_all(sorted(song.glob("*.conll"))))
     first, *others = (dispute.pair for dispute in find_disputes(result))
     assert others
-    short = replace(result, certainties={first: Certainty(always=True, flip=3)})
-    assert "was not computed in time (allow more with --certainty)" in report_text([short], "text")
+    short = replace(result, change_prices={first: ChangePrice(3)})
+    assert "was not computed in time (allow more with --prices)" in report_text([short], "text")
     assert "was not computed in time" not in report_text([result], "text")
