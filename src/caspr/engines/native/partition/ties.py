@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from caspr.engines.native.partition.exhaustive import enumerate_optima
-from caspr.engines.native.partition.optima import SMALL, UNKNOWN, Budget, Clustering, all_optima
+from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all_optima
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
@@ -41,10 +41,11 @@ from caspr.engines.native.partition.problem import (
     Problem,
     connected_groups,
     firsts,
+    joined,
     renumber,
 )
 from caspr.engines.native.partition.reductions import reduce, shrink
-from caspr.engines.native.partition.search import search
+from caspr.engines.native.partition.search import fix_in_all_optima, search
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import SMALL as WRITTEN
 from caspr.engines.native.partition.splitting import fits
@@ -144,26 +145,49 @@ def _fewest_pairs(problem: Problem, sizes: Ints, known: Labels, watch: Watch) ->
     scaled = (pairs + 1) * gains - np.outer(sizes, sizes)
     scaled[problem.forbidden] = 0
     np.fill_diagonal(scaled, 0)
-    reduced = reduce(Problem(scaled, problem.forbidden), watch, all_optima=True)
+    return _first(Problem(scaled, problem.forbidden), sizes, watch)
+
+
+def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
+    """Return the first optimum of a problem whose optima have equally many pairs."""
+    reduced = reduce(problem, watch, all_optima=True)
     small, held = reduced.problem, _added(sizes, reduced.labels)
     chosen, proven = np.arange(small.size), True
     for group in connected_groups((small.gains >= 0) & ~small.forbidden):
-        first = _first_listed(small.restrict(group), held[group], watch)
+        part = small.restrict(group)
+        first = (_first_listed if len(group) <= SMALL else _first_fixed)(part, held[group], watch)
         chosen[group], proven = group[first.labels], proven and first.proven
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
 
 
 def _first_listed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
-    """List the optima of a small problem with the fewest pairs, and return the first."""
-    listed: Sequence[Clustering]
-    if problem.size <= SMALL:
-        optima = enumerate_optima(problem, limit=LISTED, watch=watch)
-        assert optima is not None  # all nodes alone reach the floor of 0
-        listed, count = optima.clusterings, optima.count
-    else:
-        outcome = search(problem, watch)
-        every = all_optima(problem, outcome.value, Budget(watch, LISTED)) if outcome.proven else UNKNOWN
-        listed, count = every.listed or [tuple(renumber(outcome.labels).tolist())], every.count
+    """Try all clusterings of a few nodes."""
+    optima = enumerate_optima(problem, limit=LISTED, watch=watch)
+    assert optima is not None  # all nodes alone reach the floor of 0
+    return _first_of(optima.clusterings, optima.count, sizes)
+
+
+def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
+    """Fix what all optima decide alike, by a relaxation; if that is nothing, list them."""
+    outcome = search(problem, watch)
+    known = renumber(outcome.labels)
+    if not outcome.proven or watch.expired():
+        return FirstOptimum(known, proven=False)
+    _, together, apart = fix_in_all_optima(problem, outcome.value, watch)
+    groups, narrowed = joined(problem.size, *np.nonzero(together)), problem.separate(apart)
+    if (known == renumber(groups)).all():
+        return FirstOptimum(known, proven=True)
+    fewer = int(groups.max()) + 1 < problem.size
+    if fewer or len(connected_groups((narrowed.gains >= 0) & ~narrowed.forbidden)) != 1:
+        small, _ = narrowed.contract(groups)
+        first = _first(small, _added(sizes, groups), watch)
+        return replace(first, labels=renumber(first.labels[groups]))
+    every = all_optima(problem, outcome.value, Budget(watch, LISTED))
+    return _first_of(every.listed or (tuple(known.tolist()),), every.count, sizes)
+
+
+def _first_of(listed: Sequence[Clustering], count: int | None, sizes: Ints) -> FirstOptimum:
+    """Return the first of the optima that are listed, and whether these are all."""
     first = min(listed, key=lambda labels: (_mentions(labels, sizes), labels))
     return FirstOptimum(np.array(first, dtype=np.intp), proven=count == len(listed))
 
