@@ -36,6 +36,7 @@ from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
+    Bools,
     Ints,
     Labels,
     Problem,
@@ -51,8 +52,10 @@ from caspr.engines.native.partition.splitting import SMALL as WRITTEN
 from caspr.engines.native.partition.splitting import fits
 from caspr.engines.native.partition.watch import Watch
 
-LISTED = 1000
-"""How many optima of one component are compared."""
+LISTED = 25_000
+"""How many optima of one component are compared: all that nine nodes can have, and more."""
+ROUNDS = 20
+"""How many optima are looked for to learn what all of them hold together."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,28 @@ def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: W
             own, proven = renumber(outcome.labels), proven and outcome.proven
         else:
             own = renumber(known[names][group])
-        first = _fewest_pairs(part, held[group], own, watch)
+        first = _fixed_first(part, held[group], own, watch)
         chosen[group], proven = group[first.labels], proven and first.proven
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
+
+
+def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
+    """Fix what all optima of a large problem decide alike, then look for the first."""
+    value = problem.value(known)
+    if problem.size <= SMALL or value is None:
+        return _fewest_pairs(problem, sizes, known, watch)
+    groups, narrowed = _fixed(problem, value, watch)
+    if int(groups.max()) + 1 == problem.size and len(connected_groups(narrowed.gains > 0)) == 1:
+        return _fewest_pairs(narrowed, sizes, known, watch)
+    small, _ = narrowed.contract(groups)
+    first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch)
+    return replace(first, labels=renumber(first.labels[groups]))
+
+
+def _fixed(problem: Problem, value: int, watch: Watch) -> tuple[Labels, Problem]:
+    """Return the groups that all optima hold together, and the problem without pairs that all part."""
+    _, together, apart = fix_in_all_optima(problem, value, watch)
+    return joined(problem.size, *np.nonzero(together)), problem.separate(apart)
 
 
 def _added(sizes: Ints, labels: Labels) -> Ints:
@@ -153,7 +175,7 @@ def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     reduced = reduce(problem, watch, all_optima=True)
     small, held = reduced.problem, _added(sizes, reduced.labels)
     chosen, proven = np.arange(small.size), True
-    for group in connected_groups((small.gains >= 0) & ~small.forbidden):
+    for group in connected_groups(_usable(small)):
         part = small.restrict(group)
         first = (_first_listed if len(group) <= SMALL else _first_fixed)(part, held[group], watch)
         chosen[group], proven = group[first.labels], proven and first.proven
@@ -168,22 +190,54 @@ def _first_listed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
 
 
 def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
-    """Fix what all optima decide alike, by a relaxation; if that is nothing, list them."""
+    """Fix what all optima decide alike, and decide the rest; if that is everything, list them."""
     outcome = search(problem, watch)
     known = renumber(outcome.labels)
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
-    _, together, apart = fix_in_all_optima(problem, outcome.value, watch)
-    groups, narrowed = joined(problem.size, *np.nonzero(together)), problem.separate(apart)
-    if (known == renumber(groups)).all():
+    groups, narrowed = _fixed(problem, outcome.value, watch)
+    if int(groups.max()) + 1 == problem.size and len(connected_groups(_usable(narrowed))) == 1:
+        groups = _held_together(narrowed, known, outcome.value, watch)
+    if (groups == known).all():
+        # Any other optimum would hold the same pairs together, and more; but it has no more.
         return FirstOptimum(known, proven=True)
-    fewer = int(groups.max()) + 1 < problem.size
-    if fewer or len(connected_groups((narrowed.gains >= 0) & ~narrowed.forbidden)) != 1:
+    if int(groups.max()) + 1 < problem.size or len(connected_groups(_usable(narrowed))) != 1:
         small, _ = narrowed.contract(groups)
         first = _first(small, _added(sizes, groups), watch)
         return replace(first, labels=renumber(first.labels[groups]))
-    every = all_optima(problem, outcome.value, Budget(watch, LISTED))
+    every = all_optima(narrowed, outcome.value, Budget(watch, LISTED))
     return _first_of(every.listed or (tuple(known.tolist()),), every.count, sizes)
+
+
+def _usable(problem: Problem) -> Bools:
+    """Find the pairs that an optimum may hold together without losing by it."""
+    usable: Bools = (problem.gains >= 0) & ~problem.forbidden
+    return usable
+
+
+def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) -> Labels:
+    """Return the groups of nodes that all optima hold together, given one; nodes alone if that stays open.
+
+    Take a little from the gain of each pair that all optima found so far hold together, less from all of them than
+    optima differ by from all else. The best clustering is then an optimum that misses as many of them as possible.
+    Once it misses none, all optima hold them together.
+    """
+    alone = np.arange(problem.size)
+    sure: Bools = known[:, None] == known[None, :]
+    np.fill_diagonal(sure, False)
+    for _ in range(ROUNDS):
+        pairs = int(sure.sum()) // 2
+        if not pairs or (pairs + 1) * int(np.abs(problem.gains).sum()) + 2 * pairs > LARGEST_MASS:
+            return alone
+        gains = (pairs + 1) * problem.gains - sure
+        outcome = search(Problem(gains, problem.forbidden), watch)
+        if not outcome.proven or problem.value(outcome.labels) != value:
+            return alone
+        missed = sure & (outcome.labels[:, None] != outcome.labels[None, :])
+        if not missed.any():
+            return joined(problem.size, *np.nonzero(sure))
+        sure &= ~missed
+    return alone
 
 
 def _first_of(listed: Sequence[Clustering], count: int | None, sizes: Ints) -> FirstOptimum:
