@@ -57,6 +57,12 @@ EQUIVALENTS = (
         "a pair that is not listed loses the same as what is common, node by node",
     ),
     Equivalent(
+        "join",
+        "assert gained is not None",
+        ("always",),
+        "it is for the type checker; nobody joins a forbidden pair",
+    ),
+    Equivalent(
         "_joined",
         "assert gained is not None  # what some optimum has together is not forbidden",
         ("always",),

@@ -13,6 +13,7 @@ from caspr.task.decisions import StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
+from caspr.task.ties import rank
 from caspr.task.votes import Stretches
 from caspr.text.document import Span
 
@@ -54,7 +55,7 @@ def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> So
     if value is None:
         return INFEASIBLE
     progress(value, value)
-    chosen = sorted(best)[: limits.solutions]
+    chosen = sorted(best, key=rank)[: limits.solutions]
     return found(value, value, chosen, complete=len(chosen) == len(best))
 
 

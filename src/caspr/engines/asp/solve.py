@@ -1,11 +1,13 @@
-"""Solve with an answer set system: one pass for the optimum, a second one for all optima.
+"""Solve with an answer set system: a pass for the optimum, one for ties, and one for all optima if asked.
 
     engine -> _Search -> backend: clingo, gringo | clasp, gringo | wasp
                  ^          | events: answer sets, lower bounds, how the run ended
                  +----------+
 
-**The search** runs a program and follows the events of a *backend*. The second pass lists all answer sets
-that cost no more than the proven optimum, each partition once. The encoding CM assumes a limit on the number
+**The search** runs a program and follows the events of a *backend*. Once the optimum is proven, the second pass
+minimises what the rule for ties looks at as well, on levels below the cost (`ties.lp`): it keeps the time limit, and
+where it is cut short the optimum of the first pass stays, with a finding. The third pass lists all answer sets
+that cost no more than the optimum, each partition once. The encoding CM assumes a limit on the number
 of chains. Where more chains are possible its bound holds only for solutions within that limit, so it is not
 reported as a bound, and a finding says so. Where decisions leave no solution within the limit, the limit is
 raised.
@@ -45,7 +47,17 @@ from caspr.errors import EngineError, LimitError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.pricing import pairwise_bound, price, violations
-from caspr.task.solution import INFEASIBLE, Partition, Solution, Statistics, Stop, canonical, found
+from caspr.task.solution import (
+    INFEASIBLE,
+    Partition,
+    Solution,
+    Statistics,
+    Status,
+    Stop,
+    canonical,
+    found,
+)
+from caspr.task.ties import open_ties, rank
 from caspr.text.document import Span
 from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
@@ -130,6 +142,8 @@ def _solve(
         return found(cost, cost, [()], complete=True)
     search = _Search(backend, encoding, instance, limits, progress)
     solution = search.optimise()
+    if solution.status is Status.OPTIMAL:
+        solution = search.decide_ties(solution)
     if limits.solutions > 1 and solution.value == search.bound and solution.partitions:
         return search.all_optima(solution)
     return solution
@@ -258,8 +272,26 @@ class _Search:
         )
         return (warning("chain-limit", message),)
 
+    def decide_ties(self, solution: Solution) -> Solution:
+        """Run the second pass: the first of the solutions of this cost by the rule for ties."""
+        extra = f"{self._chain_limit_fact()}\n{positions(self.instance)}\n{figure('ties')}"
+        text = program(self.instance, self.encoding, show="clink/2", extra=extra)
+        best, end = solution.partitions[0], None
+        for event in self._events(Run(text)) if self.stop is None else ():
+            if isinstance(event, Answer):
+                partition = partition_of_links(event.atoms)
+                if price(self.instance, partition).total == solution.value:
+                    best = min(best, partition, key=rank)
+            elif isinstance(event, End):
+                end = event
+        solution = replace(solution, partitions=(best,), stop=self.stop)
+        if end is End.EXHAUSTED and not self.limited:
+            return solution
+        chains = f"encoding CM looked only at solutions with at most {times(self.chains_at_most, 'chain')}"
+        return replace(solution, findings=(*solution.findings, open_ties(str(self.stop or chains))))
+
     def all_optima(self, solution: Solution) -> Solution:
-        """Run the second pass: every partition that costs as little as the optimum."""
+        """Run the third pass: every partition that costs as little as the optimum."""
         extra = self._chain_limit_fact()
         if self.encoding == "cm":
             extra += "\n" + positions(self.instance) + "\n" + figure("cm_order")
@@ -273,8 +305,10 @@ class _Search:
                     break
             elif isinstance(event, End):
                 end = event
-        kept = tuple(sorted(optima)[: self.limits.solutions])
-        complete = end is End.EXHAUSTED and not self.limited and len(kept) == len(optima)
+        optima.discard(solution.partitions[0])
+        others = sorted(optima, key=rank)
+        kept = (*solution.partitions, *others)[: self.limits.solutions]
+        complete = end is End.EXHAUSTED and not self.limited and len(kept) == len(others) + 1
         return replace(solution, partitions=kept, complete=complete, stop=self.stop)
 
     def _collect(self, partition: Partition, optima: set[Partition], value: int) -> None:

@@ -18,7 +18,8 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.pricing import price
 from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
-from caspr.text.findings import warning
+from caspr.task.ties import open_ties, rank
+from caspr.text.findings import Finding, warning
 from caspr.text.grouping import Groups
 
 SHORTLY = 0.2
@@ -38,10 +39,14 @@ def solve_with(
     memory: Memory,
     joined: Bundles = (),
     apart: frozenset[Pair] = frozenset(),
+    ties: bool = True,
 ) -> Solution:
-    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
+    """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart.
+
+    Unless `ties` are to be decided by the rule for them, any of several optima may be the solution.
+    """
     state = SolveState(instance, Watch.of(limits), memory, progress, apart, joined)
-    solution = _within_limits(state, joined, limits.solutions)
+    solution = _within_limits(state, joined, limits.solutions if ties else 0)
     return replace(solution, recorded=state) if limits.certificate else solution
 
 
@@ -88,9 +93,29 @@ def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     settle(state, bundles)
     if state.value is None or state.best is None:
         return INFEASIBLE
-    if solutions == 1 or (state.bound or 0) < state.value:
+    if solutions == 0 or (state.bound or 0) < state.value:
         return _one_solution(state)
-    return _all_optima(state, bundles, solutions)
+    findings = _decide_ties(state, bundles)
+    solution = _one_solution(state) if solutions == 1 else _all_optima(state, bundles, solutions)
+    return replace(solution, findings=(*findings, *solution.findings))
+
+
+def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
+    """Replace the best solution by the first of the same cost; report if that is not proven to be the first."""
+    from caspr.engines.native.ties import decide_ties
+
+    try:
+        decided = decide_ties(state, bundles)
+    except KeyboardInterrupt:
+        state.watch.stop = Stop.INTERRUPT
+    except ExpiredError:
+        pass
+    else:
+        if state.cost(decided.partition) == state.value:
+            state.best = decided.partition
+            if decided.proven:
+                return ()
+    return (open_ties(str(state.watch.cause or "there are too many to compare")),)
 
 
 def _one_solution(state: SolveState) -> Solution:
@@ -120,7 +145,8 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
     optima: OptimaSet[Partition] = UNKNOWN
     with suppress(KeyboardInterrupt, ExpiredError):
         optima = list_optima(state, bundles, limit)
-    partitions = tuple(optima.listed) or (state.best,)
+    others = sorted((partition for partition in optima.listed if partition != state.best), key=rank)
+    partitions = (state.best, *others)[:limit]
     listed = found(
         state.value,
         state.value,

@@ -57,7 +57,7 @@ def flip_prices(
         joined = () if together else (tuple(sorted((first, second))),)
         apart = frozenset({(first, second)}) if together else frozenset()
         try:
-            flipped = solve_with(instance, limits, memory=memory, joined=joined, apart=apart)
+            flipped = solve_with(instance, limits, memory=memory, joined=joined, apart=apart, ties=False)
         except EngineError:  # a limit came before there was any solution
             yield FlipPrice(first, second, together, 0, exact=False)
             continue

@@ -26,6 +26,7 @@ from caspr.engines.native.partition.problem import UNMET, Labels, renumber
 from caspr.engines.native.partition.search import quick, search_split
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split, fits, split
+from caspr.engines.native.partition.ties import FirstOptimum
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.translate import Bundles, Part, Translator, forbidden_pairs
 from caspr.task.decisions import Pair
@@ -59,6 +60,8 @@ class Memory:
     """Links between kinds, by the kinds."""
     prices: dict[object, tuple[int, Costs]] = field(default_factory=dict)
     """What chains cost, by their mentions and the groups that these are in."""
+    ties: dict[bytes, FirstOptimum] = field(default_factory=dict)
+    """The first optimum by the rule for ties, by the content of the problem."""
     record: bool = False
     """Whether outcomes are wanted with their proofs."""
 

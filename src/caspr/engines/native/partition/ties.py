@@ -1,0 +1,252 @@
+"""The first optimum of a problem: of all clusterings of the largest value the one that comes first by a rule.
+
+The rule (`caspr.task.ties`) in the words of nodes that stand for some mentions each: the fewest pairs of mentions in
+one cluster; then the fewest mentions in clusters of two or more; then the first in lexicographic order of labels, with
+clusters numbered by their smallest node. (Nodes are in the order of their first mentions, and all mentions of a node
+are in one cluster, so at the first mention whose cluster begins elsewhere a node begins.)
+
+**Fewest pairs** is again a clustering problem. Let s_u be the number of mentions of node u, and let P pairs be in
+one cluster in some optimum of value v. With gains
+
+    w'_uv = (P + 1) w_uv / step - s_u s_v
+
+a clustering of value v with p pairs gains (P + 1) v / step - p, and one of a smaller value at most
+(P + 1) (v / step - 1), which is less than that of the optimum with P pairs. So the optima of w' are the optima of w
+with the fewest pairs. Such numbers would spoil the relaxation of a whole part; here they are small, because the problem
+was reduced before: only pairs between nodes that are not together in every optimum count.
+
+*What the reductions keep.* Strict rules keep every optimum (`reductions`). Those of large problems assume that no
+cluster holds nodes that positive gains do not connect. An optimum with the fewest pairs has none: cutting such a
+cluster loses nothing, and takes pairs away. For the same reason components of positive gains are decided one by one.
+
+**The rest.** Of w', in which a gain of 0 is rare, few pairs are left after the strict reductions: mostly none, and then
+the first optimum is found without any search. What is left falls into components whose optima are listed
+(`optima`), so that the first can be taken; mentions add up over components, and labels are compared node by node, so
+each component is decided on its own. Where more than `LISTED` are optimal, labels are fixed one by one instead, if
+mentions cannot differ; otherwise that is left open.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from caspr.engines.native.partition.exhaustive import enumerate_optima
+from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all_optima
+from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.problem import (
+    LARGEST_MASS,
+    Bools,
+    Ints,
+    Labels,
+    Problem,
+    connected_groups,
+    firsts,
+    joined,
+    renumber,
+)
+from caspr.engines.native.partition.reductions import reduce, shrink
+from caspr.engines.native.partition.search import fix_in_all_optima, search
+from caspr.engines.native.partition.sparse import SparseProblem
+from caspr.engines.native.partition.splitting import SMALL as WRITTEN
+from caspr.engines.native.partition.splitting import fits
+from caspr.engines.native.partition.watch import Watch
+
+LISTED = 25_000
+"""How many optima of one component are compared: all that nine nodes can have, and more."""
+ROUNDS = 20
+"""How many optima are looked for to learn what all of them hold together."""
+
+
+@dataclass(frozen=True)
+class FirstOptimum:
+    """An optimum, and whether it is proven to be the first."""
+
+    labels: Labels
+    proven: bool
+
+
+def first_optimum(problem: SparseProblem, outcome: SearchOutcome, watch: Watch) -> FirstOptimum:
+    """Return the first optimum of a problem, given the outcome of its search."""
+    found = FirstOptimum(renumber(outcome.labels), proven=False)
+    if problem.size == 1 or _is_one_cluster(problem):
+        return replace(found, proven=True)
+    if not outcome.proven:
+        return found
+    labels, value = np.arange(problem.size), outcome.value
+    if problem.size > WRITTEN:
+        shrunk = shrink(problem, watch)
+        problem, labels, value = shrunk.problem, shrunk.labels, value - shrunk.constant
+    # An optimum with a cluster that positive gains do not connect may be none of those that are kept.
+    for known in (outcome.labels[firsts(labels)], None):
+        first = _by_components(problem, known, watch)
+        if problem.value(first.labels) == value:
+            return replace(first, labels=renumber(first.labels[labels]))
+    return found
+
+
+def _is_one_cluster(problem: SparseProblem) -> bool:
+    """Return whether every two nodes gain something, so that only one cluster is optimal."""
+    every = 2 * len(problem.first) == problem.size * (problem.size - 1)
+    return every and int(problem.gains.min(initial=1)) > 0
+
+
+def _by_components(problem: SparseProblem, known: Labels | None, watch: Watch) -> FirstOptimum:
+    """Decide each component of positive gains, beginning with an optimum of the whole if one is known."""
+    chosen, proven = np.arange(problem.size), True
+    for group in _groups(problem.components()):
+        part, own = problem.restrict(group), None if known is None else renumber(known[group])
+        if fits(part.size, watch):
+            first = _reduced_first(part.dense(), part.sizes, own, watch)
+        else:
+            first = FirstOptimum(np.arange(part.size) if own is None else own, proven=False)
+        chosen[group], proven = group[first.labels], proven and first.proven
+    return FirstOptimum(renumber(chosen), proven)
+
+
+def _groups(labels: Labels) -> list[Labels]:
+    """Return the nodes of each group of two or more."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels))
+    return [group for group in np.split(order, ends[:-1]) if len(group) > 1]
+
+
+def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: Watch) -> FirstOptimum:
+    """Reduce a problem; of what is left, decide each component of positive gains."""
+    reduced = reduce(problem, watch, all_optima=True)
+    small, names, held = reduced.problem, firsts(reduced.labels), _added(sizes, reduced.labels)
+    chosen, proven = np.arange(small.size), True
+    for group in connected_groups(small.gains > 0):
+        part = small.restrict(group)
+        if known is None:
+            outcome = search(part, watch)
+            own, proven = renumber(outcome.labels), proven and outcome.proven
+        else:
+            own = renumber(known[names][group])
+        first = _fixed_first(part, held[group], own, watch)
+        chosen[group], proven = group[first.labels], proven and first.proven
+    return FirstOptimum(renumber(chosen[reduced.labels]), proven)
+
+
+def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
+    """Fix what all optima of a large problem decide alike, then look for the first."""
+    value = problem.value(known)
+    if problem.size <= SMALL or value is None:
+        return _fewest_pairs(problem, sizes, known, watch)
+    groups, narrowed = _fixed(problem, value, watch)
+    if int(groups.max()) + 1 == problem.size and len(connected_groups(narrowed.gains > 0)) == 1:
+        return _fewest_pairs(narrowed, sizes, known, watch)
+    small, _ = narrowed.contract(groups)
+    first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch)
+    return replace(first, labels=renumber(first.labels[groups]))
+
+
+def _fixed(problem: Problem, value: int, watch: Watch) -> tuple[Labels, Problem]:
+    """Return the groups that all optima hold together, and the problem without pairs that all part."""
+    _, together, apart = fix_in_all_optima(problem, value, watch)
+    return joined(problem.size, *np.nonzero(together)), problem.separate(apart)
+
+
+def _added(sizes: Ints, labels: Labels) -> Ints:
+    """Add up the sizes of the nodes of every group."""
+    added = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(added, labels, sizes)
+    return added
+
+
+def _fewest_pairs(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
+    """Return the first optimum of a problem, given one."""
+    held = _added(sizes, known)
+    pairs = (int((held * held).sum()) - int((sizes * sizes).sum())) // 2
+    if not pairs:
+        # Only the clustering without any pair has so few.
+        return FirstOptimum(known, proven=True)
+    gains = problem.gains // problem.step
+    if (pairs + 1) * int(np.abs(gains).sum()) + int(sizes.sum()) ** 2 > LARGEST_MASS:
+        return FirstOptimum(known, proven=False)
+    scaled = (pairs + 1) * gains - np.outer(sizes, sizes)
+    scaled[problem.forbidden] = 0
+    np.fill_diagonal(scaled, 0)
+    return _first(Problem(scaled, problem.forbidden), sizes, watch)
+
+
+def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
+    """Return the first optimum of a problem whose optima have equally many pairs."""
+    reduced = reduce(problem, watch, all_optima=True)
+    small, held = reduced.problem, _added(sizes, reduced.labels)
+    chosen, proven = np.arange(small.size), True
+    for group in connected_groups(_usable(small)):
+        part = small.restrict(group)
+        first = (_first_listed if len(group) <= SMALL else _first_fixed)(part, held[group], watch)
+        chosen[group], proven = group[first.labels], proven and first.proven
+    return FirstOptimum(renumber(chosen[reduced.labels]), proven)
+
+
+def _first_listed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
+    """Try all clusterings of a few nodes."""
+    optima = enumerate_optima(problem, limit=LISTED, watch=watch)
+    assert optima is not None  # all nodes alone reach the floor of 0
+    return _first_of(optima.clusterings, optima.count, sizes)
+
+
+def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
+    """Fix what all optima decide alike, and decide the rest; if that is everything, list them."""
+    outcome = search(problem, watch)
+    known = renumber(outcome.labels)
+    if not outcome.proven or watch.expired():
+        return FirstOptimum(known, proven=False)
+    groups, narrowed = _fixed(problem, outcome.value, watch)
+    if int(groups.max()) + 1 == problem.size and len(connected_groups(_usable(narrowed))) == 1:
+        groups = _held_together(narrowed, known, outcome.value, watch)
+    if (groups == known).all():
+        # Any other optimum would hold the same pairs together, and more; but it has no more.
+        return FirstOptimum(known, proven=True)
+    if int(groups.max()) + 1 < problem.size or len(connected_groups(_usable(narrowed))) != 1:
+        small, _ = narrowed.contract(groups)
+        first = _first(small, _added(sizes, groups), watch)
+        return replace(first, labels=renumber(first.labels[groups]))
+    every = all_optima(narrowed, outcome.value, Budget(watch, LISTED))
+    return _first_of(every.listed or (tuple(known.tolist()),), every.count, sizes)
+
+
+def _usable(problem: Problem) -> Bools:
+    """Find the pairs that an optimum may hold together without losing by it."""
+    usable: Bools = (problem.gains >= 0) & ~problem.forbidden
+    return usable
+
+
+def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) -> Labels:
+    """Return the groups of nodes that all optima hold together, given one; nodes alone if that stays open.
+
+    Take a little from the gain of each pair that all optima found so far hold together, less from all of them than
+    optima differ by from all else. The best clustering is then an optimum that misses as many of them as possible.
+    Once it misses none, all optima hold them together.
+    """
+    alone = np.arange(problem.size)
+    sure: Bools = known[:, None] == known[None, :]
+    np.fill_diagonal(sure, False)
+    for _ in range(ROUNDS):
+        pairs = int(sure.sum()) // 2
+        if not pairs or (pairs + 1) * int(np.abs(problem.gains).sum()) + 2 * pairs > LARGEST_MASS:
+            return alone
+        gains = (pairs + 1) * problem.gains - sure
+        outcome = search(Problem(gains, problem.forbidden), watch)
+        if not outcome.proven or problem.value(outcome.labels) != value:
+            return alone
+        missed = sure & (outcome.labels[:, None] != outcome.labels[None, :])
+        if not missed.any():
+            return joined(problem.size, *np.nonzero(sure))
+        sure &= ~missed
+    return alone
+
+
+def _first_of(listed: Sequence[Clustering], count: int | None, sizes: Ints) -> FirstOptimum:
+    """Return the first of the optima that are listed, and whether these are all."""
+    first = min(listed, key=lambda labels: (_mentions(labels, sizes), labels))
+    return FirstOptimum(np.array(first, dtype=np.intp), proven=count == len(listed))
+
+
+def _mentions(labels: Clustering, sizes: Ints) -> int:
+    """Return how many mentions are in clusters of two or more of them."""
+    held = _added(sizes, np.array(labels, dtype=np.intp))
+    return int(held[held > 1].sum())
