@@ -45,15 +45,22 @@ class Costs:
     """(C2): used links that some annotators did not give."""
     invented: int = 0
     """(C3): pairs of one chain without a used link."""
+    rules: int = 0
+    """What rules of one's own charge."""
 
     @property
     def total(self) -> int:
         """The value of the solution."""
-        return self.omitted + self.used + self.invented
+        return self.omitted + self.used + self.invented + self.rules
 
     def __add__(self, other: "Costs") -> "Costs":
         """Add kind by kind."""
-        return Costs(self.omitted + other.omitted, self.used + other.used, self.invented + other.invented)
+        return Costs(
+            self.omitted + other.omitted,
+            self.used + other.used,
+            self.invented + other.invented,
+            self.rules + other.rules,
+        )
 
 
 @dataclass(frozen=True)

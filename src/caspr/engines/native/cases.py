@@ -230,11 +230,11 @@ def _partners(
     Of several with one signature, all that are special are returned, and one of the rest.
     """
     instance, votes = state.instance, state.instance.votes
-    linked = {mention for member in piece for mention in votes.neighbours(member)} - bundle
+    linked = {mention for member in piece for mention in instance.neighbours(member)} - bundle
     ranked, met = [], set()
     for mention in sorted(linked):
         signature = votes.signature(mention)
-        if instance.decisions.excludes(mention) or (mention not in special and signature in met):
+        if instance.constraints.excludes(mention) or (mention not in special and signature in met):
             continue
         evidence = sum(meet(signature, votes.signature(member)).k for member in piece)
         ranked.append((-evidence, mention))
@@ -274,7 +274,7 @@ def _reached(
     state: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
 ) -> Region:
     """Follow parts and demands as far as they go."""
-    excludes = state.instance.decisions.excludes
+    excludes = state.instance.constraints.excludes
     reached: set[Span] = set()
     open_ends = list(start)
     while open_ends:
@@ -291,7 +291,7 @@ def _reached(
 def _touching(state: SolveState, branch: Branch) -> Touching:
     """Look up whose demands may need whom."""
     instance = state.instance
-    neighbours = instance.votes.neighbours
+    neighbours = instance.neighbours
     for bundle in branch.bundles:
         held = len(bundle) == 1 or bundle in state.held
         if not held and len(pieces(instance, bundle, branch.used)) > 1:

@@ -39,7 +39,7 @@ def solve_with(
     apart: frozenset[Pair] = frozenset(),
 ) -> Solution:
     """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
-    state = SolveState(instance, Watch.of(limits), memory, progress, apart)
+    state = SolveState(instance, Watch.of(limits), memory.under(instance.rules), progress, apart)
     solution = _within_limits(state, joined, limits.solutions)
     return replace(solution, recorded=state) if limits.certificate else solution
 
@@ -77,7 +77,7 @@ def _best_known(state: SolveState, joined: Bundles) -> Solution:
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
     bundles = merged((*enforced_bundles(state.instance), *joined))
-    if state.instance.decisions.overruled or any(
+    if state.instance.constraints.overruled or any(
         contradicts(state.instance, bundle, state.apart) for bundle in bundles
     ):
         return INFEASIBLE
@@ -107,7 +107,7 @@ def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
     if not instance.demands and all(len(bundle) == 1 or bundle in state.held for bundle in bundles):
         chains = [bundle for bundle in bundles if len(bundle) > 1]
         gained = sum(gain_inside(instance, chain) for chain in chains)
-        state.offer(canonical(chains), instance.all_omitted - gained, tentative=True)
+        state.offer(canonical(chains), instance.all_apart - gained, tentative=True)
 
 
 def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:

@@ -132,7 +132,7 @@ def _put_together(
         inside + sum(_number(value) for value in values)
         for values in ([outcome.value for outcome in outcomes], [outcome.bound for outcome in outcomes])
     )
-    total, idle = instance.all_omitted, instance.has_idle_pairs
+    total, idle = instance.all_apart, instance.has_idle_pairs
     # Where no link may be invented, all pairs of a chain are used, but those within a bundle.
     complete = instance.coefficients.invent is None
     kept: list[list[Span]] = []
@@ -161,7 +161,7 @@ def _solve_parts(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
     """Solve all parts, small ones first; at the root, report bound and value as they get better."""
-    total = state.instance.all_omitted
+    total = state.instance.all_apart
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes: list[SearchOutcome] = []
     if root:

@@ -100,7 +100,7 @@ def _read_conflicts(facts: Facts, rows: Sequence[Sequence[Sequence[int]]]) -> Co
     conflicts: Conflicts = []
     for first, second in map(read_spans, rows):
         nested = facts.instance.forbids_nesting(first, second)
-        forbidden = nested or facts.instance.decisions.separates(first, second)
+        forbidden = nested or facts.instance.constraints.separates(first, second)
         require(forbidden, f"{tuple(first)} and {tuple(second)} may share a chain")
         conflicts.append((first, second))
     return conflicts
@@ -110,6 +110,7 @@ def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed:
     """Check that the mentions of every node are together in some optimum; return all of them."""
     signature_of = facts.instance.votes.signature
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    special |= facts.ruled({mention for node in nodes for mention in node})
     for node in nodes:
         if node[0] in assumed.bundles:
             require(set(node) == assumed.bundles[node[0]], "a node splits or extends a bundle")
@@ -146,6 +147,11 @@ def _check_independence(facts: Facts, parts: list[Mentions], outside: Mentions) 
             _require_no_gain(facts, own, theirs, "two parts are not independent")
         alone = signatures.get(len(parts), set())
         _require_no_gain(facts, alone, alone, "mentions that gain are in no part")
+    home = {mention: number for number, mentions in enumerate(parts) for mention in mentions}
+    for first, second in facts.instance.rules.pairs_within(outside.union(home)):
+        together = first in home and home[first] == home.get(second)
+        gains = facts.may_join(first, second) and facts.instance.own_gain(first, second) > 0
+        require(together or not gains, "a pair that gains by a rule is not within a part")
 
 
 def _require_no_gain(facts: Facts, own: set[Signature], theirs: set[Signature], message: str) -> None:
@@ -159,6 +165,7 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
         for pairs in pairs_of(classes_of(facts.instance, node), counted=facts.instance.prices.counted):
             price = facts.instance.prices.of(pairs.evidence)
             total += pairs.number * (price.omitted if pairs.free else price.gain)
+        total += facts.instance.gained_by_rules(node)
     return total
 
 
@@ -171,7 +178,7 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
     """
     instance = facts.instance
     classes = [classes_of(instance, node) for node in nodes]
-    viewers = {signature.viewers for counts in classes for signature, _ in counts}
+    viewers = {signature.viewers for counts in classes for signature, *_ in counts}
     unlinked = instance.prices.of(Evidence(0, max(viewers, default=0)))
     everywhere = len(viewers) <= 1
     graph = ProofGraph(
@@ -190,16 +197,29 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
             graph.put(u, v, sum(price.gain * count for price, count in prices))
         else:
             graph.forbid(u, v)
+    for u, v in _ruled(facts, nodes):
+        pairs_of_mentions = list(product(nodes[u], nodes[v]))
+        if all(facts.may_join(*pair) for pair in pairs_of_mentions):
+            graph.put(u, v, sum(instance.own_gain(*pair) for pair in pairs_of_mentions))
+        else:
+            graph.forbid(u, v)
     for u, v in _kept_apart(facts, nodes, conflicts):
         graph.forbid(u, v)
     return graph
+
+
+def _ruled(facts: Facts, nodes: list[Node]) -> set[tuple[int, int]]:
+    """Return the pairs of nodes with mentions that rules charge something for."""
+    where = {mention: number for number, node in enumerate(nodes) for mention in node}
+    pairs = facts.instance.rules.pairs_within(where.keys())
+    return {ordered(where[first], where[second]) for first, second in pairs if where[first] != where[second]}
 
 
 def _linked_pairs(classes: Sequence[Counter[Class]]) -> set[tuple[int, int]]:
     """Return the pairs of nodes that share an annotator's chain."""
     holders: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, counts in enumerate(classes):
-        for chain in frozenset[tuple[int, int]]().union(*(signature.chains for signature, _ in counts)):
+        for chain in frozenset[tuple[int, int]]().union(*(signature.chains for signature, *_ in counts)):
             holders[chain].append(number)
     return {pair for numbers in holders.values() for pair in combinations(numbers, 2)}
 
@@ -211,7 +231,7 @@ def _kept_apart(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Iterat
         u, v = where.get(first), where.get(second)
         if u is not None and v is not None and u != v:
             yield u, v
-    enforced = facts.instance.decisions.group_of
+    enforced = facts.instance.constraints.group_of
     named = {
         number: ids
         for number, node in enumerate(nodes)
@@ -242,6 +262,7 @@ def _read_demands(
     for mention in sorted(wanted - scope):
         require(False, f"the partner {tuple(mention)} is beyond its part")
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    special |= facts.ruled(facts.allowed)
     _check_singles(facts, nodes, linked, special)
     demands = {
         number: _demand(facts, number, mention, linked[mention], where) for number, mention in homes.items()
@@ -345,7 +366,7 @@ def _linkable(facts: Facts, piece: Mentions, bundle: Mentions, assumed: Assumpti
     """Yield the mentions to which a piece can have a used link."""
     instance = facts.instance
     free = {mention for mention in bundle if any(instance.is_free(mention, member) for member in piece)}
-    voted = {near for member in piece for near in instance.votes.neighbours(member)}
+    voted = {near for member in piece for near in instance.neighbours(member)}
     for mention in sorted(((voted | free) & facts.allowed) - piece):
         joining = assumed.bundles.get(mention, frozenset({mention})) - bundle
         if not any(instance.is_forbidden(held, new) for held in bundle for new in joining):
