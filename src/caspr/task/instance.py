@@ -90,6 +90,14 @@ class Instance:
         title = self.annotations[0].document.title if self.annotations else ""
         return f"<Instance {title!r}: {times(len(self.annotations), 'annotation')}, {self.objective}>"
 
+    def under(self, rules: DerivedRules) -> "Instance":
+        """Return the same task with what rules of one's own derived; votes are not counted again."""
+        ruled = replace(self, rules=rules)
+        for known in ("votes", "prices", "coefficients"):
+            if known in self.__dict__:
+                ruled.__dict__[known] = self.__dict__[known]
+        return ruled
+
     @cached_property
     def votes(self) -> Votes:
         """The evidence, with the adjudicator's where decisions are votes."""

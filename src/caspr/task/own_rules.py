@@ -33,9 +33,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from caspr.errors import InputError
+from caspr.storage import read_text
 from caspr.task.decisions import Pair, Rule, Statement, StatementKind
 from caspr.task.objectives import LARGEST_COEFFICIENT
 from caspr.text.document import Span
@@ -83,6 +86,41 @@ class RuleFile:
     name: str
     """The file's name, for messages."""
     text: str
+
+
+LIBRARY = (
+    "same-type",
+    "different-names",
+    "predicates",
+    "speaker",
+    "relative-clause",
+    "trust-pronouns",
+    "distance",
+)
+"""The rule files that ship with CaspR, by name."""
+
+
+def read_rule_files(names: "str | Path | RuleFile | Iterable[str | Path | RuleFile]") -> tuple[RuleFile, ...]:
+    """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
+
+    >>> [file.name for file in read_rule_files("same-type")]
+    ['same-type.lp']
+    """
+    every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
+    if every == ["none"]:
+        return ()
+    return tuple(_rule_file(name) for name in every)
+
+
+def _rule_file(name: "str | Path | RuleFile") -> RuleFile:
+    if isinstance(name, RuleFile):
+        return name
+    if str(name) in LIBRARY and not Path(name).exists():
+        text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
+        return RuleFile(f"{name}.lp", text)
+    if not Path(name).exists() and Path(name).suffix != ".lp":
+        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
+    return RuleFile(Path(name).name, read_text(Path(name)))
 
 
 @dataclass(frozen=True)
@@ -222,6 +260,7 @@ def write_derived(derived: DerivedRules) -> dict[str, Any]:
     number = {rule: position for position, rule in enumerate(rules)}
     return {
         "rules": [[rule.file, rule.line, rule.title] for rule in rules],
+        "partial": derived.partial,
         "derived": [
             [str(one.effect), [list(span) for span in one.mentions], one.cost, number[one.rule]]
             for one in derived.consequences
@@ -232,7 +271,10 @@ def write_derived(derived: DerivedRules) -> dict[str, Any]:
 def read_derived(values: Any, tokens: int) -> DerivedRules:
     """Read back what `write_derived` wrote, which may be anything; raise `ValueError` for anything else."""
     rules = [_read_rule(*row) for row in values["rules"]]
-    return DerivedRules(tuple(_read_consequence(row, rules, tokens) for row in values["derived"]))
+    consequences = tuple(_read_consequence(row, rules, tokens) for row in values["derived"])
+    if type(values["partial"]) is not bool:
+        raise ValueError(f"{values['partial']!r} as yes or no")
+    return DerivedRules(consequences, partial=values["partial"])
 
 
 def _read_rule(file: Any, line: Any, title: Any) -> Rule:

@@ -37,6 +37,7 @@ from caspr.task.instance import Instance, Nesting, Singletons, read_nesting, rea
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Coefficients, Objective, read_invent_cost
 from caspr.task.objectives import objective as named_objective
+from caspr.task.own_rules import RuleFile, read_rule_files
 from caspr.task.weights import (
     AnnotatorWeights,
     Factor,
@@ -82,6 +83,8 @@ class Settings:
     """Whether mentions that differ only in their boundaries are one mention."""
     kept_variants: tuple[VariantGroup, ...] = ()
     """Variants that decisions were made about, which stay what they are."""
+    rules: tuple[RuleFile, ...] = ()
+    """Rules of one's own, by the content of their files."""
     certainty: float = 0.0
     """Seconds to spend on how certain the links of a result are."""
     limits: Limits = field(default_factory=Limits)
@@ -296,6 +299,8 @@ class SettingValues(TypedDict, total=False):
     """Who saw what: a table, the CSV file that holds it, or `marks`: from first to last mark."""
     variants: bool | None
     """Whether mentions that differ only in their boundaries are one mention."""
+    rules: str | Path | RuleFile | Sequence[str | Path | RuleFile] | None
+    """Rules of one's own: files, names of the library that ships, or `none`."""
     forced_votes: bool | None
     """Whether decisions count as the votes of one more annotator, as in the paper."""
     encoding: str | None
@@ -391,6 +396,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "weight": ("factors", read_factors),
     "weights": ("weights", _weights_table),
     "coverage": ("coverage", _coverage),
+    "rules": ("rules", read_rule_files),
 }
 """Names with the fields that they stand for, and what makes a field's value of what is given."""
 _LIMITS = {"time_limit": "seconds", "memory_limit": "megabytes", "max_solutions": "solutions"}
@@ -418,6 +424,8 @@ def in_words(settings: Settings) -> Iterator[str]:
     if settings.variants:
         kept = settings.kept_variants
         yield "variants of boundaries united" + (f", {len(kept)} of them as decided" if kept else "")
+    if settings.rules:
+        yield f"rules of {', '.join(file.name for file in settings.rules)}"
 
 
 def _invent(settings: Settings) -> str:

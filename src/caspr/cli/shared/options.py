@@ -20,6 +20,7 @@ from caspr.formats.format import ReadOptions
 from caspr.formats.registry import FORMATS, WRITTEN
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
+from caspr.task.own_rules import LIBRARY
 from caspr.task.settings import PRESETS, Settings, SettingValues, change
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -29,7 +30,7 @@ GROUPS = {
     "--matrix --per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
-    "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
+    "Rules": "--rules --nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict --host --port --browser",
     "Limits": "--engine --memory-limit --certainty --kill-after --processes --cluster --force",
@@ -192,6 +193,13 @@ settings_options = options_of(
     ),
     coverage_option,
     click.option(
+        "--rules",
+        multiple=True,
+        metavar="FILE.lp",
+        help="Rules of your own, to forbid, require or charge links and mentions; may be repeated. Also a name: "
+        f"{', '.join(LIBRARY)}. Default: none.",
+    ),
+    click.option(
         "--nested",
         type=choice(Nesting),
         help="Whether a chain may hold a mention and one inside it: where at least half of the annotators "
@@ -312,7 +320,8 @@ def changed(settings: Settings, values: dict[str, Any], *, reported: bool = Fals
     Where the result is `reported`, some seconds are spent on how certain it is.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
-    named["weight"] = named["weight"] or None  # an option that may be repeated is empty if it was not given
+    # An option that may be repeated is empty if it was not given.
+    named["weight"], named["rules"] = named["weight"] or None, named["rules"] or None
     if named["certainty"] is None:
         named["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
     if wants_all(values):

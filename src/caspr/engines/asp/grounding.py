@@ -308,7 +308,6 @@ _IN_PROGRAM = frozenset({"annotator", "mention", "cm", "acmen"})
 
 def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     """Return the rules about the solution, those they build on, and the facts that these ask about."""
-    _run(instance, parsed, (), Limits())
     asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
     facts = (f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked))
     helpers = (rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant))
