@@ -64,7 +64,7 @@ def outcome(result: Result) -> str:
     else:
         gap = f", gap {percent(result.value - result.bound, result.bound)}" if result.bound else ""
         cost = f"cost {result.value:,}, bound {result.bound:,}{gap}"
-    kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in asdict(result.costs).items())
+    kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in result.costs.by_kind.items())
     return f"{cost} ({kinds}){_ties(result)}"
 
 
@@ -122,7 +122,7 @@ def document_summary(result: Result) -> dict[str, Any]:
         "value": result.value,
         "bound": result.bound,
         "status": str(result.status),
-        "costs": asdict(result.costs),
+        "costs": result.costs.by_kind,
         "chains": len(gold.chains) + len(gold.singletons),
         "singletons": len(gold.singletons),
         "mentions": len(gold.mentions),

@@ -198,7 +198,7 @@ def change_line(before: Snapshot | None, after: Snapshot) -> Line:
 
 def _kinds(costs: Costs) -> list[int]:
     """Return costs by kind; those of rules only where there are any."""
-    return [costs.omitted, costs.used, costs.invented, *([costs.rules] if costs.rules else [])]
+    return list(costs.by_kind.values())
 
 
 def _after(before: Snapshot, line: Line) -> Snapshot:

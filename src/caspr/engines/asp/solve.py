@@ -52,7 +52,7 @@ from caspr.text.grouping import Groups
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
-_LINK = re.compile(r"clink\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
+_LINK = re.compile(r"(?:clink|ownlink)\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT_CM = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
 _COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")
@@ -124,7 +124,7 @@ def _solve(
 ) -> Solution:
     """Find an optimum with a backend and, if asked, all of them."""
     if not instance.mentions:
-        if instance.bundles or instance.decisions.overruled:
+        if instance.bundles or instance.constraints.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
         return found(cost, cost, [()], complete=True)
@@ -180,7 +180,9 @@ class _Search:
         if self.limits.seconds == 0:
             self.stop = Stop.TIME
             return False
-        text = program(self.instance, self.encoding, show="clink/2", extra=self._chain_limit_fact())
+        shown = "#show ownlink/2.\n" if self.instance.rules.apart else ""
+        extra = shown + self._chain_limit_fact()
+        text = program(self.instance, self.encoding, show="clink/2", extra=extra)
         end: End | None = None
         for event in self._events(Run(text)):
             match event:
