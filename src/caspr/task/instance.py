@@ -144,13 +144,21 @@ class Instance:
         return saved + (price.omitted if self.is_free(first, second) else price.gain)
 
     def gained_by_rules(self, mentions: Collection[Span]) -> int:
-        """Return how much more some mentions gain in one chain than their evidence says."""
-        total = 0
+        """Return how much more some mentions, at least two, gain in one chain than their evidence says."""
+        total = sum(self.chain_gains.get(mention, 0) for mention in mentions) if self.chain_gains else 0
         for first, second in self.rules.pairs_within(mentions):
             price = self.prices.of(self.votes.evidence(first, second))
             by_votes = price.omitted if self.is_free(first, second) else price.gain
             total += self.own_gain(first, second) - by_votes
         return total
+
+    @cached_property
+    def chain_gains(self) -> Mapping[Span, int]:
+        """What rules let a mention gain by being in a chain with others; negative if that costs."""
+        rules = self.rules
+        gains = {span: rules.leaving.get(span, 0) - rules.joining.get(span, 0) for span in (*rules.leaving, *rules.joining)}
+        known = frozenset(self.mentions) if gains else frozenset()
+        return {span: gain for span, gain in gains.items() if gain and span in known}
 
     def neighbours(self, mention: Span) -> list[Span]:
         """Return all mentions that an annotator or a rule linked with a mention, in text order."""

@@ -168,9 +168,12 @@ def _is_torn(instance: Instance, chain: Sequence[Span], branch: Branch, demanded
 
 
 def demanded_mentions(state: SolveState, bundles: Bundles) -> frozenset[Span]:
-    """Return the mentions that must not stay alone and are bundles of one."""
-    required = state.instance.demands
-    return frozenset(bundle[0] for bundle in bundles if len(bundle) == 1 and bundle[0] in required)
+    """Return the mentions that must not stay alone, or pay for it, and are bundles of one."""
+    return frozenset(bundle[0] for bundle in bundles if len(bundle) == 1 and _demands(state.instance, bundle[0]))
+
+
+def _demands(instance: Instance, mention: Span) -> bool:
+    return mention in instance.demands or instance.chain_gains.get(mention, 0) > 0
 
 
 def narrowest(state: SolveState, branch: Branch, choices: Sequence[Offence]) -> Offence:
@@ -267,7 +270,7 @@ def all_regions(state: SolveState, branch: Branch, parts: Iterable[Part]) -> Ite
 
 
 def _parts_of_mentions(parts: Iterable[Part]) -> Mapping[Span, Part]:
-    return {mention: part for part in parts for mentions in part.nodes for mention in mentions}
+    return {mention: part for part in parts for mention in part.mentions}
 
 
 def _reached(
@@ -281,7 +284,7 @@ def _reached(
         mention = open_ends.pop()
         if mention not in reached:
             part = homes.get(mention)
-            members = {mention} if part is None else {span for mentions in part.nodes for span in mentions}
+            members = {mention} if part is None else set(part.mentions)
             reached |= members
             linked = {near for span in members for near in touching(span)}
             open_ends += [near for near in linked - reached if not excludes(near)]
@@ -298,7 +301,7 @@ def _touching(state: SolveState, branch: Branch) -> Touching:
             return neighbours
     touching: dict[Span, set[Span]] = defaultdict(set)
     for bundle in branch.bundles:
-        if len(bundle) == 1 and bundle[0] in instance.demands:
+        if len(bundle) == 1 and _demands(instance, bundle[0]):
             for partner in neighbours(bundle[0]):
                 touching[bundle[0]].add(partner)
                 touching[partner].add(bundle[0])

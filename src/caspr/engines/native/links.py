@@ -552,4 +552,4 @@ def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
-    return total + instance.gained_by_rules(mentions) if instance.rules.paired else total
+    return total + instance.gained_by_rules(mentions) if instance.rules else total

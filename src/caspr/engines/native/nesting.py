@@ -206,7 +206,8 @@ def _offering(
         chained = {mention for chain in relaxed.partition for mention in chain}
         if state.instance.demands <= chained:
             # Links that were used for first partners may not be needed.
-            cost = state.cost(relaxed.partition) if state.instance.demands else relaxed.cost
+            unsure = state.instance.demands or state.instance.chain_gains
+            cost = state.cost(relaxed.partition) if unsure else relaxed.cost
             state.offer(relaxed.partition, cost, tentative=True)
 
     return found

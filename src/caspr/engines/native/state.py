@@ -125,7 +125,7 @@ class SolveState:
     @cached_property
     def distinguished(self) -> frozenset[Span]:
         """The mentions in forbidden pairs or pairs with costs, which cannot be swapped with their kind."""
-        telling = self.instance.rules.paired
+        telling = (*self.instance.rules.paired, *self.instance.chain_gains)
         return frozenset(span for pair in self.forbidden_pairs for span in pair).union(telling)
 
     @cached_property

@@ -14,6 +14,13 @@ without a link does that was seen by as many: the same for all if everybody saw 
 Pairs with costs of rules (`task.own_rules`) depart from their kinds: their mentions are nodes of their own,
 and their gains are written down one by one. A pair that gains by a rule has a link that the rule gives.
 
+*Mentions with costs.* Let a rule charge c for a mention m that is in a chain (`Instance.chain_gains` -c). The
+part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with anything
+else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a rule charge
+d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so m is demanded,
+with its marker as one more partner, at the cost d, and the part has the constant d. A mention that is in a chain
+in every solution only adds to the constant.
+
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
 better left unused, is not connected.
@@ -121,17 +128,30 @@ class Part:
         shared = (Counter(home.get(mention, -1) for mention in node) for node in part.nodes)
         return np.array([counts.most_common(1)[0][0] for counts in shared], dtype=np.intp)
 
+    @cached_property
+    def mentions(self) -> frozenset[Span]:
+        """The mentions of all nodes, without markers."""
+        return frozenset(span for node in self.nodes for span in node if span.start > 0)
+
     def chains(self, labels: Labels) -> list[list[Span]]:
         """Turn a clustering into chains of two mentions or more."""
         clusters: dict[int, list[Span]] = {}
         for node, label in enumerate(labels.tolist()):
-            clusters.setdefault(label, []).extend(self.nodes[node])
+            if self.nodes[node][0].start > 0:
+                clusters.setdefault(label, []).extend(self.nodes[node])
         return [cluster for cluster in clusters.values() if len(cluster) > 1]
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
-    """Return the mentions that decisions put into one chain."""
-    return instance.bundles
+    """Return the mentions that decisions put into one chain, and single ones that gain by being in a chain."""
+    gaining = (span for span, gain in instance.chain_gains.items() if gain > 0)
+    grouped = instance.constraints.group_of
+    return (*instance.bundles, *((span,) for span in sorted(gaining) if span not in grouped))
+
+
+def marker(mention: Span) -> Span:
+    """Return what stands for a mention that stays alone; markers of mentions are no mentions."""
+    return Span(-mention.start, -mention.end)
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
@@ -324,7 +344,8 @@ class Translator:
         if self.gains.all_useful(ties=ties):
             part_of, live = [0] * len(live), np.ones_like(live)
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
-        distinguished = [*forbidden, *(pair for pair, _, _ in self.own)]
+        gaining = [(span,) for span in self.instance.chain_gains]
+        distinguished = [*forbidden, *(pair for pair, _, _ in self.own), *gaining]
         single = single_partners(self.by_kind, linked, bundle_of, distinguished)
         return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of, single)
 
@@ -349,6 +370,7 @@ class Translator:
             watch = self.watch if len(mentions) > LARGE else None
             check(watch)
             part = _part(self.instance, kinds, mentions, apart, own, links, watch)
+            part = _with_markers(self.instance, kinds, part, alone)
             if alone:
                 demands = demands_of(self.instance, part.problem, part.nodes, alone, watch)
                 part = replace(part, demands=demands)
@@ -410,7 +432,8 @@ def _part(
     watch: Watch | None,
 ) -> Part:
     _refuse_overflow(max(kinds.gains.largest, *(abs(gain) for _, gain, _ in own), 0), len(mentions))
-    atoms = _atoms(kinds, mentions, kinds.single.union(*apart, *(pair for pair, _, _ in own)))
+    distinct = kinds.single.union(*apart, *(pair for pair, _, _ in own), instance.chain_gains)
+    atoms = _atoms(kinds, mentions, distinct)
     if len(atoms) == 1:
         # Most chains that nobody disputes: one node, and no pairs.
         return Part(lonely_node(len(atoms[0])), tuple(atoms), kinds.gain_inside(instance, atoms[0]))
@@ -424,6 +447,31 @@ def _part(
     apart_nodes = kept_apart[:, 0], kept_apart[:, 1]
     problem = list_pairs(kind, sizes, links, kinds.gains, apart_nodes, watch, departing)
     return _bundled(instance, kinds, atoms, problem)
+
+
+def _with_markers(instance: Instance, kinds: _Kinds, part: Part, demanded: Collection[Span]) -> Part:
+    """Add what rules let mentions gain by being in chains, with markers for those that may stay alone."""
+    gains = instance.chain_gains
+    home = {span: number for number, node in enumerate(part.nodes) for span in node} if gains else {}
+    bundled = Counter(kinds.bundle_of[span] for span in kinds.bundle_of) if gains else Counter()
+    alone = [
+        span for span in sorted(gains.keys() & home.keys()) if bundled[kinds.bundle_of.get(span, span)] <= 1
+    ]
+    if not alone:
+        return part
+    constant = part.constant + sum(gains[span] for span in alone)
+    marked = [
+        span for span in alone if span not in instance.demands and (gains[span] < 0 or span in demanded)
+    ]
+    nodes = np.array([home[span] for span in marked], dtype=np.intp)
+    worth = np.array([max(-gains[span], 0) for span in marked], dtype=np.int64)
+    problem = part.problem.extended(nodes, worth)
+    return replace(
+        part,
+        problem=problem,
+        nodes=(*part.nodes, *((marker(span),) for span in marked)),
+        constant=constant,
+    )
 
 
 def _refuse_overflow(largest: int, mentions: int) -> None:
@@ -488,10 +536,10 @@ def single_partners(
     by_kind: Sequence[Sequence[Span]],
     linked: Mapping[Span, frozenset[int]],
     bundled: Collection[Span],
-    forbidden: Collection[Pair],
+    forbidden: Collection[Sequence[Span]],
 ) -> frozenset[Span]:
     """Return the mentions that are nodes of their own because a demanded mention may be linked with one."""
-    distinguished = {span for pair in forbidden for span in pair} if linked else set()
+    distinguished = {span for spans in forbidden for span in spans} if linked else set()
     single: set[Span] = set()
     for kind, count in Counter(kind for kinds in linked.values() for kind in kinds).items():
         mentions = [mention for mention in by_kind[kind] if mention not in bundled]
@@ -520,6 +568,9 @@ def _demand(instance: Instance, problem: SparseProblem, home: Mapping[Span, int]
         node, cost = home.get(partner, own), extra(instance, mention, partner)
         if cost is not None and node != own:
             cheapest[node] = min(cost, cheapest.get(node, cost))
+    beside = home.get(marker(mention))
+    if beside is not None:
+        cheapest[beside] = instance.chain_gains[mention]
     barred = problem.forbidden_with(own)
     ranked = sorted((cost, node) for node, cost in cheapest.items() if not barred[node])
     return Demand(

@@ -41,7 +41,8 @@ class Facts:
     def ruled(self, mentions: Collection[Span]) -> set[Span]:
         """Return those of some mentions that rules' costs with others of them distinguish."""
         pairs = self.instance.rules.pairs_within(mentions)
-        return {span for pair in pairs if self.may_join(*pair) for span in pair}
+        alone = self.instance.chain_gains.keys() & mentions if self.instance.chain_gains else ()
+        return {span for pair in pairs if self.may_join(*pair) for span in pair}.union(alone)
 
     @cached_property
     def allowed(self) -> Mentions:
@@ -59,7 +60,9 @@ class Facts:
         nested = instance.nested_faults(instance.mentions)
         telling = (pair for pair in nested if instance.price(*pair).allowed)
         pairs = (*telling, *instance.constraints.apart)
-        return frozenset(span for pair in pairs for span in pair).union(instance.rules.paired)
+        return frozenset(span for pair in pairs for span in pair).union(
+            instance.rules.paired, instance.chain_gains
+        )
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from itertools import combinations, product
 from typing import Any
 
 from caspr.proof.verify.facts import Assumptions, Facts, Mentions, Proof, read_integer, read_spans, require
-from caspr.proof.verify.graph import ProofDemand, ProofGraph, ordered
+from caspr.proof.verify.graph import Pair, ProofDemand, ProofGraph, ordered
 from caspr.proof.verify.tree import bound_tree
 from caspr.task.pricing import Class, classes_of, pairs_of
 from caspr.task.votes import Evidence, Signature, meet
@@ -68,10 +68,16 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
             gain = bound_by_cases(facts, part, mentions, assumed, bound_gain)
         else:
             nodes = [read_spans(node) for node in part["nodes"]]
-            mentions = _check_nodes(facts, nodes, conflicts, assumed)
-            demands, absent = _read_demands(facts, nodes, part.get("demands", ()), conflicts, assumed, scope)
+            own, markers = _split_markers(nodes)
+            mentions = _check_nodes(facts, own, conflicts, assumed)
+            homes = _check_markers(facts, own, markers, assumed)
+            demands, absent = _read_demands(
+                facts, own, part.get("demands", ()), conflicts, (assumed, scope), homes
+            )
             reserved |= absent
-            gain = _bound_part(facts, nodes, conflicts, part["proof"], demands)
+            gain = _bound_part(facts, own, conflicts, part["proof"], demands, homes)
+            if gain is not None:
+                gain += _gain_alone(facts, own, homes, assumed)
         parts.append(mentions)
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
@@ -80,15 +86,54 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
     return sum(known) if len(known) == len(gains) else None
 
 
+def _split_markers(nodes: list[Node]) -> tuple[list[Node], list[Span]]:
+    """Return the nodes with mentions, and the mentions whose markers are the nodes after these."""
+    own = [node for node in nodes if node[0].start > 0]
+    require(own == nodes[: len(own)], "a marker comes before a mention")
+    require(all(len(node) == 1 for node in nodes[len(own) :]), "a marker stands for several mentions")
+    return own, [Span(-node[0].start, -node[0].end) for node in nodes[len(own) :]]
+
+
+def _check_markers(facts: Facts, nodes: list[Node], markers: list[Span], assumed: Assumptions) -> Mapping[Span, Pair]:
+    """Check that markers are of mentions that are nodes of their own, may stay alone, and gain or lose by it.
+
+    Return for each of these mentions its node and that of its marker.
+    """
+    where = {node[0]: number for number, node in enumerate(nodes) if len(node) == 1}
+    for mention in markers:
+        require(mention in where and mention in facts.instance.chain_gains, f"the marker of {tuple(mention)} is needless")
+        alone = assumed.bundles.get(mention, frozenset({mention})) == {mention}
+        require(alone and mention not in facts.instance.demands, f"{tuple(mention)} may not stay alone")
+    require(len(set(markers)) == len(markers), "a mention has two markers")
+    return {mention: (where[mention], len(nodes) + number) for number, mention in enumerate(markers)}
+
+
+def _gain_alone(facts: Facts, nodes: list[Node], markers: Mapping[Span, Pair], assumed: Assumptions) -> int:
+    """Return what mentions that are nodes gain by being in a chain, as far as nothing else counts it.
+
+    One that loses by it and has no marker may do so unseen; that makes the bound weaker, not wrong.
+    """
+    total = 0
+    for node in nodes:
+        if len(node) == 1:
+            gain = facts.instance.chain_gains.get(node[0], 0)
+            chained = len(assumed.bundles.get(node[0], ())) > 1 or node[0] in facts.instance.demands
+            total += gain if gain > 0 or chained or node[0] in markers else 0
+    return total
+
+
 def _bound_part(
     facts: Facts,
     nodes: list[Node],
     conflicts: Conflicts,
     proof: Sequence[Proof],
     demands: dict[int, ProofDemand],
+    markers: Mapping[Span, Pair],
 ) -> int | None:
     """Bound what the pairs of a part gain, those inside nodes included; `None` if a demand cannot be met."""
     graph = _graph(facts, nodes, conflicts)
+    for mention, (node, beside) in markers.items():
+        graph.attach(beside, node, max(-facts.instance.chain_gains[mention], 0))
     graph.demands = demands
     graph.forget_forbidden()
     across = bound_tree(graph, proof)
@@ -130,7 +175,8 @@ def _check_parts(facts: Facts, parts: list[Mentions], scope: Mentions, assumed: 
     require(len(placed) == sum(map(len, parts)), "a mention is in two parts")
     require(placed <= scope, "a part has a mention that does not belong there")
     outside = scope - placed
-    for mention in sorted(outside & assumed.bundles.keys()):
+    gaining = {span for span, gain in facts.instance.chain_gains.items() if gain > 0}
+    for mention in sorted(outside & (assumed.bundles.keys() | gaining)):
         require(False, f"{tuple(mention)} is in no part")
     _check_independence(facts, parts, outside)
 
@@ -165,7 +211,7 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
         for pairs in pairs_of(classes_of(facts.instance, node), counted=facts.instance.prices.counted):
             price = facts.instance.prices.of(pairs.evidence)
             total += pairs.number * (price.omitted if pairs.free else price.gain)
-        total += facts.instance.gained_by_rules(node)
+        total += facts.instance.gained_by_rules(node) if len(node) > 1 else 0
     return total
 
 
@@ -247,15 +293,18 @@ def _read_demands(
     nodes: Sequence[Sequence[Span]],
     listed: Sequence[Any],
     conflicts: Iterable[tuple[Span, Span]],
-    assumed: Assumptions,
-    scope: Mentions,
+    within: tuple[Assumptions, Mentions],
+    markers: Mapping[Span, Pair],
 ) -> tuple[dict[int, ProofDemand], Mentions]:
     """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
+    assumed, scope = within
     homes = {number: nodes[number][0] for number in map(read_integer, listed)}
     require(all(number >= 0 for number in homes), "a demand is no node")
     for mention in homes.values():
         lone = assumed.bundles.get(mention) == frozenset({mention})
-        require(lone and mention in facts.instance.demands, f"{tuple(mention)} need not have a partner")
+        paying = mention in markers and facts.instance.chain_gains[mention] > 0
+        needs = paying or (lone and mention in facts.instance.demands)
+        require(needs, f"{tuple(mention)} need not have a partner")
     linked = {mention: facts.linked(mention) for mention in homes.values()}
     where = {mention: number for number, node in enumerate(nodes) for mention in node}
     wanted = frozenset[Span]().union(*linked.values())
@@ -265,7 +314,8 @@ def _read_demands(
     special |= facts.ruled(facts.allowed)
     _check_singles(facts, nodes, linked, special)
     demands = {
-        number: _demand(facts, number, mention, linked[mention], where) for number, mention in homes.items()
+        number: _demand(facts, (number, mention), linked[mention], where, markers.get(mention))
+        for number, mention in homes.items()
     }
     return demands, wanted - where.keys()
 
@@ -290,9 +340,10 @@ def _check_singles(
 
 
 def _demand(
-    facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]
+    facts: Facts, home: tuple[int, Span], linked: Mentions, where: Mapping[Span, int], marked: Pair | None
 ) -> ProofDemand:
-    costs: dict[int, int] = {}
+    number, mention = home
+    costs: dict[int, int] = {} if marked is None else {marked[1]: facts.instance.chain_gains[mention]}
     for partner in sorted(linked & where.keys()):
         cost, node = facts.extra(mention, partner) or 0, where[partner]
         if node != number:
