@@ -224,7 +224,9 @@ def solve_and_certify(
     seconds = time.monotonic() - started
     if solution.status is Status.INFEASIBLE:
         if instance.rules.program:
-            raise InputError("no solution respects all rules about the solution and decisions: leave some out")
+            raise InputError(
+                "no solution respects all rules about the solution and decisions: leave some out"
+            )
         raise EngineError("the engine found no solution for decisions that do not contradict each other")
     return Certified(instance, solution, certify(instance, solution)[0], seconds)
 

@@ -156,7 +156,10 @@ class Instance:
     def chain_gains(self) -> Mapping[Span, int]:
         """What rules let a mention gain by being in a chain with others; negative if that costs."""
         rules = self.rules
-        gains = {span: rules.leaving.get(span, 0) - rules.joining.get(span, 0) for span in (*rules.leaving, *rules.joining)}
+        gains = {
+            span: rules.leaving.get(span, 0) - rules.joining.get(span, 0)
+            for span in (*rules.leaving, *rules.joining)
+        }
         known = frozenset(self.mentions) if gains else frozenset()
         return {span: gain for span, gain in gains.items() if gain and span in known}
 

@@ -33,12 +33,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from caspr.errors import InputError
-from caspr.storage import read_text
 from caspr.task.decisions import Pair, Rule, Statement, StatementKind
 from caspr.task.objectives import LARGEST_COEFFICIENT
 from caspr.text.document import Span
@@ -98,29 +95,6 @@ LIBRARY = (
     "distance",
 )
 """The rule files that ship with CaspR, by name."""
-
-
-def read_rule_files(names: "str | Path | RuleFile | Iterable[str | Path | RuleFile]") -> tuple[RuleFile, ...]:
-    """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
-
-    >>> [file.name for file in read_rule_files("same-type")]
-    ['same-type.lp']
-    """
-    every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
-    if every == ["none"]:
-        return ()
-    return tuple(_rule_file(name) for name in every)
-
-
-def _rule_file(name: "str | Path | RuleFile") -> RuleFile:
-    if isinstance(name, RuleFile):
-        return name
-    if str(name) in LIBRARY and not Path(name).exists():
-        text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
-        return RuleFile(f"{name}.lp", text)
-    if not Path(name).exists() and Path(name).suffix != ".lp":
-        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
-    return RuleFile(Path(name).name, read_text(Path(name)))
 
 
 @dataclass(frozen=True)
@@ -246,7 +220,9 @@ class DerivedRules:
 
     def links_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs among some mentions whose links rules give."""
-        return (pair for pair in self.pairs_within(mentions) if pair in self.apart) if self.apart else iter(())
+        return (
+            (pair for pair in self.pairs_within(mentions) if pair in self.apart) if self.apart else iter(())
+        )
 
     def extended(self, more: Iterable[Consequence], *, partial: bool) -> "DerivedRules":
         """Return these with more consequences."""

@@ -74,7 +74,11 @@ def price(instance: Instance, partition: Partition, priced: Priced | None = None
     chains = [priced(instance, chain) for chain in partition]
     kept = sum(saved for saved, _ in chains)
     by_votes = sum((costs for _, costs in chains), Costs(omitted=instance.all_omitted - kept))
-    return by_votes + instance.required_costs + price_by_rules(instance, partition) if instance.rules else by_votes
+    return (
+        by_votes + instance.required_costs + price_by_rules(instance, partition)
+        if instance.rules
+        else by_votes
+    )
 
 
 def price_by_rules(instance: Instance, partition: Partition) -> Costs:
@@ -345,9 +349,7 @@ def _divided(mentions: Mentions, linked: dict[int, Mentions], *, counted: bool) 
 class Connection:
     """Which mentions of a chain are connected."""
 
-    def __init__(
-        self, classes: Counter[Class], given: Iterable[tuple[Mentions, Mentions]] = ()
-    ) -> None:
+    def __init__(self, classes: Counter[Class], given: Iterable[tuple[Mentions, Mentions]] = ()) -> None:
         self.parts = classes.total()
         """The number of connected components of the chain."""
         self._alone: Mentions = (1 << self.parts) - 1

@@ -27,6 +27,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -37,7 +38,7 @@ from caspr.task.instance import Instance, Nesting, Singletons, read_nesting, rea
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Coefficients, Objective, read_invent_cost
 from caspr.task.objectives import objective as named_objective
-from caspr.task.own_rules import RuleFile, read_rule_files
+from caspr.task.own_rules import LIBRARY, RuleFile
 from caspr.task.weights import (
     AnnotatorWeights,
     Factor,
@@ -386,6 +387,29 @@ def _coverage(table: str | Path | CoverageTable | Coverage) -> str | CoverageTab
     if table == MARKS or isinstance(table, CoverageTable | Coverage):
         return table
     return read_coverage(read_text(Path(table)), str(table))
+
+
+def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFile]) -> tuple[RuleFile, ...]:
+    """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
+
+    >>> [file.name for file in read_rule_files("same-type")]
+    ['same-type.lp']
+    """
+    every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
+    if every == ["none"]:
+        return ()
+    return tuple(_rule_file(name) for name in every)
+
+
+def _rule_file(name: str | Path | RuleFile) -> RuleFile:
+    if isinstance(name, RuleFile):
+        return name
+    if str(name) in LIBRARY and not Path(name).exists():
+        text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
+        return RuleFile(f"{name}.lp", text)
+    if not Path(name).exists() and Path(name).suffix != ".lp":
+        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
+    return RuleFile(Path(name).name, read_text(Path(name)))
 
 
 _SAME_NAME = ("engine", "encoding", "forced_votes", "certainty", "variants")

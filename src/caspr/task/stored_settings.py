@@ -76,7 +76,9 @@ def read_settings(values: Values) -> Settings:
     try:
         return _read({**write_settings(Settings()), **values})
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"settings: found malformed weights, coverage, variants or rules ({error!r})") from error
+        raise InputError(
+            f"settings: found malformed weights, coverage, variants or rules ({error!r})"
+        ) from error
 
 
 def _read(values: Values) -> Settings:

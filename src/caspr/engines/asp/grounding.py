@@ -67,13 +67,17 @@ def derive(
     """
     parsed = parse_rules(files)
     mentions = len(_marked(instance))
-    lazy = mentions * (mentions - 1) // 2 > MANY and any(_is_lazy(rule, parsed) for rule in parsed.about_input)
+    lazy = mentions * (mentions - 1) // 2 > MANY and any(
+        _is_lazy(rule, parsed) for rule in parsed.about_input
+    )
     derived = _run(instance, parsed, () if lazy else None, limits or Limits())
     kept = tuple(one for one in derived if _marked(instance).issuperset(one.mentions))
     findings = list(parsed.findings)
     if len(kept) < len(derived):
         lost = times(len(derived) - len(kept), "consequence")
-        findings.append(warning("unmarked-by-rules", f"{lost} of rules about mentions that nobody marked ignored"))
+        findings.append(
+            warning("unmarked-by-rules", f"{lost} of rules about mentions that nobody marked ignored")
+        )
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
     return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
 
@@ -100,13 +104,17 @@ def _marked(instance: Instance) -> frozenset[Span]:
 def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
     """Return whether a rule is asked only about pairs that share a chain; not if others build on it."""
     pools = any(";" in argument for argument in rule.arguments[:2])
-    return rule.head in EFFECTS and EFFECTS[rule.head] in _LAZY and rule.head not in parsed.asked and not pools
+    return (
+        rule.head in EFFECTS and EFFECTS[rule.head] in _LAZY and rule.head not in parsed.asked and not pools
+    )
 
 
 def _are_alike(parsed: ParsedRules) -> bool:
     """Return whether rules look only at what mentions are like."""
     asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
-    return asked <= ALIKE and not any(_ORDER.search(_STRING.sub('""', rule.text)) for rule in parsed.about_input)
+    return asked <= ALIKE and not any(
+        _ORDER.search(_STRING.sub('""', rule.text)) for rule in parsed.about_input
+    )
 
 
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
@@ -310,8 +318,12 @@ def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     """Return the rules about the solution, those they build on, and the facts that these ask about."""
     asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
     facts = (f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked))
-    helpers = (rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant))
-    return "\n".join(["% Rules of one's own", *facts, *helpers, *(rule.text for rule in parsed.about_solution)])
+    helpers = (
+        rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant)
+    )
+    return "\n".join(
+        ["% Rules of one's own", *facts, *helpers, *(rule.text for rule in parsed.about_solution)]
+    )
 
 
 class _Atom(NamedTuple):
@@ -331,7 +343,9 @@ def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> li
         try:
             lines = list(run_pipe([command], json.dumps(program), limits, success=frozenset({0})))
         except TimeOutError:
-            raise LimitError("rules: deriving took longer than the time limit; allow more with --time-limit") from None
+            raise LimitError(
+                "rules: deriving took longer than the time limit; allow more with --time-limit"
+            ) from None
         except OutOfMemoryError:
             raise LimitError("rules: deriving took more than the memory limit (--memory-limit)") from None
         if not lines:
@@ -352,7 +366,9 @@ def _answer(program: str) -> dict[str, Any]:
         if code is clingo.MessageCode.RuntimeError or code is clingo.MessageCode.OperationUndefined:
             errors.append(message)
 
-    control = clingo.Control(["--warn=none", "--warn=operation-undefined", "--models=2"], logger=log, message_limit=20)
+    control = clingo.Control(
+        ["--warn=none", "--warn=operation-undefined", "--models=2"], logger=log, message_limit=20
+    )
     try:
         control.add("base", [], program)
         control.ground([("base", [])])
@@ -364,7 +380,9 @@ def _answer(program: str) -> dict[str, Any]:
     with control.solve(yield_=True) as handle:
         for number, model in enumerate(handle):
             if number:
-                return {"error": "the rules have more than one answer set: they go round in a circle of `not`"}
+                return {
+                    "error": "the rules have more than one answer set: they go round in a circle of `not`"
+                }
             every = model.symbols(atoms=True)
             found = [_plain(atom) for atom in every if atom.match("caspr_derived", 2)]
         if not handle.get().satisfiable:

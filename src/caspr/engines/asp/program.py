@@ -168,7 +168,9 @@ def _rule_facts(instance: Instance) -> Iterator[str]:
             yield " ".join(f"held({number},{_mid(span)})." for span in group.mentions)
     if instance.required_costs.total:
         yield f"required_cost({instance.required_costs.total})."
-    for span in sorted({one.mentions[0] for one in rules.consequences if one.effect is Effect.REQUIRE_MENTION}):
+    for span in sorted(
+        {one.mentions[0] for one in rules.consequences if one.effect is Effect.REQUIRE_MENTION}
+    ):
         yield f"require_mention({_mid(span)})."
     for name, costs in (("together_cost", rules.together), ("apart_cost", rules.apart)):
         for (first, second), cost in sorted(costs.items()):

@@ -34,7 +34,7 @@ VOCABULARY: dict[Signature, str] = {
     ("token", 2): 'token(T,"Word"): the words, numbered from 1',
     ("lower", 2): 'lower(T,"word"): the same in lower case',
     ("sentence", 2): "sentence(T,S): token T is in sentence S, numbered from 1, where files have sentences",
-    ("column", 3): "column(T,N,\"NN\"): column N of the line of token T, in formats with columns",
+    ("column", 3): 'column(T,N,"NN"): column N of the line of token T, in formats with columns',
     ("speaker", 2): 'speaker(T,"Anna"): who says token T, where CoNLL files tell',
     ("mention", 4): "mention(A,Am,S,E): annotator A marked tokens S to E and calls this mention Am",
     ("cm", 3): "cm(A,C,Am): annotator A put mention Am into chain C",
@@ -42,7 +42,7 @@ VOCABULARY: dict[Signature, str] = {
     ("in_chain", 3): "in_chain(A,C,M): annotator A put the canonical mention M into chain C",
     ("linked", 3): "linked(A,M1,M2): annotator A put both into one chain, M1 before M2",
     ("text", 2): 'text(M,"the old baker")',
-    ("lower_text", 2): "lower_text(M,\"the old baker\"): the same in lower case",
+    ("lower_text", 2): 'lower_text(M,"the old baker"): the same in lower case',
     ("span", 3): "span(M,S,E): mention M = mid(S,E) has the tokens S to E",
     ("in_sentence", 2): "in_sentence(M,N): mention M begins in sentence N",
     ("entity_type", 3): 'entity_type(A,M,"person"): the type of the chain that A put M into',
@@ -152,7 +152,9 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
         return ParsedRule(rule, str(statement), constant=True)
     if kind not in (ASTType.Rule, ASTType.Minimize):
         word = str(statement).split(maxsplit=1)[0]
-        raise InputError(f"{file.name}:{begin}: found {word}, expected rules, constraints or weak constraints")
+        raise InputError(
+            f"{file.name}:{begin}: found {word}, expected rules, constraints or weak constraints"
+        )
     asks, derives = _looked_through(rule, statement)
     body = "; ".join(map(str, statement.body))
     if kind is ASTType.Minimize:
@@ -185,11 +187,15 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
 
     found: set[Signature] = set()
 
-    class Look(Transformer):  # type: ignore[misc]
+    class _Visitor(Transformer):  # type: ignore[misc]
         """Visits every node."""
 
         def visit_SymbolicAtom(self, atom: Any) -> Any:
-            for symbol in getattr(atom.symbol, "arguments", ()) if atom.symbol.ast_type is ASTType.Pool else [atom.symbol]:
+            for symbol in (
+                getattr(atom.symbol, "arguments", ())
+                if atom.symbol.ast_type is ASTType.Pool
+                else [atom.symbol]
+            ):
                 while symbol.ast_type is ASTType.UnaryOperation:
                     symbol = symbol.argument
                 if symbol.ast_type is ASTType.Function:
@@ -204,7 +210,7 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
         def visit_TheoryAtom(self, atom: Any) -> Any:
             raise InputError(f"{_place(rule)}: found {atom}, expected no theory atoms")
 
-    look = Look()
+    look = _Visitor()
     for literal in statement.body:
         look(literal)
     if statement.ast_type is ASTType.Minimize:
@@ -246,7 +252,9 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
     """Refuse heads that are given, choices about the input, and effects that depend on a solution."""
     given = sorted(rule.derives & VOCABULARY.keys())
     if given:
-        raise InputError(f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give")
+        raise InputError(
+            f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give"
+        )
     if any(name.startswith(_OURS) for name, _ in rule.derives | rule.asks):
         raise InputError(f"{_place(rule.rule)}: found a predicate {_OURS}..., expected another name")
     wrong = [head for head in rule.derives if head[0] in list(Effect) and head not in EFFECTS]

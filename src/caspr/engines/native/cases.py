@@ -169,7 +169,9 @@ def _is_torn(instance: Instance, chain: Sequence[Span], branch: Branch, demanded
 
 def demanded_mentions(state: SolveState, bundles: Bundles) -> frozenset[Span]:
     """Return the mentions that must not stay alone, or pay for it, and are bundles of one."""
-    return frozenset(bundle[0] for bundle in bundles if len(bundle) == 1 and _demands(state.instance, bundle[0]))
+    return frozenset(
+        bundle[0] for bundle in bundles if len(bundle) == 1 and _demands(state.instance, bundle[0])
+    )
 
 
 def _demands(instance: Instance, mention: Span) -> bool:

@@ -39,7 +39,7 @@ def solve_with(
     apart: frozenset[Pair] = frozenset(),
 ) -> Solution:
     """Solve with a memory of parts solved before, some mentions joined and some pairs kept apart."""
-    state = SolveState(instance, Watch.of(limits), memory.under(instance.rules), progress, apart)
+    state = SolveState(instance, Watch.of(limits), memory, progress, apart)
     solution = _within_limits(state, joined, limits.solutions)
     return replace(solution, recorded=state) if limits.certificate else solution
 
@@ -76,6 +76,7 @@ def _best_known(state: SolveState, joined: Bundles) -> Solution:
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
+    state.memory.forget_unless(state.instance.rules)
     bundles = merged((*enforced_bundles(state.instance), *joined))
     if state.instance.constraints.overruled or any(
         contradicts(state.instance, bundle, state.apart) for bundle in bundles

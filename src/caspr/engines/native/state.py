@@ -65,13 +65,12 @@ class Memory:
     rules: DerivedRules = field(default_factory=DerivedRules)
     """What rules of one's own had derived when parts and prices were kept."""
 
-    def under(self, rules: DerivedRules) -> "Memory":
+    def forget_unless(self, rules: DerivedRules) -> None:
         """Forget what holds only under other rules."""
         if self.rules is not rules and self.rules != rules:
             self.parts.clear()
             self.prices.clear()
         self.rules = rules
-        return self
 
 
 @dataclass

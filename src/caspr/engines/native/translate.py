@@ -329,7 +329,9 @@ class Translator:
         strong = filled(len(links.first), lambda part: useful[links.evidence[part]], clock, bool)
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
         chained += [(self.of[mention], kind) for mention, kinds in linked.items() for kind in sorted(kinds)]
-        drawn = [(self.of[a], self.of[b]) for (a, b), gain, connects in self.own if _draws(gain, connects, ties)]
+        drawn = [
+            (self.of[a], self.of[b]) for (a, b), gain, connects in self.own if _draws(gain, connects, ties)
+        ]
         chained += drawn
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
         starts, ends = (column[strong] for column in checked((links.first, links.second), clock))

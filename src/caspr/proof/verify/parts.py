@@ -94,14 +94,19 @@ def _split_markers(nodes: list[Node]) -> tuple[list[Node], list[Span]]:
     return own, [Span(-node[0].start, -node[0].end) for node in nodes[len(own) :]]
 
 
-def _check_markers(facts: Facts, nodes: list[Node], markers: list[Span], assumed: Assumptions) -> Mapping[Span, Pair]:
+def _check_markers(
+    facts: Facts, nodes: list[Node], markers: list[Span], assumed: Assumptions
+) -> Mapping[Span, Pair]:
     """Check that markers are of mentions that are nodes of their own, may stay alone, and gain or lose by it.
 
     Return for each of these mentions its node and that of its marker.
     """
     where = {node[0]: number for number, node in enumerate(nodes) if len(node) == 1}
     for mention in markers:
-        require(mention in where and mention in facts.instance.chain_gains, f"the marker of {tuple(mention)} is needless")
+        require(
+            mention in where and mention in facts.instance.chain_gains,
+            f"the marker of {tuple(mention)} is needless",
+        )
         alone = assumed.bundles.get(mention, frozenset({mention})) == {mention}
         require(alone and mention not in facts.instance.demands, f"{tuple(mention)} may not stay alone")
     require(len(set(markers)) == len(markers), "a mention has two markers")
@@ -128,11 +133,11 @@ def _bound_part(
     conflicts: Conflicts,
     proof: Sequence[Proof],
     demands: dict[int, ProofDemand],
-    markers: Mapping[Span, Pair],
+    markers: Mapping[Span, Pair] | None = None,
 ) -> int | None:
     """Bound what the pairs of a part gain, those inside nodes included; `None` if a demand cannot be met."""
     graph = _graph(facts, nodes, conflicts)
-    for mention, (node, beside) in markers.items():
+    for mention, (node, beside) in (markers or {}).items():
         graph.attach(beside, node, max(-facts.instance.chain_gains[mention], 0))
     graph.demands = demands
     graph.forget_forbidden()

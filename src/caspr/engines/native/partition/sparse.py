@@ -220,7 +220,9 @@ class SparseProblem:
         ]
         order = np.lexsort((columns[1], columns[0]))
         one, two, every, barred = (column[order] for column in columns)
-        return SparseProblem(np.append(self.sizes, np.ones(more, np.int64)), self.common, one, two, every, barred)
+        return SparseProblem(
+            np.append(self.sizes, np.ones(more, np.int64)), self.common, one, two, every, barred
+        )
 
     def contract(self, labels: Labels, watch: Watch | None = None) -> "tuple[SparseProblem, int]":
         """Make each group of equally labelled nodes one node; return also the constant gained inside.
