@@ -37,7 +37,7 @@ from caspr.text.checks import (
 )
 from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document, entity_findings
-from caspr.text.findings import Finding, Severity, condensed, warning
+from caspr.text.findings import Finding, Severity, condensed, note, warning
 from caspr.text.variants import find_variants, variant_findings
 
 _ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
@@ -89,6 +89,8 @@ def adjudicate_document(
     instance = given.settings.instance(annotations, decisions, given.variants)
     instance, about_rules = with_rules(instance, settings)
     engine, solve = _chosen(instance, settings)
+    if instance.rules.program:
+        about_rules = (*about_rules, _by_clingo(instance, settings))
     certified = solve_and_certify(instance, solve, settings.limits, progress)
     instance = certified.instance
     result = Result(
@@ -135,6 +137,17 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
             f"--engine {settings.engine}: found rules about the solution, which only engine clingo can respect"
         )
     return choose("clingo", settings.encoding)
+
+
+def _by_clingo(instance: Instance, settings: Settings) -> Finding:
+    """Say what rules about the solution mean for the answer."""
+    more = "; one solution is listed, not all" if settings.limits.solutions > 1 else ""
+    names = ", ".join(file.name for file in instance.rules.files)
+    message = (
+        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, and there is "
+        f"no certificate{more}"
+    )
+    return note("rules-about-solution", message)
 
 
 def prepare(

@@ -117,6 +117,8 @@ class Solution:
     """A proven least number of optimal solutions, also where their number is not known; 0 if unproven."""
     statistics: Statistics | None = None
     """What an answer set solver reported of its work; `None` from other engines."""
+    charged: int = 0
+    """What rules about the solution charge, as an answer set solver says; part of the value."""
     recorded: object = field(default=None, compare=False)
     """What the engine recorded for a certificate, if it was to (`Limits.certificate`), for itself to read."""
 

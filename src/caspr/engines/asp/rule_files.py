@@ -158,6 +158,11 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     asks, derives = _looked_through(rule, statement)
     body = "; ".join(map(str, statement.body))
     if kind is ASTType.Minimize:
+        if str(statement.priority) != "1":
+            raise InputError(
+                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level 1, where "
+                f"all costs are: [{statement.weight}@1,...]"
+            )
         return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True)
     return _with_head(rule, statement, body, asks, derives)
 

@@ -81,6 +81,8 @@ class Answer:
     """An answer set, as the text of its shown atoms."""
 
     atoms: str
+    cost: int | None = None
+    """What it costs as the solver says, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,12 @@ def _solve(
         if instance.bundles or instance.constraints.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
-        return found(cost, cost, [()], complete=True)
+        if not instance.rules.program:
+            return found(cost, cost, [()], complete=True)
     search = _Search(backend, encoding, instance, limits, progress)
     solution = search.optimise()
-    if limits.solutions > 1 and solution.value == search.bound and solution.partitions:
+    listing = limits.solutions > 1 and not instance.rules.program
+    if listing and solution.value == search.bound and solution.partitions:
         return search.all_optima(solution)
     return solution
 
@@ -153,7 +157,10 @@ class _Search:
         self.bound = 0
         self.stop: Stop | None = None
         self.statistics = Statistics()
-        self.fallback = baseline(instance)
+        self.charged = 0
+        """What rules about the solution charge for the best."""
+        # Only the solver knows whether a solution respects such rules.
+        self.fallback = None if instance.rules.program else baseline(instance)
         self.least = pairwise_bound(instance)
 
     @property
@@ -186,8 +193,8 @@ class _Search:
         end: End | None = None
         for event in self._events(Run(text)):
             match event:
-                case Answer(atoms):
-                    self._offer(partition_of_links(atoms))
+                case Answer(atoms, cost):
+                    self._offer(partition_of_links(atoms), cost)
                 case Bound(value):
                     self.bound = max(self.bound, value)
                 case Statistics():
@@ -217,10 +224,13 @@ class _Search:
             if close is not None:
                 close()
 
-    def _offer(self, partition: Partition) -> None:
-        value = price(self.instance, partition).total
+    def _offer(self, partition: Partition, cost: int | None = None) -> None:
+        """Keep a partition if it is the best; rules about the solution charge what only the solver knows."""
+        value = own = price(self.instance, partition).total
+        if self.instance.rules.program and cost is not None:
+            value = cost
         if self.value is None or value < self.value:
-            self.best, self.value = partition, value
+            self.best, self.value, self.charged = partition, value, value - own
 
     def _report_progress(self) -> None:
         """Call `progress` with the best value and bound; both are known before the solver's first answer."""
@@ -245,6 +255,7 @@ class _Search:
         proven = 0 if self.limited else self.bound
         bound = max(proven, min(self.value, self.least))
         solution = found(self.value, bound, [self.best], stop=self.stop)
+        solution = replace(solution, charged=self.charged)
         return replace(solution, findings=self._findings(solution), statistics=statistics)
 
     def _findings(self, solution: Solution) -> tuple[Finding, ...]:
@@ -351,7 +362,7 @@ def in_process(run: Run, cancelled: Callable[[], bool] = lambda: False) -> Itera
                 break
             # Where nothing costs anything, clingo stops at the first answer set: it is optimal.
             costless = run.at_cost is None and not model.cost
-            yield Answer(str(model))
+            yield Answer(str(model), model.cost[0] if model.cost else 0)
         exhausted = handle.get().exhausted or costless
     solvers = control.statistics["solving"]["solvers"]
     yield Statistics(choices=int(solvers["choices"]), conflicts=int(solvers["conflicts"]))
@@ -376,7 +387,7 @@ def in_child(run: Run) -> Iterator[Event]:
 def _event(line: str) -> Event:
     kind, content = json.loads(line)
     if kind == "answer":
-        return Answer(content)
+        return Answer(*content)
     if kind == "bound":
         return Bound(content)
     if kind == "statistics":
@@ -385,10 +396,10 @@ def _event(line: str) -> Event:
 
 
 def _print(event: Event) -> None:
-    line: list[str | int | dict[str, float | None]]
+    line: list[str | int | list[str | int | None] | dict[str, float | None]]
     match event:
-        case Answer(atoms):
-            line = ["answer", atoms]
+        case Answer(atoms, cost):
+            line = ["answer", [atoms, cost]]
         case Bound(value):
             line = ["bound", value]
         case Statistics():
