@@ -3,9 +3,10 @@
 import random
 from dataclasses import replace
 
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.task.votes import Stretches
 from caspr.text.document import Annotation, Chain, Document, Span
 
@@ -63,6 +64,24 @@ def random_instance(
         weights=random_weights(more, objective, len(annotations)) if weighted else None,
         seen=tuple(random_stretches(more, tokens) for _ in annotations) if covered else (),
     )
+
+
+def with_random_rules(rng: random.Random, instance: Instance, *, mention_costs: bool = True) -> Instance:
+    """Add what rules of every kind might have derived; they may contradict decisions and each other."""
+    marked = sorted({span for annotation in instance.annotations for span in annotation.mentions})
+    effects = [effect for effect in Effect if mention_costs or effect is not Effect.MENTION_COST]
+    effects += [Effect.FORBID, Effect.TOGETHER_COST, Effect.APART_COST]
+    derived = []
+    for line in range(1, rng.randint(1, 5) + 1):
+        effect = rng.choice(effects)
+        if len(marked) < effect.mentions:
+            continue
+        mentions = tuple(sorted(rng.sample(marked, effect.mentions)))
+        cost = rng.randint(1, 6) if effect.costs else 0
+        if effect is Effect.MENTION_COST and rng.random() < 0.5:
+            cost = -cost
+        derived.append(Consequence(effect, mentions, Rule("random.lp", line, str(effect)), cost))
+    return replace(instance, rules=DerivedRules(tuple(derived)))
 
 
 def permuted(instance: Instance, order: list[int]) -> Instance:

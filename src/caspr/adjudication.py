@@ -24,6 +24,7 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.own_rules import DerivedRules
 from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
@@ -36,7 +37,7 @@ from caspr.text.checks import (
 )
 from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document, entity_findings
-from caspr.text.findings import Finding, Severity, condensed, warning
+from caspr.text.findings import Finding, Severity, condensed, note, warning
 from caspr.text.variants import find_variants, variant_findings
 
 _ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
@@ -58,7 +59,7 @@ def adjudicate(
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
     among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
     preset, objective, omit_cost, use_cost, invent_cost, nested, singletons, weight, weights, coverage,
-    variants, forced_votes, encoding, engine, time_limit, memory_limit, prices, max_solutions.
+    variants, rules, forced_votes, encoding, engine, time_limit, memory_limit, prices, max_solutions.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -90,15 +91,19 @@ def adjudicate_document(
     annotations, findings = prepare(annotations)
     given, odd = made_concrete(annotations, decisions, settings)
     instance = given.settings.instance(annotations, decisions, given.variants)
-    engine, solve = solver or choose(settings.engine, settings.encoding)
+    instance, about_rules = with_rules(instance, settings)
+    engine, solve = solver or _chosen(instance, settings)
+    if instance.rules.program:
+        about_rules = (*about_rules, _by_clingo(instance, settings))
     certified = solve_and_certify(instance, solve, settings.limits, progress)
+    instance = certified.instance
     result = Result(
         instance=instance,
         solution=certified.solution,
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
-        findings=(*findings, *odd, *check_task(instance), *certified.findings),
+        findings=(*findings, *odd, *about_rules, *check_task(instance), *certified.findings),
         given=given,
     )
     result = replace(
@@ -109,6 +114,44 @@ def adjudicate_document(
     from caspr.disputes import with_prices
 
     return with_prices(result, settings.prices, settings.limits.cancelled)
+
+
+def with_rules(instance: Instance, settings: Settings) -> tuple[Instance, tuple[Finding, ...]]:
+    """Derive what the rules of settings say of a task, and report what is odd about them."""
+    if not settings.rules:
+        return instance, ()
+    from caspr.engines.asp.grounding import derive
+
+    derived, findings = derive(instance, settings.rules, settings.limits)
+    return instance.under(derived), findings
+
+
+def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
+    """Choose an engine: one that can do what rules about the solution ask, if there are any."""
+    rules = instance.rules
+    if not rules.program:
+        name, solve = choose(settings.engine, settings.encoding)
+        if name == "native" and rules.partial:
+            from caspr.engines.native.incremental import IncrementalSolver
+
+            return name, IncrementalSolver(instance, record=settings.limits.certificate).answer
+        return name, solve
+    if settings.engine not in ("auto", "clingo"):
+        raise InputError(
+            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can respect"
+        )
+    return choose("clingo", settings.encoding)
+
+
+def _by_clingo(instance: Instance, settings: Settings) -> Finding:
+    """Say what rules about the solution mean for the answer."""
+    more = "; one solution is listed, not all" if settings.limits.solutions > 1 else ""
+    names = ", ".join(file.name for file in instance.rules.files)
+    message = (
+        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, and there is "
+        f"no certificate{more}"
+    )
+    return note("rules-about-solution", message)
 
 
 def prepare(
@@ -148,6 +191,8 @@ def check_coverage_and_variants(given: Given) -> tuple[Finding, ...]:
 class Certified:
     """A solution that passed every check."""
 
+    instance: Instance
+    """What was solved, with all that rules had to derive on the way."""
     solution: Solution
     costs: Costs
     """The value by kind, recomputed from the votes."""
@@ -186,10 +231,38 @@ def solve_and_certify(
     refuse_contradictions(instance)
     started = time.monotonic()
     solution = solve(instance, limits, progress)
+    while instance.rules.partial and solution.status is not Status.INFEASIBLE:
+        more = _derived_within(instance, solution, limits)
+        if more is instance.rules:
+            break
+        instance = instance.under(more)
+        refuse_contradictions(instance)
+        solution = solve(instance, _left(limits, started), progress)
     seconds = time.monotonic() - started
     if solution.status is Status.INFEASIBLE:
+        if instance.rules.program:
+            raise InputError(
+                "no solution respects all rules about the solution and decisions: leave some out"
+            )
         raise EngineError("the engine found no solution for decisions that do not contradict each other")
-    return Certified(solution, certify(instance, solution)[0], seconds)
+    return Certified(instance, solution, certify(instance, solution)[0], seconds)
+
+
+def _derived_within(instance: Instance, solution: Solution, limits: Limits) -> DerivedRules:
+    """Return the rules with what they say of pairs that share a chain of a solution."""
+    from caspr.engines.asp.grounding import derive_within
+
+    unlimited = replace(limits, seconds=None)
+    for partition in solution.partitions:
+        instance = instance.under(derive_within(instance, partition, unlimited))
+    return instance.rules
+
+
+def _left(limits: Limits, started: float) -> Limits:
+    """Return limits with the time that is left: perhaps none, so that engines give their first answer."""
+    if limits.seconds is None:
+        return limits
+    return replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - started)))
 
 
 def by_document(

@@ -119,8 +119,8 @@ def test_chains_are_priced_by_the_function_that_is_given() -> None:
 
 
 def test_a_mention_has_no_pair_with_itself() -> None:
-    one = (Signature(frozenset({(0, 1)}), 3), None)
-    two = (Signature(frozenset({(0, 1), (1, 1)}), 3), Span(1, 1))
+    one = (Signature(frozenset({(0, 1)}), 3), None, None)
+    two = (Signature(frozenset({(0, 1), (1, 1)}), 3), Span(1, 1), None)
     counted = {(pairs.first, pairs.second): pairs.number for pairs in pairs_of(Counter({one: 1, two: 3}))}
     assert counted == {(0b1, 0b1110): 3, (0b1110, 0b1110): 3}
     assert list(pairs_of(Counter({one: 1}))) == []
@@ -146,7 +146,7 @@ def test_pairs_of_classes_are_what_every_two_mentions_say() -> None:
         for _ in range(rng.randint(1, 7)):
             chains = frozenset((rng.randrange(4), rng.randrange(2)) for _ in range(rng.randrange(5)))
             group = Span(1, 1) if rng.random() < 0.3 else Span(2, 2) if rng.random() < 0.3 else None
-            classes[Signature(chains, rng.choice((15, 15, 7, 10))), group] += rng.randint(1, 3)
+            classes[Signature(chains, rng.choice((15, 15, 7, 10))), group, None] += rng.randint(1, 3)
         kinds = [one for one, size in classes.items() for _ in range(size)]
         expected = {
             (first, second): (meet(one[0], other[0]), one[1] is not None and one[1] == other[1])
@@ -161,7 +161,7 @@ def test_pairs_of_classes_are_what_every_two_mentions_say() -> None:
 
 
 def test_connecting_mentions_counts_the_links_that_were_needed() -> None:
-    kinds: list[Class] = [(Signature(frozenset({(0, number)}), 1), None) for number in range(5)]
+    kinds: list[Class] = [(Signature(frozenset({(0, number)}), 1), None, None) for number in range(5)]
     one, two, three, four, five = 0b11, 0b11100, 0b100000, 0b1000000, 0b11110000000
     joined = Connection(Counter(dict(zip(kinds, (2, 3, 1, 1, 4), strict=True))))
     assert joined.parts == 11

@@ -145,6 +145,7 @@ def _lines(totals: Totals) -> Iterator[str]:
         f"{totals.left_out:,} left out"
     )
     kinds = f"omitted {totals.omitted:,} + used {totals.used:,} + invented {totals.invented:,}"
+    kinds += f" + rules {totals.rules:,}" if totals.rules else ""
     gap = "" if totals.value == totals.bound else f", bound {totals.bound:,}"
     yield f"  cost {totals.value:,} ({kinds}){gap}; {times(totals.warnings, 'warning')}"
 

@@ -45,7 +45,7 @@ def command(
     if facts:
         text = facts_text(instance, named=True)
     elif rules_only:
-        text = rules_text(figures(instance, encoding))
+        text = rules_text(figures(instance, encoding), own=instance.rules.program)
     else:
         text = program(instance, encoding, named=True)
     click.echo(text, nl=False)

@@ -34,6 +34,7 @@ class Totals:
     omitted: int = 0
     used: int = 0
     invented: int = 0
+    rules: int = 0
     seconds: float = 0.0
     megabytes: float = 0.0
     """The most memory that a document took."""

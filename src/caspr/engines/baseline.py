@@ -24,7 +24,7 @@ def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
     After some seconds, no more annotators are tried once there is an answer.
     """
     deadline = monotonic() + seconds
-    arranged = arrangement(instance, instance.decisions)
+    arranged = arrangement(instance, instance.constraints)
     if arranged is None:
         return None
     enforced = [list(chain) for chain in arranged if len(chain) > 1]
@@ -41,10 +41,10 @@ def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
 def _fit(instance: Instance, enforced: list[list[Span]], chains: Iterable[tuple[Span, ...]]) -> Partition:
     """Add an annotator's chains to the enforced ones, without what rules, decisions or overlaps forbid."""
     allowed = set(instance.mentions)
-    taken = {mention for chain in enforced for mention in chain} | set(instance.decisions.group_of)
+    taken = {mention for chain in enforced for mention in chain} | set(instance.constraints.group_of)
     fitted = list(enforced)
     against: dict[Span, set[Span]] = defaultdict(set)
-    for first, second in instance.decisions.apart:
+    for first, second in instance.constraints.apart:
         against[first].add(second)
         against[second].add(first)
     for chain in chains:

@@ -12,6 +12,7 @@ from caspr.errors import EngineError
 from caspr.task.decisions import StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.own_rules import Consequence, Effect
 from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
 from caspr.task.ties import rank
 from caspr.task.votes import Stretches
@@ -93,7 +94,7 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     holder = {mention: number for number, chain in enumerate(chains) for mention in chain}
     if not instance.demands <= holder.keys():
         return False
-    decisions = instance.decisions
+    decisions = instance.constraints
     if any(decisions.rules_out(mention) for mention in decisions.group_of):
         return False
     exist = (StatementKind.MENTION, StatementKind.ALONE)
@@ -137,7 +138,21 @@ def _cost(instance: Instance, chains: list[list[Span]], judged: Judged) -> int |
         if inside is None:
             return None
         total += inside
-    return total
+    return total + sum(_charge(one, holder) for one in instance.rules.consequences)
+
+
+def _charge(said: Consequence, holder: Mapping[Span, int]) -> int:
+    """Return what a rule charges for chains."""
+    together = said.mentions[0] in holder and len({holder.get(span) for span in said.mentions}) == 1
+    match said.effect:
+        case Effect.TOGETHER_COST:
+            return said.cost if together else 0
+        case Effect.APART_COST:
+            return 0 if together else said.cost
+        case Effect.MENTION_COST:
+            return max(said.cost, 0) if together else max(-said.cost, 0)
+        case _:
+            return 0
 
 
 def _chain_cost(instance: Instance, chain: list[Span], judged: Judged) -> int | None:
@@ -146,7 +161,11 @@ def _chain_cost(instance: Instance, chain: list[Span], judged: Judged) -> int | 
     for first, second in combinations(sorted(chain), 2):
         pair = judged[first, second]
         unused = pair.omitted + (pair.invented or 0)
-        if instance.is_free(first, second):
+        free = instance.is_free(first, second)
+        if free and not instance.forced_votes and instance.decisions.joins(first, second):
+            extras.append((0, first, second))
+        elif free or instance.rules.gives(first, second):
+            total += pair.used if pair.invented is None else min(pair.used, unused)
             extras.append((0, first, second))
         elif not pair.linked:
             total += unused

@@ -13,13 +13,15 @@ the chains are meant to be optimal: these are taken from the file, so a verdict 
 import reprlib
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from caspr.errors import EngineError, InputError
 from caspr.proof.verify import verify
 from caspr.proof.verify.facts import MALFORMED, Proof
 from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.instance import Instance
+from caspr.task.own_rules import DerivedRules, read_derived, write_derived
 from caspr.task.settings import Settings
 from caspr.task.stored_settings import VERSION, read_settings, write_settings
 from caspr.text.document import Annotation, Chain, is_id
@@ -40,6 +42,8 @@ class Certificate:
     """The decisions under which they are."""
     proof: Proof
     """What `caspr.proof.verify` checks."""
+    rules: DerivedRules = field(default_factory=DerivedRules)
+    """What rules of one's own derived, under which they are."""
 
 
 def write_certificates(certificates: Iterable[Certificate]) -> dict[str, Any]:
@@ -50,6 +54,7 @@ def write_certificates(certificates: Iterable[Certificate]) -> dict[str, Any]:
             "part": certificate.key[1],
             "settings": write_settings(certificate.settings),
             "decisions": _write_decisions(certificate.decisions),
+            **({"rules": write_derived(certificate.rules)} if certificate.settings.rules else {}),
             "certificate": certificate.proof,
         }
         for certificate in certificates
@@ -86,7 +91,8 @@ def read_certificate(entry: Any, key: Key, tokens: int) -> Certificate:
     try:
         settings = read_settings(entry["settings"])
         decisions = _read_decisions(entry["decisions"], tokens)
-        return Certificate(key, settings, decisions, entry["certificate"])
+        rules = read_derived(entry["rules"], tokens) if settings.rules or "rules" in entry else DerivedRules()
+        return Certificate(key, settings, decisions, entry["certificate"], rules)
     except InputError as error:
         raise InputError(f"certificate: {error}") from error
     except MALFORMED as error:
@@ -156,6 +162,8 @@ class Verified:
     """What the chains of the certificate cost, and no other chains less."""
     settings: Settings
     decisions: Decisions
+    instance: Instance
+    """The task that was proven, with what the certificate says that rules derived."""
 
 
 def verify_documents(
@@ -182,10 +190,11 @@ def verify_documents(
             decisions = certificate.decisions
             if expected is not None:
                 _require_same(decisions, expected)
-            value = verify(certificate.proof, settings.instance(tuple(annotations), decisions))
+            instance = settings.instance(tuple(annotations), decisions).under(certificate.rules)
+            value = verify(certificate.proof, instance)
         except (EngineError, InputError) as error:
             raise type(error)(f"document '{document.title}': {error}") from error
-        yield Verified(document.title, value, settings, decisions)
+        yield Verified(document.title, value, settings, decisions, instance)
 
 
 def _require_same(named: Decisions, expected: Decisions) -> None:

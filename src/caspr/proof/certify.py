@@ -55,8 +55,11 @@ def certify(instance: Instance, solution: Solution, *, examine: Examine = examin
         for broken in violations(instance, partition, lambda *chain: examined(*chain).faults):
             raise EngineError(f"the engine's solution breaks a rule: {broken}")
         costs = price(instance, partition, lambda *chain: examined(*chain).price)
+        costs += Costs(rules=solution.charged)
         if costs.total != solution.value:
             raise EngineError(f"the engine says its solution costs {solution.value}, it costs {costs.total}")
+        if solution.charged < 0 or (solution.charged and not instance.rules.program):
+            raise EngineError("the engine charges what no rule about the solution can")
         all_costs.append(costs)
     if solution.bound > solution.value or (solution.status is Status.OPTIMAL) != (
         solution.bound == solution.value

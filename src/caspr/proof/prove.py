@@ -26,8 +26,12 @@ def prove_results(results: Sequence[Result]) -> tuple[dict[str, Any], tuple[Find
         try:
             if interrupted is not None:
                 raise interrupted
+            if result.instance.rules.program:
+                raise UnprovenError("its rules about the solution are known to an answer set solver only")
             proof = prove_optimal(result.instance, result.solution, limits)
-            certificates.append(Certificate(document.key, given.settings, given.decisions, proof))
+            certificates.append(
+                Certificate(document.key, given.settings, given.decisions, proof, result.instance.rules)
+            )
         except UnprovenError as refused:
             interrupted = refused if isinstance(refused, InterruptedProofError) else None
             message = f"no certificate for document '{document.title}': {refused}"

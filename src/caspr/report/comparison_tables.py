@@ -1,7 +1,7 @@
 """Comparisons of annotators, and of settings, as text tables and as JSON values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from caspr.measures.reliability import Reliability
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.disagreements import TITLES, disagreement_sentence, examples
+from caspr.task.solution import Costs
 from caspr.task.weights import CONSTANT
 from caspr.text.findings import times
 
@@ -285,8 +286,9 @@ def _sizes(comparison: SettingsComparison) -> list[list[str]]:
 
 
 def _costs(comparison: SettingsComparison) -> list[list[str]]:
-    rows = [[*asdict(row.costs).values(), row.costs.total] for row in comparison.rows]
-    return [["omitted", "used", "invented", "in all"], *([f"{cost:,}" for cost in row] for row in rows)]
+    kinds = list(sum((row.costs for row in comparison.rows), Costs()).by_kind)
+    rows = [[*(getattr(row.costs, kind) for kind in kinds), row.costs.total] for row in comparison.rows]
+    return [[*kinds, "in all"], *([f"{cost:,}" for cost in row] for row in rows)]
 
 
 def _closeness(rows: Sequence[SettingsRow]) -> list[list[str]]:
@@ -318,7 +320,7 @@ def _values(row: SettingsRow) -> dict[str, Any]:
         "mentions": row.mentions,
         "singletons": row.singletons,
         "links": {"given": row.given, "kept": row.kept},
-        "cost": asdict(row.costs),
+        "cost": row.costs.by_kind,
         "annotators": {name: _float(value) for name, value in row.annotators.items()},
     }
     if row.scores is not None:

@@ -221,8 +221,7 @@ def annotator_plot(departures: Mapping[str, DisagreementCounts]) -> str:
 def cost_plot(document: ExplainedDocument) -> str:
     """Draw the cost by kind."""
     costs = document.result.costs
-    kinds = (("omitted", costs.omitted), ("used", costs.used), ("invented", costs.invented))
-    bars: list[Bar] = [(f"{kind} {cost:,}", [(kind, cost)]) for kind, cost in kinds]
+    bars: list[Bar] = [(f"{kind} {cost:,}", [(kind, cost)]) for kind, cost in costs.by_kind.items()]
     return _bars("Cost by kind", bars)
 
 

@@ -66,7 +66,7 @@ def outcome(result: Result) -> str:
         cost = f"cost {result.value:,}, bound {result.bound:,}{gap}"
         if _is_best_within_limit(result):
             cost = f"optimal within the encoding's limit of chains, {cost} without that limit"
-    kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in asdict(result.costs).items())
+    kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in result.costs.by_kind.items())
     return f"{cost} ({kinds}){_ties(result)}"
 
 
@@ -130,7 +130,7 @@ def document_summary(result: Result) -> dict[str, Any]:
         "value": result.value,
         "bound": result.bound,
         "status": str(result.status),
-        "costs": asdict(result.costs),
+        "costs": result.costs.by_kind,
         "chains": len(gold.chains) + len(gold.singletons),
         "singletons": len(gold.singletons),
         "mentions": len(gold.mentions),

@@ -229,9 +229,14 @@ def change_line(before: Snapshot | None, after: Snapshot) -> Line:
                 id: list(map(spelled, chain.mentions)) for id, chain in now.items() if chains.get(id) != chain
             },
         },
-        "cost": [after.value, after.bound, after.costs.omitted, after.costs.used, after.costs.invented],
+        "cost": [after.value, after.bound, *_kinds(after.costs)],
         "done": None if after.done is None else signature_values(after.done),
     }
+
+
+def _kinds(costs: Costs) -> list[int]:
+    """Return costs by kind; those of rules only where there are any."""
+    return list(costs.by_kind.values())
 
 
 def _after(before: Snapshot, line: Line) -> Snapshot:

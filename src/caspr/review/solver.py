@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
-from caspr.adjudication import made_concrete, prepare, solve_and_certify
+from caspr.adjudication import made_concrete, prepare, solve_and_certify, with_rules
 from caspr.confidence import Confidences
 from caspr.engines.native.incremental import IncrementalSolver
-from caspr.errors import EngineError
+from caspr.errors import EngineError, InputError
 from caspr.formats.review_file.cells import Touching, touching
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Given, Result, merge_marks, number_chains
@@ -103,8 +103,9 @@ class Solver:
         self._by_boundaries: dict[object, tuple[IncrementalSolver, Certifier]] = {}
         self._certifier = Certifier()
         self._named: list[tuple[Snapshot, tuple[Chain, ...]]] = []
-        self.incremental = IncrementalSolver(self.settings.instance(self.annotations, Decisions()))
-        self.findings += (*odd, *check_task(self.incremental.instance))
+        instance, about_rules = self._ruled(self.settings.instance(self.annotations, Decisions()))
+        self.incremental = IncrementalSolver(instance)
+        self.findings += (*odd, *about_rules, *check_task(self.incremental.instance))
 
     @property
     def document(self) -> Document:
@@ -141,11 +142,21 @@ class Solver:
         variants = self.settings.find_variants(self.annotations, decisions)
         key = tuple(sorted(variants.boundaries.items()))
         if key not in self._by_boundaries:
-            fresh = self.settings.instance(self.annotations, Decisions(), variants)
+            fresh, _ = self._ruled(self.settings.instance(self.annotations, Decisions(), variants))
             self._by_boundaries[key] = IncrementalSolver(fresh), Certifier()
         incremental, certifier = self._by_boundaries[key]
         moved = decisions.on_boundaries(variants.boundaries)
         return incremental, certifier, incremental.with_decisions(moved)
+
+    def _ruled(self, instance: Instance) -> tuple[Instance, tuple[Finding, ...]]:
+        """Add what rules of one's own derive; the page solves again at once, which only native can."""
+        instance, findings = with_rules(instance, self.settings)
+        if instance.rules.program:
+            raise InputError(
+                "rules: found rules about the solution, expected rules about the input: the review page solves after "
+                "each click; use `caspr adjudicate` and `caspr redo`"
+            )
+        return instance, findings
 
     def settings_with(self, decisions: Decisions) -> Settings:
         """Return the settings for a review file with some decisions, which keep their variants."""
@@ -175,6 +186,8 @@ class Solver:
         certified = solve_and_certify(
             instance, incremental.answer, limits or self.settings.limits, progress, certifier.certify
         )
+        if certified.instance.rules is not instance.rules:
+            incremental.instance = incremental.instance.under(certified.instance.rules)
         solution = certified.solution
         chains = self._chains(instance, solution.partitions[0], before)
         entries = _with_followed_names(entries, () if before is None else before.chains, chains)

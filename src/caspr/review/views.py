@@ -94,6 +94,7 @@ class Viewer:
                 "omitted": snapshot.costs.omitted,
                 "used": snapshot.costs.used,
                 "invented": snapshot.costs.invented,
+                "rules": snapshot.costs.rules,
             },
             "decisions": [self._decision(entry, titles) for entry in snapshot.entries],
             "closed": sorted(snapshot.decisions.closed),

@@ -25,6 +25,8 @@ from caspr.task.instance import Instance, Singletons
 from caspr.text.document import Document, Span
 from caspr.text.findings import shorten
 
+_RULES_SAY = "your rules say"
+
 
 class FaultKind(StrEnum):
     """What is wrong with decisions that cannot hold together."""
@@ -54,6 +56,8 @@ class Fault:
     """The chains that mentions were put into, where these are the fault."""
     words: str = ""
     """A clause about words and tokens, for those who edit files."""
+    said: str = "you decided"
+    """Who says what cannot hold: the adjudicator, rules, or both."""
 
     def __str__(self) -> str:
         """Return the words."""
@@ -69,11 +73,11 @@ class Fault:
             case FaultKind.IDS:
                 return f"you put {listed} into chains {' and '.join(self.ids)}"
             case FaultKind.RULED_OUT:
-                return f"you decided that {listed} is a mention, and also that it is not"
+                return f"{self.said} that {listed} is a mention, and also that it is not"
             case FaultKind.ALONE:
-                return f"you decided that {listed} is alone, and also that it is with others"
+                return f"{self.said} that {listed} is alone, and also that it is with others"
             case FaultKind.TORN:
-                return f"you decided that {listed} are one entity, and also that they are two"
+                return f"{self.said} that {listed} are one entity, and also that they are two"
             case FaultKind.NESTED:
                 return f"{last} lies inside {earlier[0]}, which is in the same entity"
             case FaultKind.NO_PARTNER if earlier:
@@ -88,7 +92,7 @@ Item = int | Statement
 
 def refuse_contradictions(instance: Instance) -> None:
     """Raise `ContradictionError` with minimal decisions to blame if the decisions cannot be respected."""
-    decisions = instance.decisions
+    decisions = instance.constraints
     if feasible(instance, decisions):
         return
     items = _suspects(instance, decisions)
@@ -113,13 +117,16 @@ def _split(items: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Statement, ...
 def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     document = instance.annotations[0].document
     tokens, statements = _split(items)
-    fault = _reason(instance, _only(instance.decisions, items))
+    fault = replace(_reason(instance, _only(instance.constraints, items)), said=_said(items))
     words = fault.in_words(partial(called, document))
     if fault.kind is FaultKind.NESTED:
         words += ": --nested never forbids that"
     where = document.place(tokens[0]) if tokens else document.source or document.title
+    what = "decisions" if statements else "enforced cells"
+    if any(statement.rule for statement in statements):
+        what = "rules" if fault.said == _RULES_SAY else "decisions and rules"
     return ContradictionError(
-        f"{where}: {'decisions' if statements else 'enforced cells'} contradict each other: {words} "
+        f"{where}: {what} contradict each other: {words} "
         f"({_listed(document, tokens, statements)}); change one of these",
         tokens,
         statements,
@@ -127,10 +134,18 @@ def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     )
 
 
+def _said(items: Sequence[Item]) -> str:
+    by_rules = [isinstance(item, Statement) and item.rule is not None for item in items]
+    return _RULES_SAY if all(by_rules) else "your decisions and rules say" if any(by_rules) else "you decided"
+
+
 def _listed(document: Document, tokens: Sequence[int], statements: Sequence[Statement]) -> str:
     parts = [f"cells at {', '.join(document.place(token) for token in tokens)}"] if tokens else []
-    said = (statement.in_words(lambda span: called(document, span)) for statement in statements)
-    return "; ".join([*parts, *(f"decided: {words}" for words in said)])
+    said = (
+        (statement.rule or "decided", statement.in_words(lambda span: called(document, span)))
+        for statement in statements
+    )
+    return "; ".join([*parts, *(f"{who}: {words}" for who, words in said)])
 
 
 def called(document: Document, span: Span) -> str:

@@ -91,6 +91,25 @@ class Note:
     made: Authorship | None = None
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A rule of one's own (`task.own_rules`), as messages name it."""
+
+    file: str
+    """The name of its file."""
+    line: int
+    title: str
+    """What the comment before the rule calls it, else the rule itself."""
+
+    def __str__(self) -> str:
+        """Name the rule and its place.
+
+        >>> print(Rule("ours.lp", 3, "no plural with singular"))
+        your rule 'no plural with singular' (ours.lp:3)
+        """
+        return f"your rule '{self.title}' ({self.file}:{self.line})"
+
+
 class StatementKind(StrEnum):
     """What a statement says about its mentions."""
 
@@ -126,6 +145,8 @@ class Statement:
     """What an entity is called, empty for nothing; `None` if the annotators' votes decide."""
     type: str | None = None
     """The type of an entity, empty for none; `None` if the annotators' votes decide."""
+    rule: Rule | None = None
+    """The rule that says it, where it is not the adjudicator."""
 
     @classmethod
     def of(cls, kind: StatementKind, mentions: Iterable[tuple[int, int]], chain: str = "") -> "Statement":

@@ -38,7 +38,7 @@ def find_partners(instance: Instance, decisions: Decisions) -> Chains | None:
     choices = {
         mention: [
             partner
-            for partner in instance.votes.neighbours(mention)
+            for partner in instance.neighbours(mention)
             if not decisions.excludes(partner)
             and not decisions.separates(mention, partner)
             and not instance.forbids_nesting(mention, partner)

@@ -8,15 +8,18 @@ nested pair may then share a chain if at least half of those who saw both linked
 what is odd about the annotations alone is reported by `text.checks`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import combinations
 
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
 from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
+from caspr.task.own_rules import DerivedRules
 from caspr.task.pair_price import PairPrice, PairPrices, chosen_sum
+from caspr.task.solution import Costs
 from caspr.task.votes import Evidence, Stretches, Votes, count_votes
 from caspr.text.document import Annotation, Chain, Span, nested_pairs
 from caspr.text.findings import Finding, note, percent, times, warning
@@ -79,11 +82,21 @@ class Instance:
     """What each annotator's vote costs, in the order of the annotations; `None` for the objective's costs."""
     seen: tuple[Stretches | None, ...] = ()
     """What each annotator saw, `None` for all of the text; empty if all saw all of it."""
+    rules: DerivedRules = field(default_factory=DerivedRules)
+    """What rules of one's own derived."""
 
     def __repr__(self) -> str:
         """Summarise the task in one line, whatever its size."""
         title = self.annotations[0].document.title if self.annotations else ""
         return f"<Instance {title!r}: {times(len(self.annotations), 'annotation')}, {self.objective}>"
+
+    def under(self, rules: DerivedRules) -> "Instance":
+        """Return the same task with what rules of one's own derived; votes are not counted again."""
+        ruled = replace(self, rules=rules)
+        for known in ("votes", "prices", "coefficients"):
+            if known in self.__dict__:
+                ruled.__dict__[known] = self.__dict__[known]
+        return ruled
 
     @cached_property
     def votes(self) -> Votes:
@@ -95,6 +108,13 @@ class Instance:
         """The adjudicator's chains where decisions are votes: as in the paper, once a mention is enforced."""
         groups = self.decisions.groups if self.forced_votes else ()
         return [Chain(str(number), group.mentions) for number, group in enumerate(groups)]
+
+    @cached_property
+    def constraints(self) -> Decisions:
+        """All that solutions must respect: decisions, and what rules of one's own forbid and require."""
+        stated = self.rules.statements
+        decisions = self.decisions
+        return replace(decisions, statements=(*decisions.statements, *stated)) if stated else decisions
 
     @cached_property
     def coefficients(self) -> Coefficients:
@@ -114,12 +134,77 @@ class Instance:
 
     def price(self, first: Span, second: Span) -> PairPrice:
         """Return what it costs to join or to part two mentions, as far as votes are concerned."""
-        return self.prices.of(self.votes.evidence(first, second))
+        evidence = self.votes.evidence(first, second)
+        return self.prices.given(evidence) if self.rules.gives(first, second) else self.prices.of(evidence)
+
+    def own_gain(self, first: Span, second: Span) -> int:
+        """Return what two mentions gain in one chain, costs of rules included, if they may share one."""
+        price = self.price(first, second)
+        saved = self.rules.paired.get(first, {}).get(second, 0)
+        return saved + (price.omitted if self.is_free(first, second) else price.gain)
+
+    def gained_by_rules(self, mentions: Collection[Span]) -> int:
+        """Return how much more some mentions, at least two, gain in one chain than their evidence says."""
+        total = sum(self.chain_gains.get(mention, 0) for mention in mentions) if self.chain_gains else 0
+        for first, second in self.rules.pairs_within(mentions):
+            price = self.prices.of(self.votes.evidence(first, second))
+            by_votes = price.omitted if self.is_free(first, second) else price.gain
+            total += self.own_gain(first, second) - by_votes
+        return total
+
+    @cached_property
+    def chain_gains(self) -> Mapping[Span, int]:
+        """What rules let a mention gain by being in a chain with others; negative if that costs."""
+        rules = self.rules
+        gains = {
+            span: rules.leaving.get(span, 0) - rules.joining.get(span, 0)
+            for span in (*rules.leaving, *rules.joining)
+        }
+        known = frozenset(self.mentions) if gains else frozenset()
+        return {span: gain for span, gain in gains.items() if gain and span in known}
+
+    def neighbours(self, mention: Span) -> list[Span]:
+        """Return all mentions that an annotator or a rule linked with a mention, in text order."""
+        linked = self.votes.neighbours(mention)
+        given = self.rules.given.get(mention)
+        return sorted(given.union(linked)) if given else linked
 
     @cached_property
     def all_omitted(self) -> int:
         """What it costs to use no link at all."""
         return sum(cost * links for cost, links in zip(self.coefficients.omit, self.votes.links, strict=True))
+
+    @cached_property
+    def all_apart(self) -> int:
+        """What it costs if no two mentions share a chain, those aside that must.
+
+        A solution costs this, minus what the pairs inside its chains gain.
+        """
+        rules = self.rules
+        return (
+            self.all_omitted
+            + self.required_costs.total
+            + sum(rules.apart.values())
+            + sum(rules.leaving.values())
+        )
+
+    @cached_property
+    def required_costs(self) -> Costs:
+        """What votes charge for the pairs that rules require, the same in every solution."""
+        omitted = used = invented = 0
+        for group in self.constraints.groups if self.rules.required else ():
+            if self.rules.required.isdisjoint(group.mentions):
+                continue
+            for first, second in combinations(group.mentions, 2):
+                if not self.forced_votes and self.decisions.joins(first, second):
+                    continue
+                price = self.prices.given(self.votes.evidence(first, second))
+                if price.gain == price.omitted - (price.used or 0):
+                    used += price.used or 0
+                else:
+                    omitted += price.omitted
+                    invented += price.invented or 0
+        return Costs(omitted, used, invented)
 
     @property
     def has_idle_pairs(self) -> bool:
@@ -131,10 +216,11 @@ class Instance:
     @cached_property
     def mentions(self) -> tuple[Span, ...]:
         """The mentions a solution may contain, in text order."""
-        if self.decisions == Decisions():
+        constraints = self.constraints
+        if constraints == Decisions() and not self.rules.given:
             return tuple(self.votes.signatures)
-        known = self.votes.signatures.keys() | self.decisions.group_of.keys()
-        return tuple(sorted(span for span in known if not self.decisions.excludes(span)))
+        known = self.votes.signatures.keys() | constraints.group_of.keys() | self.rules.given.keys()
+        return tuple(sorted(span for span in known if not constraints.excludes(span)))
 
     @cached_property
     def demands(self) -> frozenset[Span]:
@@ -144,7 +230,7 @@ class Instance:
         """
         if self.singletons is Singletons.VOTE:
             return frozenset()
-        return frozenset(self.decisions.group_of)
+        return frozenset(self.constraints.group_of)
 
     @cached_property
     def bundles(self) -> tuple[tuple[Span, ...], ...]:
@@ -152,10 +238,10 @@ class Instance:
 
         A mention that is kept alone and may be so is in no chain, whatever id it was given.
         """
-        may_be_alone = self.decisions.alone if self.singletons is Singletons.VOTE else frozenset()
+        may_be_alone = self.constraints.alone if self.singletons is Singletons.VOTE else frozenset()
         return tuple(
             group.mentions
-            for group in self.decisions.groups
+            for group in self.constraints.groups
             if len(group.mentions) > 1 or len(group.ids) > 1 or group.mentions[0] not in may_be_alone
         )
 
@@ -163,11 +249,16 @@ class Instance:
     def free_groups(self) -> Mapping[Span, Span]:
         """The mentions whose links among each other are free of charge, with the first of their group.
 
-        Two mentions enforced into one chain are linked at no cost, unless decisions are votes.
+        Two mentions enforced into one chain are linked at no cost, unless decisions are votes. Those that a
+        rule requires in one chain are, too: what votes charge for them is `required_costs`.
         """
-        if self.forced_votes:
-            return {}
-        return {span: group.mentions[0] for span, group in self.decisions.group_of.items()}
+        required = self.rules.required
+        return {
+            span: group.mentions[0]
+            for group in self.constraints.groups
+            if not self.forced_votes or not required.isdisjoint(group.mentions)
+            for span in group.mentions
+        }
 
     def is_free(self, first: Span, second: Span) -> bool:
         """Return whether the link of a pair is enforced and exempt from all costs."""
@@ -176,7 +267,7 @@ class Instance:
 
     def is_forbidden(self, first: Span, second: Span) -> bool:
         """Return whether a rule or a decision keeps two distinct mentions out of one chain."""
-        if self.forbids_nesting(first, second) or self.decisions.separates(first, second):
+        if self.forbids_nesting(first, second) or self.constraints.separates(first, second):
             return True
         return not self.price(first, second).allowed and not self.is_free(first, second)
 
@@ -195,7 +286,7 @@ class Instance:
         evidence = self.votes.evidence(first, second)
         if evidence.givers and 2 * evidence.k >= evidence.n:
             return False
-        return not self.decisions.joins(first, second)
+        return not self.constraints.joins(first, second)
 
     def nested_faults(self, mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
         """Yield the pairs (outer, inner) of some mentions that the rule on nesting keeps apart."""
@@ -213,12 +304,13 @@ class Instance:
         `omit` for each who did; it is worth it when that is strictly cheaper.
         """
         if self.singletons is Singletons.DROP:
-            return self.decisions.standing
+            return self.constraints.standing
+        constraints = self.constraints
         return frozenset(
             span
             for span, markers in self.votes.marks.items()
-            if self._favours_alone(span, markers) and not self.decisions.rules_out(span)
-        ).union(self.decisions.group_of, self.decisions.standing)
+            if self._favours_alone(span, markers) and not constraints.rules_out(span)
+        ).union(constraints.group_of, constraints.standing)
 
     def _favours_alone(self, mention: Span, markers: int) -> bool:
         rest = self.votes.viewers(mention) & ~markers

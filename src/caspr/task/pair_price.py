@@ -79,6 +79,22 @@ class PairPrices:
             price = self._known[evidence] = self._computed(evidence)
         return price
 
+    def given(self, evidence: Evidence) -> PairPrice:
+        """Return the price of a pair whose link a rule gives as well (`task.own_rules`).
+
+        The link may be used at what it costs those who did not give it, also where that is everybody, and
+        holds a chain together at no extra cost.
+
+        >>> from caspr.task.objectives import Coefficients
+        >>> PairPrices(Coefficients((2, 2), (1, 1), invent=None)).given(Evidence(0, 0b11))
+        PairPrice(omitted=0, used=2, invented=None, gain=-2, extra=0)
+        """
+        price = self.of(evidence)
+        against = self._sum(self.coefficients.use, evidence.viewers & ~evidence.givers)
+        used = against + (self.coefficients.constant or 0)
+        unused = used if price.invented is None else price.omitted + price.invented
+        return price._replace(used=used, gain=price.omitted - min(used, unused), extra=0)
+
     def _computed(self, evidence: Evidence) -> PairPrice:
         omitted = self._sum(self.coefficients.omit, evidence.givers)
         invented = self._invented(evidence.viewers)

@@ -20,7 +20,7 @@ again. So a chain of five thousand mentions that all differ is priced in a secon
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -30,8 +30,9 @@ from caspr.task.solution import Costs, Partition
 from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Span
 
-Class = tuple[Signature, Span | None]
-"""A signature and the enforced group, which together decide every pair."""
+Class = tuple[Signature, Span | None, Span | None]
+"""A signature and the enforced group, which together decide every pair by votes, and the mention itself where
+rules give links of it."""
 Mentions = int
 """A set of mentions of one chain, as bits."""
 Priced = Callable[[Instance, tuple[Span, ...]], tuple[int, Costs]]
@@ -59,6 +60,8 @@ class ListedPairs(NamedTuple):
     classes: Counter[Class]
     pairs: tuple[Pairs, ...]
     """All pairs; merely counted where all annotators count alike."""
+    given: tuple[tuple[Mentions, Mentions], ...] = ()
+    """The pairs whose links rules give."""
 
 
 def price(instance: Instance, partition: Partition, priced: Priced | None = None) -> Costs:
@@ -70,7 +73,24 @@ def price(instance: Instance, partition: Partition, priced: Priced | None = None
     priced = priced or price_chain
     chains = [priced(instance, chain) for chain in partition]
     kept = sum(saved for saved, _ in chains)
-    return sum((costs for _, costs in chains), Costs(omitted=instance.all_omitted - kept))
+    by_votes = sum((costs for _, costs in chains), Costs(omitted=instance.all_omitted - kept))
+    return (
+        by_votes + instance.required_costs + price_by_rules(instance, partition)
+        if instance.rules
+        else by_votes
+    )
+
+
+def price_by_rules(instance: Instance, partition: Partition) -> Costs:
+    """Compute what rules of one's own charge for a partition."""
+    rules = instance.rules
+    charged = sum(rules.apart.values()) + sum(rules.leaving.values())
+    for chain in partition:
+        for pair in rules.pairs_within(chain):
+            charged += rules.together.get(pair, 0) - rules.apart.get(pair, 0)
+        for mention in chain:
+            charged += rules.joining.get(mention, 0) - rules.leaving.get(mention, 0)
+    return Costs(rules=charged)
 
 
 def price_chain(
@@ -79,7 +99,7 @@ def price_chain(
     """Return what it saves not to omit the used and free links of a chain, and what its pairs cost."""
     listed = listed or listed_pairs(instance, chain)
     used, invented, kept = 0, 0, 0
-    joined = Connection(listed.classes)
+    joined = Connection(listed.classes, listed.given)
     left_unused: list[tuple[int, PairPrice, Pairs]] = []
     for pairs in listed.pairs:
         cost = instance.prices.of(pairs.evidence)
@@ -96,7 +116,20 @@ def price_chain(
         kept += added * cost.omitted
         used += added * (cost.used or 0)
         invented -= added * (cost.invented or 0)
-    return kept, Costs(used=used, invented=invented)
+    return kept, Costs(used=used, invented=invented) + _used_by_rules(instance, chain)
+
+
+def _used_by_rules(instance: Instance, chain: Iterable[Span]) -> Costs:
+    """Return by how much a chain costs something else because rules give links that nobody else gave."""
+    used = invented = 0
+    for first, second in instance.rules.links_within(tuple(chain)):
+        evidence = instance.votes.evidence(first, second)
+        price, given = instance.prices.of(evidence), instance.prices.given(evidence)
+        cheaper = price.invented is None or given.gain > price.gain
+        if not evidence.givers and cheaper and not instance.is_free(first, second):
+            used += given.used or 0
+            invented -= price.invented or 0
+    return Costs(used=used, invented=invented)
 
 
 def pairwise_bound(instance: Instance) -> int:
@@ -108,7 +141,7 @@ def pairwise_bound(instance: Instance) -> int:
     >>> pairwise_bound(Instance((one, Annotation.of("two", document, []))))
     1
     """
-    ruled_out = instance.decisions.excludes
+    ruled_out = instance.constraints.excludes
     classes = Counter(
         (signature, instance.free_groups.get(mention), ruled_out(mention))
         for mention, signature in instance.votes.signatures.items()
@@ -157,25 +190,35 @@ def chain_faults(
     for outer, inner in instance.nested_faults(chain):
         yield f"has {tuple(inner)} inside {tuple(outer)}"
     listed = listed or listed_pairs(instance, chain)
-    joined = Connection(listed.classes)
+    joined = Connection(listed.classes, listed.given)
+    given = {pair for first, second in listed.given for pair in ((first, second), (second, first))}
     for pairs in listed.pairs:
         if pairs.free or pairs.evidence.givers:
             joined.connect(pairs.first, pairs.second)
         elif not instance.prices.of(pairs.evidence).allowed:
-            yield f"has {pairs.number} pairs that nobody linked"
+            unlinked = pairs.number - _given_among(pairs, given)
+            if unlinked:
+                yield f"has {unlinked} pairs that nobody linked"
     if joined.parts > 1:
         yield "is not connected by links"
 
 
+def _given_among(pairs: Pairs, given: Collection[tuple[Mentions, Mentions]]) -> int:
+    """Count the pairs whose links rules give; a mention of such a pair is a class of its own."""
+    if not given:
+        return 0
+    return sum(first == pairs.first and bool(second & pairs.second) for first, second in given)
+
+
 def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[str]:
-    for mention in instance.decisions.overruled:
+    for mention in instance.constraints.overruled:
         yield f"{tuple(mention)} is decided to be a mention and ruled out"
-    for mention in sorted(instance.decisions.alone & holder.keys()):
+    for mention in sorted(instance.constraints.alone & holder.keys()):
         yield f"{tuple(mention)} is decided to be alone and in a chain"
     for mention in sorted(instance.demands - holder.keys()):
         yield f"{tuple(mention)} is enforced and in no chain"
     held = []
-    for group in instance.decisions.groups:
+    for group in instance.constraints.groups:
         chains = {holder.get(mention, mention) for mention in group.mentions}
         held.append((group, chains))
         if len(chains) > 1:
@@ -185,21 +228,31 @@ def _broken_decisions(instance: Instance, holder: dict[Span, int]) -> Iterator[s
     for chain, count in taken.items():
         if count > 1:
             yield f"chain {chain} holds mentions enforced in {count} different chains"
-    for first, second in sorted(instance.decisions.apart):
+    for first, second in sorted(instance.constraints.apart):
         if first in holder and holder[first] == holder.get(second):
             yield f"{tuple(first)} and {tuple(second)} are decided to be apart and in one chain"
 
 
 def listed_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
     """List the pairs of a chain."""
+    chain = tuple(chain)
     classes = classes_of(instance, chain)
-    return ListedPairs(classes, tuple(pairs_of(classes, counted=instance.prices.counted)))
+    pairs = tuple(pairs_of(classes, counted=instance.prices.counted))
+    if not instance.rules.given:
+        return ListedPairs(classes, pairs)
+    own = _Members(classes).own
+    alone = {kind[2]: mentions for kind, mentions in own.items() if kind[2] is not None}
+    links = instance.rules.links_within(chain)
+    return ListedPairs(classes, pairs, tuple((alone[first], alone[second]) for first, second in links))
 
 
 def classes_of(instance: Instance, chain: Iterable[Span]) -> Counter[Class]:
     """Count the mentions of a chain by class."""
-    groups, votes = instance.free_groups, instance.votes
-    return Counter((votes.signature(mention), groups.get(mention)) for mention in chain)
+    groups, votes, given = instance.free_groups, instance.votes, instance.rules.given
+    return Counter(
+        (votes.signature(mention), groups.get(mention), mention if mention in given else None)
+        for mention in chain
+    )
 
 
 def pairs_of(classes: Counter[Class], *, counted: bool = False) -> Iterator[Pairs]:
@@ -209,14 +262,14 @@ def pairs_of(classes: Counter[Class], *, counted: bool = False) -> Iterator[Pair
     0b11 for any two givers. That is enough where all annotators count alike.
 
     >>> one, other = Signature(frozenset({(0, 1)}), 1), Signature(frozenset({(0, 2)}), 1)
-    >>> for pairs in pairs_of(Counter({(one, None): 2, (other, None): 1})):
+    >>> for pairs in pairs_of(Counter({(one, None, None): 2, (other, None, None): 1})):
     ...     print(bin(pairs.first), bin(pairs.second), pairs.number, pairs.evidence)
     0b11 0b11 1 Evidence(givers=1, viewers=1)
     0b11 0b100 2 Evidence(givers=0, viewers=1)
     """
     members = _Members(classes)
     for kind, own in members.own.items():
-        (signature, group), size = kind, classes[kind]
+        (signature, group, _), size = kind, classes[kind]
         if size > 1:
             inside = meet(signature, signature)
             inside = Evidence(_first(inside.k), _first(inside.n)) if counted else inside
@@ -240,7 +293,7 @@ class _Members:
         self.viewers: dict[int, Mentions] = defaultdict(int)
         begin = 0
         for kind, size in classes.items():
-            (signature, group), mentions = kind, ((1 << size) - 1) << begin
+            (signature, group, _), mentions = kind, ((1 << size) - 1) << begin
             begin += size
             self.own[kind] = mentions
             self.viewers[signature.viewers] |= mentions
@@ -252,7 +305,7 @@ class _Members:
 
     def later(self, kind: Class, *, counted: bool) -> Iterator[tuple[Mentions, Evidence, bool]]:
         """Divide the mentions of later classes by the evidence of their pairs with a class."""
-        (signature, group), own = kind, self.own[kind]
+        (signature, group, _), own = kind, self.own[kind]
         rest = self.all >> own.bit_length() << own.bit_length()
         if not rest:
             return
@@ -296,11 +349,13 @@ def _divided(mentions: Mentions, linked: dict[int, Mentions], *, counted: bool) 
 class Connection:
     """Which mentions of a chain are connected."""
 
-    def __init__(self, classes: Counter[Class]) -> None:
+    def __init__(self, classes: Counter[Class], given: Iterable[tuple[Mentions, Mentions]] = ()) -> None:
         self.parts = classes.total()
         """The number of connected components of the chain."""
         self._alone: Mentions = (1 << self.parts) - 1
         self._components: list[Mentions] = []
+        for first, second in given:
+            self.connect(first, second)
 
     def connect(self, first: Mentions, second: Mentions) -> int:
         """Link every mention of one set with every one of the other; return how many links it took."""

@@ -27,6 +27,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -37,6 +38,7 @@ from caspr.task.instance import Instance, Nesting, Singletons, read_nesting, rea
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Coefficients, Objective, read_invent_cost
 from caspr.task.objectives import objective as named_objective
+from caspr.task.own_rules import LIBRARY, RuleFile
 from caspr.task.weights import (
     AnnotatorWeights,
     Factor,
@@ -82,6 +84,8 @@ class Settings:
     """Whether mentions that differ only in their boundaries are one mention."""
     kept_variants: tuple[VariantGroup, ...] = ()
     """Variants that decisions were made about, which stay what they are."""
+    rules: tuple[RuleFile, ...] = ()
+    """Rules of one's own, by the content of their files."""
     prices: float = 0.0
     """Seconds to spend on what deciding each link of a result differently would cost."""
     limits: Limits = field(default_factory=Limits)
@@ -296,6 +300,8 @@ class SettingValues(TypedDict, total=False):
     """Who saw what: a table, the CSV file that holds it, or `marks`: from first to last mark."""
     variants: bool | None
     """Whether mentions that differ only in their boundaries are one mention."""
+    rules: str | Path | RuleFile | Sequence[str | Path | RuleFile] | None
+    """Rules of one's own: files, names of the library that ships, or `none`."""
     forced_votes: bool | None
     """Whether decisions count as the votes of one more annotator, as in the paper."""
     encoding: str | None
@@ -383,6 +389,29 @@ def _coverage(table: str | Path | CoverageTable | Coverage) -> str | CoverageTab
     return read_coverage(read_text(Path(table)), str(table))
 
 
+def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFile]) -> tuple[RuleFile, ...]:
+    """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
+
+    >>> [file.name for file in read_rule_files("same-type")]
+    ['same-type.lp']
+    """
+    every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
+    if every == ["none"]:
+        return ()
+    return tuple(_rule_file(name) for name in every)
+
+
+def _rule_file(name: str | Path | RuleFile) -> RuleFile:
+    if isinstance(name, RuleFile):
+        return name
+    if str(name) in LIBRARY and not Path(name).exists():
+        text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
+        return RuleFile(f"{name}.lp", text)
+    if not Path(name).exists() and Path(name).suffix != ".lp":
+        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
+    return RuleFile(Path(name).name, read_text(Path(name)))
+
+
 _SAME_NAME = ("engine", "encoding", "forced_votes", "prices", "variants")
 """Names that are also fields of `Settings`."""
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -391,6 +420,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "weight": ("factors", read_factors),
     "weights": ("weights", _weights_table),
     "coverage": ("coverage", _coverage),
+    "rules": ("rules", read_rule_files),
 }
 """Names with the fields that they stand for, and what makes a field's value of what is given."""
 _LIMITS = {"time_limit": "seconds", "memory_limit": "megabytes", "max_solutions": "solutions"}
@@ -418,6 +448,8 @@ def in_words(settings: Settings) -> Iterator[str]:
     if settings.variants:
         kept = settings.kept_variants
         yield "variants of boundaries united" + (f", {len(kept)} of them as decided" if kept else "")
+    if settings.rules:
+        yield f"rules of {', '.join(file.name for file in settings.rules)}"
 
 
 def _invent(settings: Settings) -> str:

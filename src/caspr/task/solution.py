@@ -45,15 +45,32 @@ class Costs:
     """(C2): used links that some annotators did not give."""
     invented: int = 0
     """(C3): pairs of one chain without a used link."""
+    rules: int = 0
+    """What rules of one's own charge."""
 
     @property
     def total(self) -> int:
         """The value of the solution."""
-        return self.omitted + self.used + self.invented
+        return self.omitted + self.used + self.invented + self.rules
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """The costs by kind, that of rules only where rules charge something.
+
+        >>> Costs(4, 1, 0).by_kind
+        {'omitted': 4, 'used': 1, 'invented': 0}
+        """
+        votes = {"omitted": self.omitted, "used": self.used, "invented": self.invented}
+        return {**votes, "rules": self.rules} if self.rules else votes
 
     def __add__(self, other: "Costs") -> "Costs":
         """Add kind by kind."""
-        return Costs(self.omitted + other.omitted, self.used + other.used, self.invented + other.invented)
+        return Costs(
+            self.omitted + other.omitted,
+            self.used + other.used,
+            self.invented + other.invented,
+            self.rules + other.rules,
+        )
 
 
 @dataclass(frozen=True)
@@ -100,6 +117,8 @@ class Solution:
     """A proven least number of optimal solutions, also where their number is not known; 0 if unproven."""
     statistics: Statistics | None = None
     """What an answer set solver reported of its work; `None` from other engines."""
+    charged: int = 0
+    """What rules about the solution charge, as an answer set solver says; part of the value."""
     recorded: object = field(default=None, compare=False)
     """What the engine recorded for a certificate, if it was to (`Limits.certificate`), for itself to read."""
 

@@ -5,7 +5,7 @@ each annotator saw in tokens, and variants that decisions were made about, span 
 the name of its option (`settings.SettingValues`). A name that is missing means the default.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +13,7 @@ from caspr.errors import InputError
 from caspr.task.instance import read_nesting, read_singletons
 from caspr.task.limits import Limits
 from caspr.task.objectives import Objective
+from caspr.task.own_rules import RuleFile
 from caspr.task.settings import MARKS, Settings
 from caspr.task.weights import AnnotatorWeights, WeightsTable
 from caspr.text.coverage import Coverage
@@ -39,6 +40,7 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         "variants": write_groups(settings.kept_variants) if settings.variants else None,
         "time_limit": settings.limits.seconds,
         "memory_limit": settings.limits.megabytes,
+        **({"rules": {file.name: file.text for file in settings.rules}} if settings.rules else {}),
     }
 
 
@@ -65,7 +67,7 @@ def read_settings(values: Values) -> Settings:
 
     >>> read_settings({"objective": "v"})
     Traceback (most recent call last):
-    caspr.errors.InputError: settings: found 'objective', expected only omit_cost, ..., memory_limit
+    caspr.errors.InputError: settings: found 'objective', expected only omit_cost, ..., rules
     """
     unknown = sorted(values.keys() - _KINDS.keys())
     if unknown:
@@ -76,7 +78,9 @@ def read_settings(values: Values) -> Settings:
     try:
         return _read({**write_settings(Settings()), **values})
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"settings: found malformed weights, coverage or variants ({error!r})") from error
+        raise InputError(
+            f"settings: found malformed weights, coverage, variants or rules ({error!r})"
+        ) from error
 
 
 def _read(values: Values) -> Settings:
@@ -92,8 +96,16 @@ def _read(values: Values) -> Settings:
         coverage=_read_coverage(values["coverage"]),
         variants=variants is not None,
         kept_variants=read_groups(variants or ()),
+        rules=tuple(_read_rules(values.get("rules") or {})),
         limits=Limits(values["time_limit"], values["memory_limit"]),
     )
+
+
+def _read_rules(values: Values) -> Iterator[RuleFile]:
+    for name, text in values.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{text!r} as the text of rules")
+        yield RuleFile(name, text)
 
 
 def _read_weights(values: Values) -> WeightsTable:
@@ -148,5 +160,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "variants": (list, type(None)),
     "time_limit": (int, float, type(None)),
     "memory_limit": (int, type(None)),
+    "rules": (dict, type(None)),
 }
 """What a file keeps, with the types of its JSON values."""

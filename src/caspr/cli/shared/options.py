@@ -20,6 +20,7 @@ from caspr.formats.format import ReadOptions
 from caspr.formats.registry import READ, WRITTEN
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import LARGEST_COEFFICIENT, OBJECTIVES
+from caspr.task.own_rules import LIBRARY
 from caspr.task.settings import PRESETS, Settings, SettingValues, change
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -30,7 +31,7 @@ GROUPS = {
     "--per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
-    "Rules": "--nested --singletons --variants --no-singletons --match --own-set --unmarked",
+    "Rules": "--rules --nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict",
     "Limits": "--engine --memory-limit --prices",
@@ -198,6 +199,13 @@ settings_options = options_of(
     ),
     coverage_option,
     click.option(
+        "--rules",
+        multiple=True,
+        metavar="FILE.lp",
+        help="Rules of your own, to forbid, require or charge links and mentions; may be repeated. Also a name: "
+        f"{', '.join(LIBRARY)}. Default: none.",
+    ),
+    click.option(
         "--nested",
         type=choice(Nesting),
         help="Whether a chain may hold a mention and one inside it: where at least half of the annotators "
@@ -333,7 +341,8 @@ def changed(settings: Settings, values: dict[str, Any], *, reported: bool = Fals
     Where the result is `reported`, some seconds are spent on what another decision would cost.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
-    named["weight"] = named["weight"] or None  # an option that may be repeated is empty if it was not given
+    # An option that may be repeated is empty if it was not given.
+    named["weight"], named["rules"] = named["weight"] or None, named["rules"] or None
     if named["prices"] is None:
         named["prices"] = PRICES_OF_REPORTS if reported else 0.0
     if wants_all(values):

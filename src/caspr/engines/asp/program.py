@@ -12,6 +12,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from caspr.task.instance import Instance, Nesting, Singletons
+from caspr.task.own_rules import Effect
 from caspr.task.solution import Partition
 from caspr.text.document import Span
 
@@ -35,7 +36,11 @@ def program(
     instance: Instance, encoding: str, *, show: str = "result_cm/2", extra: str = "", named: bool = False
 ) -> str:
     """Return facts and encoding as one text in gringo's language."""
-    parts = [facts_text(instance, named=named), extra, rules_text(figures(instance, encoding), show)]
+    parts = [
+        facts_text(instance, named=named),
+        extra,
+        rules_text(figures(instance, encoding), show, instance.rules.program),
+    ]
     return "\n".join(part.removesuffix("\n") for part in parts if part) + "\n"
 
 
@@ -44,15 +49,15 @@ def facts_text(instance: Instance, *, named: bool = False) -> str:
     return "\n".join(["% The annotations", *facts(instance, named=named), ""])
 
 
-def rules_text(names: Sequence[str], show: str = "result_cm/2") -> str:
-    """Return some encoding files as one text, with what is shown of an answer set."""
-    return "\n".join([*(figure(name) for name in names), f"#show {show}.", ""])
+def rules_text(names: Sequence[str], show: str = "result_cm/2", own: str = "") -> str:
+    """Return some encoding files and rules of the user as one text, with what is shown of an answer set."""
+    return "\n".join([*(figure(name) for name in names), *([own] if own else []), f"#show {show}.", ""])
 
 
 def figures(instance: Instance, encoding: str) -> list[str]:
     """Name the encoding files for an instance: the paper's, unless weights or coverage differ."""
-    names = FIGURES[encoding]
-    return [WEIGHTED.get(name, name) for name in names] if _is_weighted(instance) else list(names)
+    names = [*FIGURES[encoding], *(["own_rules"] if instance.rules.consequences else [])]
+    return [WEIGHTED.get(name, name) for name in names] if _is_weighted(instance) else names
 
 
 def _is_weighted(instance: Instance) -> bool:
@@ -76,7 +81,9 @@ def facts(instance: Instance, *, named: bool = False) -> Iterator[str]:
     if instance.forced_votes:
         yield "votes(forced)."
     annotators = _annotators(instance)
-    for number, annotator in enumerate(annotators if named else sorted(annotators), start=1):
+    if not named and not instance.rules.program:  # rules about the solution know annotators as given, too
+        annotators.sort()
+    for number, annotator in enumerate(annotators, start=1):
         if named:
             name = instance.annotations[number - 1].annotator
             yield f"% annotator {number} is {json.dumps(name, ensure_ascii=not name.isprintable())}"
@@ -85,6 +92,7 @@ def facts(instance: Instance, *, named: bool = False) -> Iterator[str]:
         if _is_weighted(instance):
             yield from _vote_facts(str(number), annotator)
     yield from _decision_facts(instance)
+    yield from _rule_facts(instance)
 
 
 class _Annotator(NamedTuple):
@@ -153,7 +161,7 @@ def _decision_facts(instance: Instance) -> Iterator[str]:
         yield f"closed({token})."
     for span in sorted(decisions.permitted):
         yield f"permit({span.start},{span.end})."
-    for span in sorted(decisions.absent):
+    for span in sorted(instance.constraints.absent):
         yield f"absent({span.start},{span.end})."
     for span in sorted(decisions.standing):
         yield f"stands({span.start},{span.end})."
@@ -161,8 +169,37 @@ def _decision_facts(instance: Instance) -> Iterator[str]:
         yield f"alone({span.start},{span.end})."
     for first, second in sorted(decisions.nested):
         yield f"nested({first.start},{first.end},{second.start},{second.end})."
-    for first, second in sorted(decisions.apart):
+    for first, second in sorted(instance.constraints.apart):
         yield f"apart({first.start},{first.end},{second.start},{second.end})."
+
+
+def _rule_facts(instance: Instance) -> Iterator[str]:
+    """Yield what rules of one's own derived, beside what they forbid; costs of one pair are added up."""
+    rules = instance.rules
+    if not rules.consequences:
+        return
+    for number, group in enumerate(instance.constraints.groups, start=1):
+        if not rules.required.isdisjoint(group.mentions):
+            yield " ".join(f"held({number},{_mid(span)})." for span in group.mentions)
+    if instance.required_costs.total:
+        yield f"required_cost({instance.required_costs.total})."
+    for span in sorted(
+        {one.mentions[0] for one in rules.consequences if one.effect is Effect.REQUIRE_MENTION}
+    ):
+        yield f"require_mention({_mid(span)})."
+    for name, costs in (("together_cost", rules.together), ("apart_cost", rules.apart)):
+        for (first, second), cost in sorted(costs.items()):
+            yield f"{name}({_mid(first)},{_mid(second)},{cost})."
+    for first, second in sorted(rules.apart):
+        evidence = instance.votes.evidence(first, second)
+        if not evidence.givers:
+            yield f"join_cost({_mid(first)},{_mid(second)},{-instance.prices.given(evidence).gain})."
+    for sign, alone in ((1, rules.joining), (-1, rules.leaving)):
+        yield from (f"mention_cost({_mid(span)},{sign * cost})." for span, cost in sorted(alone.items()))
+
+
+def _mid(span: Span) -> str:
+    return f"mid({span.start},{span.end})"
 
 
 def positions(instance: Instance) -> str:

@@ -64,7 +64,7 @@ from caspr.text.grouping import Groups
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
-_LINK = re.compile(r"clink\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
+_LINK = re.compile(r"(?:clink|ownlink)\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT_CM = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
 _COUNT = re.compile(r"(Choices|Conflicts)\s*:\s*(\d+)")
@@ -93,6 +93,8 @@ class Answer:
     """An answer set, as the text of its shown atoms."""
 
     atoms: str
+    cost: int | None = None
+    """What it costs as the solver says, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -136,15 +138,17 @@ def _solve(
 ) -> Solution:
     """Find an optimum with a backend and, if asked, all of them."""
     if not instance.mentions:
-        if instance.bundles or instance.decisions.overruled:
+        if instance.bundles or instance.constraints.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
-        return found(cost, cost, [()], complete=True)
+        if not instance.rules.program:
+            return found(cost, cost, [()], complete=True)
     search = _Search(backend, encoding, instance, limits, progress)
     solution = search.optimise()
-    if solution.status is Status.OPTIMAL:
+    if solution.status is Status.OPTIMAL and not instance.rules.program:
         solution = search.decide_ties(solution)
-    if limits.solutions > 1 and solution.value == search.bound and solution.partitions:
+    listing = limits.solutions > 1 and not instance.rules.program
+    if listing and solution.value == search.bound and solution.partitions:
         return search.all_optima(solution)
     return solution
 
@@ -167,7 +171,10 @@ class _Search:
         self.bound = 0
         self.stop: Stop | None = None
         self.statistics = Statistics()
-        self.fallback = baseline(instance)
+        self.charged = 0
+        """What rules about the solution charge for the best."""
+        # Only the solver knows whether a solution respects such rules.
+        self.fallback = None if instance.rules.program else baseline(instance)
         self.least = pairwise_bound(instance)
 
     @property
@@ -194,12 +201,14 @@ class _Search:
         if self.limits.seconds == 0:
             self.stop = Stop.TIME
             return False
-        text = program(self.instance, self.encoding, show="clink/2", extra=self._chain_limit_fact())
+        shown = "#show ownlink/2.\n" if self.instance.rules.apart else ""
+        extra = shown + self._chain_limit_fact()
+        text = program(self.instance, self.encoding, show="clink/2", extra=extra)
         end: End | None = None
         for event in self._events(Run(text)):
             match event:
-                case Answer(atoms):
-                    self._offer(partition_of_links(atoms))
+                case Answer(atoms, cost):
+                    self._offer(partition_of_links(atoms), cost)
                 case Bound(value):
                     self.bound = max(self.bound, value)
                 case Statistics():
@@ -229,10 +238,13 @@ class _Search:
             if close is not None:
                 close()
 
-    def _offer(self, partition: Partition) -> None:
-        value = price(self.instance, partition).total
+    def _offer(self, partition: Partition, cost: int | None = None) -> None:
+        """Keep a partition if it is the best; rules about the solution charge what only the solver knows."""
+        value = own = price(self.instance, partition).total
+        if self.instance.rules.program and cost is not None:
+            value = cost
         if self.value is None or value < self.value:
-            self.best, self.value = partition, value
+            self.best, self.value, self.charged = partition, value, value - own
 
     def _report_progress(self) -> None:
         """Call `progress` with the best value and bound; both are known before the solver's first answer."""
@@ -257,6 +269,7 @@ class _Search:
         proven = 0 if self.limited else self.bound
         bound = max(proven, min(self.value, self.least))
         solution = found(self.value, bound, [self.best], stop=self.stop)
+        solution = replace(solution, charged=self.charged)
         return replace(solution, findings=self._findings(solution), statistics=statistics)
 
     def _findings(self, solution: Solution) -> tuple[Finding, ...]:
@@ -383,7 +396,7 @@ def in_process(run: Run, cancelled: Callable[[], bool] = lambda: False) -> Itera
                 break
             # Where nothing costs anything, clingo stops at the first answer set: it is optimal.
             costless = run.at_cost is None and not model.cost
-            yield Answer(str(model))
+            yield Answer(str(model), model.cost[0] if model.cost else 0)
         exhausted = handle.get().exhausted or costless
     solvers = control.statistics["solving"]["solvers"]
     yield Statistics(choices=int(solvers["choices"]), conflicts=int(solvers["conflicts"]))
@@ -408,7 +421,7 @@ def in_child(run: Run) -> Iterator[Event]:
 def _event(line: str) -> Event:
     kind, content = json.loads(line)
     if kind == "answer":
-        return Answer(content)
+        return Answer(*content)
     if kind == "bound":
         return Bound(content)
     if kind == "statistics":
@@ -417,10 +430,10 @@ def _event(line: str) -> Event:
 
 
 def _print(event: Event) -> None:
-    line: list[str | int | dict[str, float | None]]
+    line: list[str | int | list[str | int | None] | dict[str, float | None]]
     match event:
-        case Answer(atoms):
-            line = ["answer", atoms]
+        case Answer(atoms, cost):
+            line = ["answer", [atoms, cost]]
         case Bound(value):
             line = ["bound", value]
         case Statistics():

@@ -70,8 +70,10 @@ Chains = list[list[Span]]
 
 
 def list_optima(state: SolveState, bundles: Bundles, limit: int) -> OptimaSet[Partition]:
-    """List the partitions of optimal cost and count them."""
+    """List the partitions of optimal cost and count them; unknown where being alone may cost something."""
     root = Branch(bundles)
+    if any(gain > 0 for gain in state.instance.chain_gains.values()):
+        return UNKNOWN
     if not relax_exactly(state, bundles, demanded_mentions(state, bundles)).proven:
         return UNKNOWN
     parts = _parts(state, root)

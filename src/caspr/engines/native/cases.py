@@ -169,9 +169,14 @@ def _is_torn(instance: Instance, chain: Sequence[Span], branch: Branch, demanded
 
 
 def demanded_mentions(state: SolveState, bundles: Bundles) -> frozenset[Span]:
-    """Return the mentions that must not stay alone and are bundles of one."""
-    required = state.instance.demands
-    return frozenset(bundle[0] for bundle in bundles if len(bundle) == 1 and bundle[0] in required)
+    """Return the mentions that must not stay alone, or pay for it, and are bundles of one."""
+    return frozenset(
+        bundle[0] for bundle in bundles if len(bundle) == 1 and _demands(state.instance, bundle[0])
+    )
+
+
+def _demands(instance: Instance, mention: Span) -> bool:
+    return mention in instance.demands or instance.chain_gains.get(mention, 0) > 0
 
 
 def narrowest(state: SolveState, branch: Branch, choices: Sequence[Offence]) -> Offence:
@@ -231,11 +236,11 @@ def _partners(
     Of several with one signature, all that are special are returned, and one of the rest.
     """
     instance, votes = state.instance, state.instance.votes
-    linked = {mention for member in piece for mention in votes.neighbours(member)} - bundle
+    linked = {mention for member in piece for mention in instance.neighbours(member)} - bundle
     ranked, met = [], set()
     for mention in sorted(linked):
         signature = votes.signature(mention)
-        if instance.decisions.excludes(mention) or (mention not in special and signature in met):
+        if instance.constraints.excludes(mention) or (mention not in special and signature in met):
             continue
         evidence = sum(meet(signature, votes.signature(member)).k for member in piece)
         ranked.append((-evidence, mention))
@@ -268,21 +273,21 @@ def all_regions(state: SolveState, branch: Branch, parts: Iterable[Part]) -> Ite
 
 
 def _parts_of_mentions(parts: Iterable[Part]) -> Mapping[Span, Part]:
-    return {mention: part for part in parts for mentions in part.nodes for mention in mentions}
+    return {mention: part for part in parts for mention in part.mentions}
 
 
 def _reached(
     state: SolveState, start: Iterable[Span], homes: Mapping[Span, Part], touching: Touching
 ) -> Region:
     """Follow parts and demands as far as they go."""
-    excludes = state.instance.decisions.excludes
+    excludes = state.instance.constraints.excludes
     reached: set[Span] = set()
     open_ends = list(start)
     while open_ends:
         mention = open_ends.pop()
         if mention not in reached:
             part = homes.get(mention)
-            members = {mention} if part is None else {span for mentions in part.nodes for span in mentions}
+            members = {mention} if part is None else set(part.mentions)
             reached |= members
             linked = {near for span in members for near in touching(span)}
             open_ends += [near for near in linked - reached if not excludes(near)]
@@ -292,14 +297,14 @@ def _reached(
 def _touching(state: SolveState, branch: Branch) -> Touching:
     """Look up whose demands may need whom."""
     instance = state.instance
-    neighbours = instance.votes.neighbours
+    neighbours = instance.neighbours
     for bundle in branch.bundles:
         held = len(bundle) == 1 or bundle in state.held
         if not held and len(pieces(instance, bundle, branch.used)) > 1:
             return neighbours
     touching: dict[Span, set[Span]] = defaultdict(set)
     for bundle in branch.bundles:
-        if len(bundle) == 1 and bundle[0] in instance.demands:
+        if len(bundle) == 1 and _demands(instance, bundle[0]):
             for partner in neighbours(bundle[0]):
                 touching[bundle[0]].add(partner)
                 touching[partner].add(bundle[0])

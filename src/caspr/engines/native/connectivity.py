@@ -18,7 +18,7 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
     """Split a chain into the pieces that free, preferred and glued links leave connected, in order."""
     members: dict[Class, list[Span]] = {}
     for mention in sorted(chain):
-        key = (instance.votes.signature(mention), instance.free_groups.get(mention))
+        key = (instance.votes.signature(mention), instance.free_groups.get(mention), None)
         members.setdefault(key, []).append(mention)
     groups = Groups(sorted(chain))
     for together in _connected_classes(instance, members):
@@ -27,7 +27,7 @@ def pieces(instance: Instance, chain: Collection[Span], glued: Iterable[Pair] = 
             for mention in members[held]:
                 groups.join(first, mention)
     inside = set(chain)
-    for first, second in glued:
+    for first, second in (*glued, *instance.rules.links_within(inside)):
         if first in inside and second in inside:
             groups.join(first, second)
     return groups.lists()
@@ -79,7 +79,7 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
     inside = set(bundle)
     if not all(_may_exist(instance, span) for span in inside):
         return True
-    decisions = instance.decisions
+    decisions = instance.constraints
     groups = (decisions.group_of[span] for span in inside if span in decisions.group_of)
     if len({id for group in groups for id in group.ids}) > 1:
         return True
@@ -88,9 +88,19 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
     if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
         return True
     pairs = pairs_of(classes_of(instance, inside), counted=instance.prices.counted)
-    return any(not (pair.free or instance.prices.of(pair.evidence).allowed) for pair in pairs)
+    barred = sum(
+        pair.number for pair in pairs if not (pair.free or instance.prices.of(pair.evidence).allowed)
+    )
+    # Pairs that only a rule links are counted as barred, and are not.
+    return barred > sum(_only_given(instance, *pair) for pair in instance.rules.links_within(inside))
+
+
+def _only_given(instance: Instance, first: Span, second: Span) -> bool:
+    by_votes = instance.prices.of(instance.votes.evidence(first, second))
+    return not (by_votes.allowed or instance.is_free(first, second))
 
 
 def _may_exist(instance: Instance, mention: Span) -> bool:
-    known = mention in instance.votes.signatures or mention in instance.decisions.group_of
-    return known and not instance.decisions.excludes(mention)
+    known = mention in instance.votes.signatures or mention in instance.constraints.group_of
+    known = known or mention in instance.rules.given
+    return known and not instance.constraints.excludes(mention)

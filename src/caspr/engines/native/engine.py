@@ -82,8 +82,9 @@ def _best_known(state: SolveState, joined: Bundles) -> Solution:
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
+    state.memory.forget_unless(state.instance.rules)
     bundles = merged((*enforced_bundles(state.instance), *joined))
-    if state.instance.decisions.overruled or any(
+    if state.instance.constraints.overruled or any(
         contradicts(state.instance, bundle, state.apart) for bundle in bundles
     ):
         return INFEASIBLE
@@ -133,7 +134,7 @@ def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
     if not instance.demands and all(len(bundle) == 1 or bundle in state.held for bundle in bundles):
         chains = [bundle for bundle in bundles if len(bundle) > 1]
         gained = sum(gain_inside(instance, chain) for chain in chains)
-        state.offer(canonical(chains), instance.all_omitted - gained, tentative=True)
+        state.offer(canonical(chains), instance.all_apart - gained, tentative=True)
 
 
 def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:

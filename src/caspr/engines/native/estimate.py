@@ -66,7 +66,7 @@ def estimate(state: SolveState) -> None:
     """Offer a first partition and raise the bound, if the document is dense; else do nothing."""
     # Kinds are linked no more often than mentions.
     few = state.instance.votes.total < MANY
-    kinds = None if few or state.watch.expired() else _kinds(state.instance)
+    kinds = None if few or state.instance.rules or state.watch.expired() else _kinds(state.instance)
     if kinds is None or not _is_dense(kinds):
         return
     watch = Watch(state.watch.deadline, state.watch.megabytes, state.watch.cancelled)

@@ -68,9 +68,9 @@ def flip_prices(
 class IncrementalSolver:
     """Solves one document again and again as decisions come and go."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, *, record: bool = False) -> None:
         self.instance = instance
-        self._memory = Memory()
+        self._memory = Memory(record=record)
 
     def solve(self, limits: Limits | None = None, progress: Progress = silent) -> Solution:
         """Solve with the decisions as they stand."""

@@ -435,10 +435,11 @@ def list_pairs(
     gains: PairGains,
     apart: tuple[Labels, Labels],
     watch: Watch | None,
+    own: Listed | None = None,
 ) -> SparseProblem:
     """Write down the problem of nodes that each hold mentions of one kind; some pairs are kept apart.
 
-    `links` are those between the kinds of these nodes, and maybe others. `ExpiredError` is raised where a
+    `own` are pairs that do not gain what their kinds do. `links` are those between the kinds of these nodes, and maybe others. `ExpiredError` is raised where a
     limit is reached before that is done.
     """
     view, size = links.view[kind], max(len(kind), 1)
@@ -447,7 +448,7 @@ def list_pairs(
     nobody: list[NDArray[Any]] = [np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool)]
     columns: list[list[NDArray[Any]]] = [[column] for column in nobody]
     for listed in flatten(
-        [Listed(*apart, np.zeros(len(never), dtype=np.int64), never)],
+        [Listed(*apart, np.zeros(len(never), dtype=np.int64), never), *([] if own is None else [own])],
         _linked(kind, links, gains, watch),
         _seen_by_others(view, gains, common, watch),
     ):
@@ -455,7 +456,7 @@ def list_pairs(
         for column, more in zip(columns, (keys, listed.gains, listed.forbidden), strict=True):
             column.append(more)
     keys, each, forbidden = (np.concatenate(column) for column in columns)
-    # Of several entries for one pair the first counts: kept apart, linked, then merely seen.
+    # Of several entries for one pair the first counts: kept apart, its own, linked, then merely seen.
     positions = order(keys, watch)
     ordered = filled(len(keys), lambda part: keys[positions[part]], watch)
     positions = positions[np.append(True, ordered[1:] != ordered[:-1])] if len(positions) else positions
@@ -551,4 +552,4 @@ def gain_inside(instance: Instance, mentions: Collection[Span]) -> int:
     for pairs in pairs_of(classes_of(instance, mentions), counted=instance.prices.counted):
         price = instance.prices.of(pairs.evidence)
         total += pairs.number * (price.omitted if pairs.free else price.gain)
-    return total
+    return total + instance.gained_by_rules(mentions) if instance.rules else total

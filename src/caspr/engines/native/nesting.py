@@ -133,7 +133,7 @@ def _put_together(
         inside + sum(_number(value) for value in values)
         for values in ([outcome.value for outcome in outcomes], [outcome.bound for outcome in outcomes])
     )
-    total, idle = instance.all_omitted, instance.has_idle_pairs
+    total, idle = instance.all_apart, instance.has_idle_pairs
     # Where no link may be invented, all pairs of a chain are used, but those within a bundle.
     complete = instance.coefficients.invent is None
     kept: list[list[Span]] = []
@@ -162,7 +162,7 @@ def _solve_parts(
     state: SolveState, parts: tuple[Part, ...], bundles: Bundles, solver: PartSolver, *, root: bool
 ) -> list[SearchOutcome]:
     """Solve all parts, small ones first; at the root, report bound and value as they get better."""
-    total = state.instance.all_omitted
+    total = state.instance.all_apart
     at_most = sum(part.constant + part.problem.ceiling for part in parts)
     outcomes: list[SearchOutcome] = []
     if root:
@@ -207,7 +207,8 @@ def _offering(
         chained = {mention for chain in relaxed.partition for mention in chain}
         if state.instance.demands <= chained:
             # Links that were used for first partners may not be needed.
-            cost = state.cost(relaxed.partition) if state.instance.demands else relaxed.cost
+            unsure = state.instance.demands or state.instance.chain_gains
+            cost = state.cost(relaxed.partition) if unsure else relaxed.cost
             state.offer(relaxed.partition, cost, tentative=True)
 
     return found

@@ -32,6 +32,7 @@ from caspr.engines.native.translate import Bundles, Part, Translator, forbidden_
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Progress, silent
+from caspr.task.own_rules import DerivedRules
 from caspr.task.pricing import price, price_chain
 from caspr.task.solution import Costs, Partition
 from caspr.task.votes import Signature
@@ -64,6 +65,15 @@ class Memory:
     """The first optimum by the rule for ties, by the content of the problem."""
     record: bool = False
     """Whether outcomes are wanted with their proofs."""
+    rules: DerivedRules = field(default_factory=DerivedRules)
+    """What rules of one's own had derived when parts and prices were kept."""
+
+    def forget_unless(self, rules: DerivedRules) -> None:
+        """Forget what holds only under other rules."""
+        if self.rules is not rules and self.rules != rules:
+            self.parts.clear()
+            self.prices.clear()
+        self.rules = rules
 
 
 @dataclass
@@ -118,15 +128,16 @@ class SolveState:
 
     @cached_property
     def distinguished(self) -> frozenset[Span]:
-        """The mentions in forbidden pairs, which cannot be swapped with others of their kind."""
-        return frozenset(span for pair in self.forbidden_pairs for span in pair)
+        """The mentions in forbidden pairs or pairs with costs, which cannot be swapped with their kind."""
+        telling = (*self.instance.rules.paired, *self.instance.chain_gains)
+        return frozenset(span for pair in self.forbidden_pairs for span in pair).union(telling)
 
     @cached_property
     def held(self) -> frozenset[tuple[Span, ...]]:
         """The bundles that free links hold together, whatever else is in their chain."""
-        if self.instance.forced_votes:
-            return frozenset()
-        return frozenset(group.mentions for group in self.instance.decisions.groups)
+        free = self.instance.free_groups
+        groups = self.instance.constraints.groups
+        return frozenset(group.mentions for group in groups if group.mentions[0] in free)
 
     def proving(self, watch: Watch) -> "SolveState":
         """Go on with another watch, to prove what was found."""

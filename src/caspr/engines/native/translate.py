@@ -11,6 +11,16 @@ What a pair gains in one chain follows from its evidence (`task.pair_price`); a 
 and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
 without a link does that was seen by as many: the same for all if everybody saw everything.
 
+Pairs with costs of rules (`task.own_rules`) depart from their kinds: their mentions are nodes of their own,
+and their gains are written down one by one. A pair that gains by a rule has a link that the rule gives.
+
+*Mentions with costs.* Let a rule charge c for a mention m that is in a chain (`Instance.chain_gains` -c). The
+part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with anything
+else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a rule charge
+d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so m is demanded,
+with its marker as one more partner, at the cost d, and the part has the constant d. A mention that is in a chain
+in every solution only adds to the constant.
+
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
 better left unused, is not connected.
@@ -49,7 +59,15 @@ from itertools import islice, pairwise
 import numpy as np
 
 from caspr.engines.native.connectivity import extra
-from caspr.engines.native.links import Links, PairGains, find_links, gain_inside, list_pairs, lonely_node
+from caspr.engines.native.links import (
+    Links,
+    Listed,
+    PairGains,
+    find_links,
+    gain_inside,
+    list_pairs,
+    lonely_node,
+)
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
     Demand,
@@ -72,6 +90,8 @@ FEW = 20
 LARGE = 300
 """A part of more mentions is not begun when a limit was reached."""
 
+OwnPair = tuple[Pair, int, bool]
+"""A pair that rules give another gain than its kind has, that gain, and whether its link can be used."""
 Bundles = tuple[tuple[Span, ...], ...]
 """Disjoint sets of mentions that must each be in one chain; one alone is a bundle where it is enforced."""
 
@@ -109,17 +129,30 @@ class Part:
         shared = (Counter(home.get(mention, -1) for mention in node) for node in part.nodes)
         return np.array([counts.most_common(1)[0][0] for counts in shared], dtype=np.intp)
 
+    @cached_property
+    def mentions(self) -> frozenset[Span]:
+        """The mentions of all nodes, without markers."""
+        return frozenset(span for node in self.nodes for span in node if span.start > 0)
+
     def chains(self, labels: Labels) -> list[list[Span]]:
         """Turn a clustering into chains of two mentions or more."""
         clusters: dict[int, list[Span]] = {}
         for node, label in enumerate(labels.tolist()):
-            clusters.setdefault(label, []).extend(self.nodes[node])
+            if self.nodes[node][0].start > 0:
+                clusters.setdefault(label, []).extend(self.nodes[node])
         return [cluster for cluster in clusters.values() if len(cluster) > 1]
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
-    """Return the mentions that decisions put into one chain."""
-    return instance.bundles
+    """Return the mentions that decisions put into one chain, and single ones that gain by being in a chain."""
+    gaining = (span for span, gain in instance.chain_gains.items() if gain > 0)
+    grouped = instance.constraints.group_of
+    return (*instance.bundles, *((span,) for span in sorted(gaining) if span not in grouped))
+
+
+def marker(mention: Span) -> Span:
+    """Return what stands for a mention that stays alone; markers of mentions are no mentions."""
+    return Span(-mention.start, -mention.end)
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
@@ -129,17 +162,22 @@ def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     merged: they may be left out and added when a solution breaks them. Those that are forbidden anyway,
     because nobody linked them, distinguish nobody.
     """
-    apart = instance.decisions.apart
+    apart = instance.constraints.apart
     if instance.nested is Nesting.ALWAYS:
         return apart
     nested: Iterable[Pair] = instance.votes.nested_links
     if all_pairs:
-        every = instance.votes.nested.union(_nested_with(instance.decisions.group_of, instance))
+        every = instance.votes.nested.union(_nested_with(_unlinked(instance), instance))
         nested = (pair for pair in every if instance.price(*pair).allowed)
     allowed = frozenset(instance.mentions)
     return apart.union(
         pair for pair in nested if allowed.issuperset(pair) and instance.forbids_nesting(*pair)
     )
+
+
+def _unlinked(instance: Instance) -> Iterable[Span]:
+    """Return the mentions that nobody linked and that may be in chains: enforced, or linked by rules."""
+    return (*instance.constraints.group_of, *instance.rules.given)
 
 
 def _nested_with(enforced: Iterable[Span], instance: Instance) -> Iterator[Pair]:
@@ -213,9 +251,11 @@ class Translator:
             self.by_kind[kind].append(span)
         self.enforced = {
             span: (group.mentions[0], group.ids)
-            for group in instance.decisions.groups
+            for group in instance.constraints.groups
             for span in group.mentions
         }
+        self.own = tuple(_own_pairs(instance, self.of))
+        """The pairs that rules of one's own make depart from their kinds, and what they gain."""
         self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
         self.clock = self.watch if len(self.links.first) > BLOCK else None
@@ -253,22 +293,33 @@ class Translator:
             if mentions:
                 members.setdefault(kinds.part_of[kind], []).extend(mentions)
         apart: dict[int, list[Pair]] = {}
-        for first, second in forbidden:
-            if kinds.counts(first) and kinds.counts(second):
-                home, away = kinds.part_of[self.of[first]], kinds.part_of[self.of[second]]
-                if home == away:
-                    apart.setdefault(home, []).append((first, second))
+        for pair in forbidden:
+            apart.setdefault(self._part_of(kinds, pair), []).append(pair)
+        own: dict[int, list[OwnPair]] = {}
+        for departing in self.own:
+            own.setdefault(self._part_of(kinds, departing[0]), []).append(departing)
         evidence, nothing = (
             _evidence_by_part(kinds, self.clock),
             kinds.links.chosen(np.empty(0, dtype=np.intp)),
         )
         parts = [
             self._remembered(
-                kinds, mentions, sorted(apart.get(number, [])), evidence.get(number, nothing), demanded
+                kinds,
+                mentions,
+                (sorted(apart.get(number, [])), own.get(number, [])),
+                evidence.get(number, nothing),
+                demanded,
             )
             for number, mentions in members.items()
         ]
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
+
+    def _part_of(self, kinds: _Kinds, pair: Pair) -> int:
+        """Return the part that both mentions of a pair are in; -1 for none."""
+        if not all(map(kinds.counts, pair)):
+            return -1
+        home, away = (kinds.part_of[self.of[mention]] for mention in pair)
+        return home if home == away else -1
 
     def _kinds(
         self, bundles: Bundles, forbidden: Collection[Pair], demanded: Collection[Span], *, ties: bool
@@ -279,10 +330,15 @@ class Translator:
         strong = filled(len(links.first), lambda part: useful[links.evidence[part]], clock, bool)
         chained = [(self.of[a], self.of[b]) for bundle in bundles for a, b in pairwise(bundle)]
         chained += [(self.of[mention], kind) for mention, kinds in linked.items() for kind in sorted(kinds)]
+        drawn = [
+            (self.of[a], self.of[b]) for (a, b), gain, connects in self.own if _draws(gain, connects, ties)
+        ]
+        chained += drawn
         more = np.array(chained, dtype=np.intp).reshape(-1, 2)
         starts, ends = (column[strong] for column in checked((links.first, links.second), clock))
         live = useful[links.inside]
         live[starts] = live[ends] = True
+        live[[kind for pair in drawn for kind in pair]] = True
         first, second = (
             np.append(column, chain).astype(np.intp, copy=False)
             for column, chain in checked(zip((starts, ends), more.T, strict=True), clock)
@@ -291,12 +347,20 @@ class Translator:
         if self.gains.all_useful(ties=ties):
             part_of, live = [0] * len(live), np.ones_like(live)
         bundle_of = {mention: bundle[0] for bundle in bundles for mention in bundle}
-        single = single_partners(self.by_kind, linked, bundle_of, forbidden)
+        gaining = [(span,) for span in self.instance.chain_gains]
+        distinguished = [*forbidden, *(pair for pair, _, _ in self.own), *gaining]
+        single = single_partners(self.by_kind, linked, bundle_of, distinguished)
         return _Kinds(self.of, links, self.gains, live.tolist(), part_of, bundle_of, single)
 
     def _remembered(
-        self, kinds: _Kinds, mentions: list[Span], apart: list[Pair], links: Links, demanded: Collection[Span]
+        self,
+        kinds: _Kinds,
+        mentions: list[Span],
+        pairs: tuple[list[Pair], list[OwnPair]],
+        links: Links,
+        demanded: Collection[Span],
     ) -> Part:
+        apart, own = pairs
         bundled = tuple(
             (span, kinds.bundle_of[span], self.enforced.get(span))
             for span in mentions
@@ -308,12 +372,26 @@ class Translator:
         if key not in self.parts:
             watch = self.watch if len(mentions) > LARGE else None
             check(watch)
-            part = _part(self.instance, kinds, mentions, apart, links, watch)
+            part = _part(self.instance, kinds, mentions, apart, own, links, watch)
+            part = _with_markers(self.instance, kinds, part, alone)
             if alone:
                 demands = demands_of(self.instance, part.problem, part.nodes, alone, watch)
                 part = replace(part, demands=demands)
             self.parts[key] = part
         return self.parts[key]
+
+
+def _own_pairs(instance: Instance, kinds: Mapping[Span, int]) -> Iterator[OwnPair]:
+    """Yield the pairs with costs of rules that may share a chain by votes, with what they gain."""
+    for first, second in instance.rules.pairs_within(kinds.keys()):
+        price = instance.price(first, second)
+        if price.allowed or instance.is_free(first, second):
+            yield (first, second), instance.own_gain(first, second), price.connects
+
+
+def _draws(gain: int, connects: bool, ties: bool) -> bool:
+    """Return whether a pair puts its kinds into one part."""
+    return gain > 0 or (ties and gain == 0 and connects)
 
 
 def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links], watch: Watch) -> Links:
@@ -352,11 +430,13 @@ def _part(
     kinds: _Kinds,
     mentions: list[Span],
     apart: list[Pair],
+    own: list[OwnPair],
     links: Links,
     watch: Watch | None,
 ) -> Part:
-    _refuse_overflow(kinds.gains.largest, len(mentions))
-    atoms = _atoms(kinds, mentions, kinds.single.union(*apart))
+    _refuse_overflow(max(kinds.gains.largest, *(abs(gain) for _, gain, _ in own), 0), len(mentions))
+    distinct = kinds.single.union(*apart, *(pair for pair, _, _ in own), instance.chain_gains)
+    atoms = _atoms(kinds, mentions, distinct)
     if len(atoms) == 1:
         # Most chains that nobody disputes: one node, and no pairs.
         return Part(lonely_node(len(atoms[0])), tuple(atoms), kinds.gain_inside(instance, atoms[0]))
@@ -364,8 +444,37 @@ def _part(
     sizes = np.array([len(atom) for atom in atoms], dtype=np.int64)
     where = {span: number for number, atom in enumerate(atoms) for span in atom}
     kept_apart = np.array([(where[a], where[b]) for a, b in apart], dtype=np.intp).reshape(-1, 2)
-    problem = list_pairs(kind, sizes, links, kinds.gains, (kept_apart[:, 0], kept_apart[:, 1]), watch)
+    own_pairs = np.array([(where[a], where[b]) for (a, b), _, _ in own], dtype=np.intp).reshape(-1, 2)
+    own_gains = np.array([gain for _, gain, _ in own], dtype=np.int64)
+    departing = Listed(own_pairs[:, 0], own_pairs[:, 1], own_gains, np.zeros(len(own), dtype=bool))
+    apart_nodes = kept_apart[:, 0], kept_apart[:, 1]
+    problem = list_pairs(kind, sizes, links, kinds.gains, apart_nodes, watch, departing)
     return _bundled(instance, kinds, atoms, problem)
+
+
+def _with_markers(instance: Instance, kinds: _Kinds, part: Part, demanded: Collection[Span]) -> Part:
+    """Add what rules let mentions gain by being in chains, with markers for those that may stay alone."""
+    gains = instance.chain_gains
+    home = {span: number for number, node in enumerate(part.nodes) for span in node} if gains else {}
+    bundled = Counter(kinds.bundle_of[span] for span in kinds.bundle_of) if gains else Counter()
+    alone = [
+        span for span in sorted(gains.keys() & home.keys()) if bundled[kinds.bundle_of.get(span, span)] <= 1
+    ]
+    if not alone:
+        return part
+    constant = part.constant + sum(gains[span] for span in alone)
+    marked = [
+        span for span in alone if span not in instance.demands and (gains[span] < 0 or span in demanded)
+    ]
+    nodes = np.array([home[span] for span in marked], dtype=np.intp)
+    worth = np.array([max(-gains[span], 0) for span in marked], dtype=np.int64)
+    problem = part.problem.extended(nodes, worth)
+    return replace(
+        part,
+        problem=problem,
+        nodes=(*part.nodes, *((marker(span),) for span in marked)),
+        constant=constant,
+    )
 
 
 def _refuse_overflow(largest: int, mentions: int) -> None:
@@ -403,7 +512,7 @@ def _bundled(
     for label, atom in zip(labels.tolist(), atoms, strict=True):
         nodes.setdefault(label, []).extend(atom)
     problem, _ = problem.contract(labels)
-    enforced = instance.decisions.group_of
+    enforced = instance.constraints.group_of
     named = {span: group.ids for span, group in enforced.items() if group.ids}
     ids = [next((named[span] for span in nodes[n] if span in named), None) for n in range(len(nodes))]
     names = {id: number for number, id in enumerate(dict.fromkeys(id for id in ids if id is not None))}
@@ -421,7 +530,7 @@ def linked_kinds(
 ) -> Mapping[Span, frozenset[int]]:
     """Return the kinds of the mentions that each demanded mention is linked with."""
     return {
-        mention: frozenset(kind_of[near] for near in instance.votes.neighbours(mention) if near in kind_of)
+        mention: frozenset(kind_of[near] for near in instance.neighbours(mention) if near in kind_of)
         for mention in sorted(demanded)
     }
 
@@ -430,10 +539,10 @@ def single_partners(
     by_kind: Sequence[Sequence[Span]],
     linked: Mapping[Span, frozenset[int]],
     bundled: Collection[Span],
-    forbidden: Collection[Pair],
+    forbidden: Collection[Sequence[Span]],
 ) -> frozenset[Span]:
     """Return the mentions that are nodes of their own because a demanded mention may be linked with one."""
-    distinguished = {span for pair in forbidden for span in pair} if linked else set()
+    distinguished = {span for spans in forbidden for span in spans} if linked else set()
     single: set[Span] = set()
     for kind, count in Counter(kind for kinds in linked.values() for kind in kinds).items():
         mentions = [mention for mention in by_kind[kind] if mention not in bundled]
@@ -458,10 +567,13 @@ def demands_of(
 def _demand(instance: Instance, problem: SparseProblem, home: Mapping[Span, int], mention: Span) -> Demand:
     own = home[mention]
     cheapest: dict[int, int] = {}
-    for partner in instance.votes.neighbours(mention):
+    for partner in instance.neighbours(mention):
         node, cost = home.get(partner, own), extra(instance, mention, partner)
         if cost is not None and node != own:
             cheapest[node] = min(cost, cheapest.get(node, cost))
+    beside = home.get(marker(mention))
+    if beside is not None:
+        cheapest[beside] = instance.chain_gains[mention]
     barred = problem.forbidden_with(own)
     ranked = sorted((cost, node) for node, cost in cheapest.items() if not barred[node])
     return Demand(

@@ -62,6 +62,6 @@ def _verify(proof: Proof, instance: Instance) -> int:
     require(price(instance, chains).total == value, "the chains do not cost the value")
     facts = Facts(instance)
     gain = bound_gain(facts, proof, facts.allowed, Assumptions.of(instance))
-    bound = None if gain is None else instance.all_omitted - gain
+    bound = None if gain is None else instance.all_apart - gain
     require(bound == value, f"it proves the bound {bound}, not the value {value}")
     return value

@@ -3,7 +3,7 @@
 A proof may hold anything that JSON can, so it is read strictly: integers are integers, spans pairs of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,9 +30,19 @@ class Facts:
         """Return what using a link costs beyond the cheaper choice; `None` if it cannot be used."""
         return 0 if self.instance.is_free(first, second) else self.instance.price(first, second).extra
 
+    def may_join(self, first: Span, second: Span) -> bool:
+        """Return whether votes and rules' links let two mentions share a chain."""
+        return self.instance.is_free(first, second) or self.instance.price(first, second).allowed
+
     def linked(self, mention: Span) -> Mentions:
         """Return the mentions that an annotator linked with one and that may exist."""
-        return frozenset(self.instance.votes.neighbours(mention)) & self.allowed
+        return frozenset(self.instance.neighbours(mention)) & self.allowed
+
+    def ruled(self, mentions: Collection[Span]) -> set[Span]:
+        """Return those of some mentions that rules' costs with others of them distinguish."""
+        pairs = self.instance.rules.pairs_within(mentions)
+        alone = self.instance.chain_gains.keys() & mentions if self.instance.chain_gains else ()
+        return {span for pair in pairs if self.may_join(*pair) for span in pair}.union(alone)
 
     @cached_property
     def allowed(self) -> Mentions:
@@ -49,8 +59,10 @@ class Facts:
         instance = self.instance
         nested = instance.nested_faults(instance.mentions)
         telling = (pair for pair in nested if instance.price(*pair).allowed)
-        pairs = (*telling, *instance.decisions.apart)
-        return frozenset(span for pair in pairs for span in pair)
+        pairs = (*telling, *instance.constraints.apart)
+        return frozenset(span for pair in pairs for span in pair).union(
+            instance.rules.paired, instance.chain_gains
+        )
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,17 @@ class ProofGraph:
         """List a pair."""
         self.rows[first][second] = self.rows[second][first] = gain
 
+    def attach(self, new: int, node: int, gain: int) -> None:
+        """Add a node that gains something with another, and must be with nothing else."""
+        if self.common is not None:
+            self.rows[new] = dict.fromkeys(self.sizes)
+            for known in self.sizes:
+                self.rows[known][new] = None
+        else:
+            self.rows[new] = {}
+        self.sizes[new] = 1
+        self.put(new, node, gain)
+
     def find(self, node: int) -> int:
         """Return the node that a node has become."""
         while node in self.joined:

@@ -44,7 +44,7 @@ from itertools import combinations, product
 from typing import Any
 
 from caspr.proof.verify.facts import Assumptions, Facts, Mentions, Proof, read_integer, read_spans, require
-from caspr.proof.verify.graph import ProofDemand, ProofGraph, ordered
+from caspr.proof.verify.graph import NodePair, ProofDemand, ProofGraph, ordered
 from caspr.proof.verify.tree import bound_tree
 from caspr.task.pricing import Class, classes_of, pairs_of
 from caspr.task.votes import Evidence, Signature, meet
@@ -68,10 +68,16 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
             gain = bound_by_cases(facts, part, mentions, assumed, bound_gain)
         else:
             nodes = [read_spans(node) for node in part["nodes"]]
-            mentions = _check_nodes(facts, nodes, conflicts, assumed)
-            demands, absent = _read_demands(facts, nodes, part.get("demands", ()), conflicts, assumed, scope)
+            own, markers = _split_markers(nodes)
+            mentions = _check_nodes(facts, own, conflicts, assumed)
+            homes = _check_markers(facts, own, markers, assumed)
+            demands, absent = _read_demands(
+                facts, own, part.get("demands", ()), conflicts, (assumed, scope), homes
+            )
             reserved |= absent
-            gain = _bound_part(facts, nodes, conflicts, part["proof"], demands)
+            gain = _bound_part(facts, own, conflicts, part["proof"], demands, homes)
+            if gain is not None:
+                gain += _gain_alone(facts, own, homes, assumed)
         parts.append(mentions)
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
@@ -80,15 +86,61 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
     return sum(known) if len(known) == len(gains) else None
 
 
+def _split_markers(nodes: list[Node]) -> tuple[list[Node], list[Span]]:
+    """Return the nodes with mentions, and the mentions whose markers are the nodes after these."""
+    own = [node for node in nodes if node[0].start > 0]
+    require(own == nodes[: len(own)], "a marker comes before a mention")
+    require(all(len(node) == 1 for node in nodes[len(own) :]), "a marker stands for several mentions")
+    return own, [Span(-node[0].start, -node[0].end) for node in nodes[len(own) :]]
+
+
+def _check_markers(
+    facts: Facts, nodes: list[Node], markers: list[Span], assumed: Assumptions
+) -> Mapping[Span, NodePair]:
+    """Check that markers are of mentions that are nodes of their own, may stay alone, and gain or lose by it.
+
+    Return for each of these mentions its node and that of its marker.
+    """
+    where = {node[0]: number for number, node in enumerate(nodes) if len(node) == 1}
+    for mention in markers:
+        require(
+            mention in where and mention in facts.instance.chain_gains,
+            f"the marker of {tuple(mention)} is needless",
+        )
+        alone = assumed.bundles.get(mention, frozenset({mention})) == {mention}
+        require(alone and mention not in facts.instance.demands, f"{tuple(mention)} may not stay alone")
+    require(len(set(markers)) == len(markers), "a mention has two markers")
+    return {mention: (where[mention], len(nodes) + number) for number, mention in enumerate(markers)}
+
+
+def _gain_alone(
+    facts: Facts, nodes: list[Node], markers: Mapping[Span, NodePair], assumed: Assumptions
+) -> int:
+    """Return what mentions that are nodes gain by being in a chain, as far as nothing else counts it.
+
+    One that loses by it and has no marker may do so unseen; that makes the bound weaker, not wrong.
+    """
+    total = 0
+    for node in nodes:
+        if len(node) == 1:
+            gain = facts.instance.chain_gains.get(node[0], 0)
+            chained = len(assumed.bundles.get(node[0], ())) > 1 or node[0] in facts.instance.demands
+            total += gain if gain > 0 or chained or node[0] in markers else 0
+    return total
+
+
 def _bound_part(
     facts: Facts,
     nodes: list[Node],
     conflicts: Conflicts,
     proof: Sequence[Proof],
     demands: dict[int, ProofDemand],
+    markers: Mapping[Span, NodePair] | None = None,
 ) -> int | None:
     """Bound what the pairs of a part gain, those inside nodes included; `None` if a demand cannot be met."""
     graph = _graph(facts, nodes, conflicts)
+    for mention, (node, beside) in (markers or {}).items():
+        graph.attach(beside, node, max(-facts.instance.chain_gains[mention], 0))
     graph.demands = demands
     graph.forget_forbidden()
     across = bound_tree(graph, proof)
@@ -100,7 +152,7 @@ def _read_conflicts(facts: Facts, rows: Sequence[Sequence[Sequence[int]]]) -> Co
     conflicts: Conflicts = []
     for first, second in map(read_spans, rows):
         nested = facts.instance.forbids_nesting(first, second)
-        forbidden = nested or facts.instance.decisions.separates(first, second)
+        forbidden = nested or facts.instance.constraints.separates(first, second)
         require(forbidden, f"{tuple(first)} and {tuple(second)} may share a chain")
         conflicts.append((first, second))
     return conflicts
@@ -110,6 +162,7 @@ def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed:
     """Check that the mentions of every node are together in some optimum; return all of them."""
     signature_of = facts.instance.votes.signature
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    special |= facts.ruled({mention for node in nodes for mention in node})
     for node in nodes:
         if node[0] in assumed.bundles:
             require(set(node) == assumed.bundles[node[0]], "a node splits or extends a bundle")
@@ -129,7 +182,8 @@ def _check_parts(facts: Facts, parts: list[Mentions], scope: Mentions, assumed: 
     require(len(placed) == sum(map(len, parts)), "a mention is in two parts")
     require(placed <= scope, "a part has a mention that does not belong there")
     outside = scope - placed
-    for mention in sorted(outside & assumed.bundles.keys()):
+    gaining = {span for span, gain in facts.instance.chain_gains.items() if gain > 0}
+    for mention in sorted(outside & (assumed.bundles.keys() | gaining)):
         require(False, f"{tuple(mention)} is in no part")
     _check_independence(facts, parts, outside)
 
@@ -146,6 +200,11 @@ def _check_independence(facts: Facts, parts: list[Mentions], outside: Mentions) 
             _require_no_gain(facts, own, theirs, "two parts are not independent")
         alone = signatures.get(len(parts), set())
         _require_no_gain(facts, alone, alone, "mentions that gain are in no part")
+    home = {mention: number for number, mentions in enumerate(parts) for mention in mentions}
+    for first, second in facts.instance.rules.pairs_within(outside.union(home)):
+        together = first in home and home[first] == home.get(second)
+        gains = facts.may_join(first, second) and facts.instance.own_gain(first, second) > 0
+        require(together or not gains, "a pair that gains by a rule is not within a part")
 
 
 def _require_no_gain(facts: Facts, own: set[Signature], theirs: set[Signature], message: str) -> None:
@@ -159,6 +218,7 @@ def _gain_inside(facts: Facts, nodes: list[Node]) -> int:
         for pairs in pairs_of(classes_of(facts.instance, node), counted=facts.instance.prices.counted):
             price = facts.instance.prices.of(pairs.evidence)
             total += pairs.number * (price.omitted if pairs.free else price.gain)
+        total += facts.instance.gained_by_rules(node) if len(node) > 1 else 0
     return total
 
 
@@ -171,7 +231,7 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
     """
     instance = facts.instance
     classes = [classes_of(instance, node) for node in nodes]
-    viewers = {signature.viewers for counts in classes for signature, _ in counts}
+    viewers = {signature.viewers for counts in classes for signature, *_ in counts}
     unlinked = instance.prices.of(Evidence(0, max(viewers, default=0)))
     everywhere = len(viewers) <= 1
     graph = ProofGraph(
@@ -190,16 +250,29 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
             graph.put(u, v, sum(price.gain * count for price, count in prices))
         else:
             graph.forbid(u, v)
+    for u, v in _ruled(facts, nodes):
+        pairs_of_mentions = list(product(nodes[u], nodes[v]))
+        if all(facts.may_join(*pair) for pair in pairs_of_mentions):
+            graph.put(u, v, sum(instance.own_gain(*pair) for pair in pairs_of_mentions))
+        else:
+            graph.forbid(u, v)
     for u, v in _kept_apart(facts, nodes, conflicts):
         graph.forbid(u, v)
     return graph
+
+
+def _ruled(facts: Facts, nodes: list[Node]) -> set[tuple[int, int]]:
+    """Return the pairs of nodes with mentions that rules charge something for."""
+    where = {mention: number for number, node in enumerate(nodes) for mention in node}
+    pairs = facts.instance.rules.pairs_within(where.keys())
+    return {ordered(where[first], where[second]) for first, second in pairs if where[first] != where[second]}
 
 
 def _linked_pairs(classes: Sequence[Counter[Class]]) -> set[tuple[int, int]]:
     """Return the pairs of nodes that share an annotator's chain."""
     holders: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, counts in enumerate(classes):
-        for chain in frozenset[tuple[int, int]]().union(*(signature.chains for signature, _ in counts)):
+        for chain in frozenset[tuple[int, int]]().union(*(signature.chains for signature, *_ in counts)):
             holders[chain].append(number)
     return {pair for numbers in holders.values() for pair in combinations(numbers, 2)}
 
@@ -211,7 +284,7 @@ def _kept_apart(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> Iterat
         u, v = where.get(first), where.get(second)
         if u is not None and v is not None and u != v:
             yield u, v
-    enforced = facts.instance.decisions.group_of
+    enforced = facts.instance.constraints.group_of
     named = {
         number: ids
         for number, node in enumerate(nodes)
@@ -227,24 +300,29 @@ def _read_demands(
     nodes: Sequence[Sequence[Span]],
     listed: Sequence[Any],
     conflicts: Iterable[tuple[Span, Span]],
-    assumed: Assumptions,
-    scope: Mentions,
+    within: tuple[Assumptions, Mentions],
+    markers: Mapping[Span, NodePair],
 ) -> tuple[dict[int, ProofDemand], Mentions]:
     """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
+    assumed, scope = within
     homes = {number: nodes[number][0] for number in map(read_integer, listed)}
     require(all(number >= 0 for number in homes), "a demand is no node")
     for mention in homes.values():
         lone = assumed.bundles.get(mention) == frozenset({mention})
-        require(lone and mention in facts.instance.demands, f"{tuple(mention)} need not have a partner")
+        paying = mention in markers and facts.instance.chain_gains[mention] > 0
+        needs = paying or (lone and mention in facts.instance.demands)
+        require(needs, f"{tuple(mention)} need not have a partner")
     linked = {mention: facts.linked(mention) for mention in homes.values()}
     where = {mention: number for number, node in enumerate(nodes) for mention in node}
     wanted = frozenset[Span]().union(*linked.values())
     for mention in sorted(wanted - scope):
         require(False, f"the partner {tuple(mention)} is beyond its part")
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
+    special |= facts.ruled(facts.allowed)
     _check_singles(facts, nodes, linked, special)
     demands = {
-        number: _demand(facts, number, mention, linked[mention], where) for number, mention in homes.items()
+        number: _demand(facts, (number, mention), linked[mention], where, markers.get(mention))
+        for number, mention in homes.items()
     }
     return demands, wanted - where.keys()
 
@@ -269,9 +347,10 @@ def _check_singles(
 
 
 def _demand(
-    facts: Facts, number: int, mention: Span, linked: Mentions, where: Mapping[Span, int]
+    facts: Facts, home: tuple[int, Span], linked: Mentions, where: Mapping[Span, int], marked: NodePair | None
 ) -> ProofDemand:
-    costs: dict[int, int] = {}
+    number, mention = home
+    costs: dict[int, int] = {} if marked is None else {marked[1]: facts.instance.chain_gains[mention]}
     for partner in sorted(linked & where.keys()):
         cost, node = facts.extra(mention, partner) or 0, where[partner]
         if node != number:
@@ -345,7 +424,7 @@ def _linkable(facts: Facts, piece: Mentions, bundle: Mentions, assumed: Assumpti
     """Yield the mentions to which a piece can have a used link."""
     instance = facts.instance
     free = {mention for mention in bundle if any(instance.is_free(mention, member) for member in piece)}
-    voted = {near for member in piece for near in instance.votes.neighbours(member)}
+    voted = {near for member in piece for near in instance.neighbours(member)}
     for mention in sorted(((voted | free) & facts.allowed) - piece):
         joining = assumed.bundles.get(mention, frozenset({mention})) - bundle
         if not any(instance.is_forbidden(held, new) for held in bundle for new in joining):

@@ -196,6 +196,34 @@ class SparseProblem:
         pairs = (int((held * held).sum()) - int((self.sizes * self.sizes).sum())) // 2
         return (self.common or 0) * pairs
 
+    def extended(self, nodes: Labels, gains: Ints) -> "SparseProblem":
+        """Add a node for each of some nodes, which gains something with it and must be with no other."""
+        if not len(nodes):
+            return self
+        size, more = self.size, len(nodes)
+        new = np.arange(size, size + more)
+        first, second, worth, forbidden = [nodes], [new], [gains], [np.zeros(more, dtype=bool)]
+        if self.common is not None:
+            for number, (own, node) in enumerate(zip(nodes.tolist(), new.tolist(), strict=True)):
+                others = np.delete(np.arange(size + number), own)
+                first.append(others)
+                second.append(np.full(len(others), node))
+                worth.append(np.zeros(len(others), dtype=np.int64))
+                forbidden.append(np.ones(len(others), dtype=bool))
+        columns = [
+            np.concatenate([column, *added])
+            for column, added in zip(
+                (self.first, self.second, self.gains, self.forbidden),
+                (first, second, worth, forbidden),
+                strict=True,
+            )
+        ]
+        order = np.lexsort((columns[1], columns[0]))
+        one, two, every, barred = (column[order] for column in columns)
+        return SparseProblem(
+            np.append(self.sizes, np.ones(more, np.int64)), self.common, one, two, every, barred
+        )
+
     def contract(self, labels: Labels, watch: Watch | None = None) -> "tuple[SparseProblem, int]":
         """Make each group of equally labelled nodes one node; return also the constant gained inside.
 

@@ -43,7 +43,8 @@ export class Header {
   /** Show progress, proof and cost, and what undo and redo would do. */
   showStatus() {
     const { cost, progress, undo, redo } = this.app.store.state;
-    const parts = `omitted ${cost.omitted} · used ${cost.used} · invented ${cost.invented}`;
+    const ruled = cost.rules ? ` · rules ${cost.rules}` : "";
+    const parts = `omitted ${cost.omitted} · used ${cost.used} · invented ${cost.invented}${ruled}`;
     const delta = costDelta(this.costBefore ?? cost.value, cost.value);
     fill(
       byId("status"),

@@ -39,6 +39,8 @@ export interface Cost {
   omitted: number;
   used: number;
   invented: number;
+  /** What rules of one's own charge. */
+  rules: number;
   /** In an update: the value before it. */
   before?: number;
 }

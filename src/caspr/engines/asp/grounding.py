@@ -1,0 +1,411 @@
+"""Derive what rules of one's own say of a document: facts about it, then one run of clingo.
+
+    files --parse_rules--> rules about the input --+
+    Instance --facts--> what they ask about -------+--clingo, once--> DerivedRules
+
+Every rule with an effect, such as `forbid(M1,M2) :- body`, is run as `caspr_derived(7,forbid(M1,M2)) :- body`,
+where 7 is its number: so each consequence knows its rule. Only facts are given that some rule asks about. There
+must be exactly one answer set; a constraint about the input that is violated refuses the document.
+
+**Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances. Forbidden
+pairs and costs of being together only make solutions dearer: without them, the optimum is a *relaxation*, and one
+that breaks none of them is an optimum with them (the argument of `engines.native.nesting`). So in a document of
+more than `MANY` pairs these rules are asked about no pair at first, and then about the pairs that a solution puts
+into one chain, again and again until nothing new is derived: `derive_within` asks, `adjudication` goes round.
+To the body comes that both mentions are in one chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules
+are asked about everything, once.
+
+*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not at
+where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows from
+them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds for all.
+
+Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve`.
+"""
+
+import json
+import re
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
+from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
+from caspr.errors import EngineError, InputError, LimitError
+from caspr.task.instance import Instance
+from caspr.task.limits import Limits
+from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile, consequence
+from caspr.task.solution import Partition
+from caspr.text.document import Annotation, Span
+from caspr.text.findings import Finding, times, warning
+
+MANY = 200_000
+"""In documents with more pairs of mentions, rules about pairs are asked about the chains of solutions."""
+ALIKE = frozenset(
+    {"annotator", "annotator_name", "text", "lower_text", "entity_type", "entity_name", "label"}
+)
+"""Facts that say what mentions are like, and not where they are."""
+_ORDER = re.compile(r"\bmid\(|[<>]")
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
+"""What only makes solutions dearer."""
+_LINE = re.compile(r"<\w+>:(\d+):\d+(?:-\d+)?(?::\d+)?:?")
+
+Group = Sequence[Span]
+"""Mentions that share a chain."""
+
+
+def derive(
+    instance: Instance, files: Sequence[RuleFile], limits: Limits | None = None
+) -> tuple[DerivedRules, tuple[Finding, ...]]:
+    """Return what the rules of some files derive for an instance, and what is odd about them.
+
+    Raise `InputError` with file, line and reason for rules that cannot be used.
+    """
+    parsed = parse_rules(files)
+    mentions = len(_marked(instance))
+    lazy = mentions * (mentions - 1) // 2 > MANY and any(
+        _is_lazy(rule, parsed) for rule in parsed.about_input
+    )
+    derived = _run(instance, parsed, () if lazy else None, limits or Limits())
+    kept = tuple(one for one in derived if _marked(instance).issuperset(one.mentions))
+    findings = list(parsed.findings)
+    if len(kept) < len(derived):
+        lost = times(len(derived) - len(kept), "consequence")
+        findings.append(
+            warning("unmarked-by-rules", f"{lost} of rules about mentions that nobody marked ignored")
+        )
+    program = _solution_program(instance, parsed) if parsed.about_solution else ""
+    return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
+
+
+def derive_within(instance: Instance, partition: Partition, limits: Limits | None = None) -> DerivedRules:
+    """Return the rules of an instance with what they say of pairs that share a chain; the same if that is known."""
+    rules = instance.rules
+    parsed = parse_rules(rules.files)
+    alike = _are_alike(parsed)
+    facts = _profiles(instance, parsed) if alike else {}
+    sample = [_sample(chain, facts) if alike else chain for chain in partition]
+    derived = [one for one in _run(instance, parsed, sample, limits or Limits()) if one.effect in _LAZY]
+    if alike:
+        derived = list(_spread(derived, partition, facts))
+    known = set(rules.consequences)
+    new = [one for one in derived if one not in known]
+    return rules.extended(new, partial=True) if new else rules
+
+
+def _marked(instance: Instance) -> frozenset[Span]:
+    return frozenset(instance.votes.marks)
+
+
+def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
+    """Return whether a rule is asked only about pairs that share a chain; not if others build on it."""
+    pools = any(";" in argument for argument in rule.arguments[:2])
+    return (
+        rule.head in EFFECTS and EFFECTS[rule.head] in _LAZY and rule.head not in parsed.asked and not pools
+    )
+
+
+def _are_alike(parsed: ParsedRules) -> bool:
+    """Return whether rules look only at what mentions are like."""
+    asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
+    return asked <= ALIKE and not any(
+        _ORDER.search(_STRING.sub('""', rule.text)) for rule in parsed.about_input
+    )
+
+
+def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
+    """Return, for every mention, what the facts that are asked about say of it."""
+    profiles: dict[Span, set[str]] = defaultdict(set)
+    for name, arguments in _facts(instance, frozenset(name for name, _ in parsed.asked)):
+        for argument in arguments:
+            if isinstance(argument, Span):
+                rest = [term for term in arguments if term is not argument]
+                profiles[argument].add(f"{name}{rest}")
+    return {span: frozenset(profile) for span, profile in profiles.items()}
+
+
+def _sample(chain: Group, profiles: Mapping[Span, frozenset[str]]) -> list[Span]:
+    """Return two mentions of each profile."""
+    return [span for alike in _by_profile(chain, profiles).values() for span in alike[:2]]
+
+
+def _by_profile(chain: Group, profiles: Mapping[Span, frozenset[str]]) -> dict[frozenset[str], list[Span]]:
+    groups: dict[frozenset[str], list[Span]] = defaultdict(list)
+    for span in chain:
+        groups[profiles.get(span, frozenset())].append(span)
+    return groups
+
+
+def _spread(
+    derived: Iterable[Consequence], partition: Partition, profiles: Mapping[Span, frozenset[str]]
+) -> Iterator[Consequence]:
+    """Say of all mentions of a chain what was derived of two that are like them."""
+    homes = {span: number for number, chain in enumerate(partition) for span in chain}
+    groups: dict[int, dict[frozenset[str], list[Span]]] = {}
+    done = set()
+    for one in derived:
+        first, second = one.mentions
+        number = homes[first]
+        if number not in groups:
+            groups[number] = _by_profile(partition[number], profiles)
+        own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)
+        key = (number, one.effect, one.cost, one.rule, frozenset((own, theirs)))
+        if key in done:
+            continue
+        done.add(key)
+        if own == theirs:
+            pairs: Iterable[tuple[Span, Span]] = combinations(groups[number][own], 2)
+        else:
+            pairs = product(groups[number][own], groups[number][theirs])
+        for a, b in pairs:
+            yield Consequence(one.effect, (min(a, b), max(a, b)), one.rule, one.cost)
+
+
+def _run(
+    instance: Instance, parsed: ParsedRules, chains: Iterable[Group] | None, limits: Limits
+) -> list[Consequence]:
+    """Ground the rules about the input; those about pairs only within chains, if these are given."""
+    rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
+    lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
+    asked = frozenset(name for name, _ in parsed.asked)
+    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked)]
+    facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
+    atoms = _grounded("\n".join([*lines, *facts]), partial(_located, rules), limits)
+    tokens = len(instance.annotations[0].document.tokens)
+    derived: dict[Consequence, None] = {}
+    for number, name, arguments in atoms:
+        rule = rules[number].rule
+        if name == "violated":
+            raise InputError(f"{rule}: this document breaks it")
+        effect = Effect(name)
+        spans = [_mention(term) for term in arguments[: effect.mentions]]
+        if len(set(map(tuple, spans))) < effect.mentions:
+            continue  # a mention with itself: a rule without M1 != M2
+        cost = arguments[effect.mentions] if effect.costs else 0
+        one = consequence(effect, spans, cost, rule, tokens)
+        if one.cost or not effect.costs:
+            derived[one] = None
+    return sorted(derived, key=lambda one: (one.rule.file, one.rule.line, one.mentions, one.cost))
+
+
+def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) -> str:
+    """Return what is run for a rule, in one line."""
+    if rule.constant:
+        return rule.text
+    if rule.head is None:
+        return f"caspr_derived({number},violated) :- {rule.body}."
+    if rule.head not in EFFECTS:
+        return rule.text
+    body = [rule.body] if rule.body else []
+    if limited and _is_lazy(rule, parsed):
+        body += [f"caspr_chain(CASPR_C,{argument})" for argument in rule.arguments[:2]]
+    derived = f"{rule.head[0]}({','.join(rule.arguments)})"
+    own = f" {rule.text}" if rule.head in parsed.asked else ""
+    return f"caspr_derived({number},{derived}){' :- ' * bool(body)}{'; '.join(body)}.{own}"
+
+
+def _mention(term: Any) -> tuple[Any, ...]:
+    return tuple(term[1]) if isinstance(term, list) and term[0] == "mid" else (str(term),)
+
+
+def _located(rules: Sequence[ParsedRule], message: str) -> str:
+    """Say where clingo's message is about, in the user's files."""
+    match = _LINE.search(message)
+    number = int(match[1]) - 1 if match else -1
+    words = " ".join(_LINE.sub("", message).replace("[#inc_base];", "").split())
+    words = re.sub(r"caspr_derived\(\d+,((?:[^()]|\([^()]*\))*)\)", r"\1", words)
+    if 0 <= number < len(rules):
+        rule = rules[number].rule
+        return f"{rule.file}:{rule.line}: {words}"
+    return f"rules: {words}"
+
+
+Fact = tuple[str, tuple[Any, ...]]
+
+
+def _term(value: Any) -> str:
+    r"""Write an argument of a fact.
+
+    >>> _term(Span(1, 3)), _term('say "no"'), _term(7)
+    ('mid(1,3)', '"say \\"no\\""', '7')
+    """
+    if isinstance(value, Span):
+        return f"mid({value.start},{value.end})"
+    if isinstance(value, int):
+        return str(value)
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def _facts(instance: Instance, asked: frozenset[str]) -> Iterator[Fact]:
+    """Yield the facts that rules ask about."""
+    document = instance.annotations[0].document
+    for name, facts in (
+        ("token", lambda: enumerate(document.tokens, 1)),
+        ("lower", lambda: ((number, word.lower()) for number, word in enumerate(document.tokens, 1))),
+        ("sentence", lambda: enumerate(_sentences(document.sentence_ends, len(document.tokens)), 1)),
+        ("column", partial(_columns, document.rows)),
+        ("speaker", lambda: ((t, value) for t, n, value in _columns(document.rows) if n == _SPEAKER)),
+    ):
+        if name in asked:
+            yield from ((name, tuple(fact)) for fact in facts())
+    sentences = _sentences(document.sentence_ends, len(document.tokens)) if "in_sentence" in asked else ()
+    for span in sorted(_marked(instance)):
+        about: dict[str, tuple[Any, ...]] = {"span": (span, *span)}
+        if "text" in asked or "lower_text" in asked:
+            words = document.text(span)
+            about |= {"text": (span, words), "lower_text": (span, words.lower())}
+        if sentences:
+            about["in_sentence"] = (span, sentences[span.start - 1])
+        yield from ((name, arguments) for name, arguments in about.items() if name in asked)
+    for number, annotation in enumerate(instance.annotations, 1):
+        yield from (fact for fact in _annotation_facts(number, annotation, asked) if fact[0] in asked)
+
+
+_SPEAKER = 10
+"""The column of CoNLL-2012 that names the speaker."""
+
+
+def _sentences(ends: Sequence[int], tokens: int) -> list[int]:
+    """Return the number of the sentence of each token; none if files have no sentences."""
+    if not ends:
+        return []
+    last, numbers, sentence = set(ends), [], 1
+    for token in range(1, tokens + 1):
+        numbers.append(sentence)
+        sentence += token in last
+    return numbers
+
+
+def _columns(rows: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    for token, row in enumerate(rows, 1):
+        for number, value in enumerate(row.split("\t") if "\t" in row else row.split(), 1):
+            yield token, number, value.strip()
+
+
+def _annotation_facts(number: int, annotation: Annotation, asked: frozenset[str]) -> Iterator[Fact]:
+    """Yield what an annotator says; mentions are numbered in text order."""
+    yield "annotator", (number,)
+    yield "annotator_name", (number, annotation.annotator)
+    own = {span: place for place, span in enumerate(sorted(annotation.mentions), 1)}
+    for span, place in own.items():
+        yield "mention", (number, place, *span)
+        yield "acmen", (number, place, span)
+        label = annotation.marks[span].label if span in annotation.marks else ""
+        if label:
+            yield "label", (number, span, label)
+    for place, chain in enumerate(annotation.all_chains, 1):
+        for span in chain.mentions:
+            yield "cm", (number, place, own[span])
+            yield "in_chain", (number, place, span)
+            if chain.type:
+                yield "entity_type", (number, span, chain.type)
+            if chain.name:
+                yield "entity_name", (number, span, chain.name)
+        if "linked" in asked:
+            yield from (("linked", (number, *pair)) for pair in combinations(chain.mentions, 2))
+
+
+_IN_PROGRAM = frozenset({"annotator", "mention", "cm", "acmen"})
+"""Facts that the program of an ASP engine has anyway."""
+
+
+def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
+    """Return the rules about the solution, those they build on, and the facts that these ask about."""
+    asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
+    facts = (f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked))
+    helpers = (
+        rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant)
+    )
+    return "\n".join(
+        ["% Rules of one's own", *facts, *helpers, *(rule.text for rule in parsed.about_solution)]
+    )
+
+
+class _Atom(NamedTuple):
+    """A derived atom: the number of its rule, its name and its arguments."""
+
+    number: int
+    name: str
+    arguments: list[Any]
+
+
+def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> list[_Atom]:
+    """Run a program within limits and return what it derives."""
+    if limits.seconds is None and limits.megabytes is None and not limits.interruptible:
+        answer = _answer(program)
+    else:
+        command = [sys.executable, "-m", "caspr.engines.asp.grounding"]
+        try:
+            lines = list(run_pipe([command], json.dumps(program), limits, success=frozenset({0})))
+        except TimeOutError:
+            raise LimitError(
+                "rules: deriving took longer than the time limit; allow more with --time-limit"
+            ) from None
+        except OutOfMemoryError:
+            raise LimitError("rules: deriving took more than the memory limit (--memory-limit)") from None
+        if not lines:
+            raise EngineError("rules: clingo ended without an answer")
+        answer = json.loads("".join(lines))
+    if "error" in answer:
+        raise InputError(located(answer["error"]))
+    return [_Atom(*atom) for atom in answer["atoms"]]
+
+
+def _answer(program: str) -> dict[str, Any]:
+    """Ground a program and return the derived atoms of its only answer set, or why there is not one."""
+    import clingo
+
+    errors: list[str] = []
+
+    def log(code: Any, message: str) -> None:
+        if code is clingo.MessageCode.RuntimeError or code is clingo.MessageCode.OperationUndefined:
+            errors.append(message)
+
+    control = clingo.Control(
+        ["--warn=none", "--warn=operation-undefined", "--models=2"], logger=log, message_limit=20
+    )
+    try:
+        control.add("base", [], program)
+        control.ground([("base", [])])
+    except RuntimeError as error:
+        return {"error": errors[0] if errors else str(error)}
+    if errors:
+        return {"error": errors[0]}
+    found: list[list[Any]] = []
+    with control.solve(yield_=True) as handle:
+        for number, model in enumerate(handle):
+            if number:
+                return {
+                    "error": "the rules have more than one answer set: they go round in a circle of `not`"
+                }
+            every = model.symbols(atoms=True)
+            found = [_plain(atom) for atom in every if atom.match("caspr_derived", 2)]
+        if not handle.get().satisfiable:
+            return {"error": "the rules have no answer set: they go round in a circle of `not`"}
+    return {"atoms": found}
+
+
+def _plain(atom: Any) -> list[Any]:
+    number, derived = atom.arguments
+    return [number.number, derived.name, [_value(term) for term in derived.arguments]]
+
+
+def _value(term: Any) -> Any:
+    """Return a mention as its name and tokens, a number as one, anything else as text."""
+    import clingo
+
+    if term.type is clingo.SymbolType.Number:
+        return term.number
+    if term.match("mid", 2) and all(token.type is clingo.SymbolType.Number for token in term.arguments):
+        return ["mid", [token.number for token in term.arguments]]
+    return str(term)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.stdout.write(json.dumps(_answer(json.load(sys.stdin))) + "\n")

@@ -1,0 +1,308 @@
+"""Read files of rules: refuse what is not safe or cannot work, and tell which rules are about what.
+
+A rule file is an answer set program in clingo's language. It may come from a stranger, so it is read as a
+syntax tree and only what is known to be harmless goes on: rules, constraints, weak constraints, `#const`,
+`#defined` and `#show` (which shows nothing here). `#script` and `#include` are refused before anything is
+parsed, anywhere in the text, since clingo's parser opens the files that `#include` names; `#external`,
+`#theory` and other directives, theory atoms, and `@functions` are refused where they stand.
+
+**Which rule is about what.** Facts about the input are in `VOCABULARY`, what a solution is, in `SOLUTION`. A
+rule is about the *solution* if it mentions one of the latter, or what other rules derive from them, or is a
+weak constraint. All other rules are about the *input*: they have one head without choice, and are run once
+(`grounding`). Rules about the solution are added to the program of the ASP engines, together with those about
+the input that they build on.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from textwrap import shorten
+from typing import Any
+
+from caspr.errors import InputError
+from caspr.task.decisions import Rule
+from caspr.task.own_rules import Effect, RuleFile
+from caspr.text.findings import Finding, warning
+
+Signature = tuple[str, int]
+"""The name of a predicate, and how many arguments it has."""
+
+VOCABULARY: dict[Signature, str] = {
+    ("annotator", 1): "annotator(A): an annotator, numbered from 1 in the given order",
+    ("annotator_name", 2): 'annotator_name(A,"anna")',
+    ("token", 2): 'token(T,"Word"): the words, numbered from 1',
+    ("lower", 2): 'lower(T,"word"): the same in lower case',
+    ("sentence", 2): "sentence(T,S): token T is in sentence S, numbered from 1, where files have sentences",
+    ("column", 3): 'column(T,N,"NN"): column N of the line of token T, in formats with columns',
+    ("speaker", 2): 'speaker(T,"Anna"): who says token T, where CoNLL files tell',
+    ("mention", 4): "mention(A,Am,S,E): annotator A marked tokens S to E and calls this mention Am",
+    ("cm", 3): "cm(A,C,Am): annotator A put mention Am into chain C",
+    ("acmen", 3): "acmen(A,Am,M): annotator A's mention Am is the canonical mention M",
+    ("in_chain", 3): "in_chain(A,C,M): annotator A put the canonical mention M into chain C",
+    ("linked", 3): "linked(A,M1,M2): annotator A put both into one chain, M1 before M2",
+    ("text", 2): 'text(M,"the old baker")',
+    ("lower_text", 2): 'lower_text(M,"the old baker"): the same in lower case',
+    ("span", 3): "span(M,S,E): mention M = mid(S,E) has the tokens S to E",
+    ("in_sentence", 2): "in_sentence(M,N): mention M begins in sentence N",
+    ("entity_type", 3): 'entity_type(A,M,"person"): the type of the chain that A put M into',
+    ("entity_name", 3): 'entity_name(A,M,"Sir William"): its name',
+    ("label", 3): 'label(A,M,"pronoun"): the label that A gave the mention itself',
+}
+"""What rules may ask about the input."""
+SOLUTION: dict[Signature, str] = {
+    ("clink", 2): "clink(M1,M2): the link is used",
+    ("cc", 2): "cc(M1,M2): both are in one chain (encoding mm)",
+    ("result_cm", 2): "result_cm(C,M): M is in chain C of the result",
+    ("resultchain", 1): "resultchain(C): there is a chain C",
+}
+"""What rules may ask about a solution."""
+EFFECTS: dict[Signature, Effect] = {(effect.value, effect.arity): effect for effect in Effect}
+_UNSAFE = ("#script", "#include")
+_PLACE = re.compile(r"<\w+>:(\d+):")
+_OURS = "caspr_"
+"""How predicates of the generated program begin."""
+
+
+@dataclass(frozen=True)
+class ParsedRule:
+    """One statement of a file."""
+
+    rule: Rule
+    text: str
+    """The statement in one line, as clingo prints it."""
+    head: Signature | None = None
+    """What it derives; `None` for a constraint."""
+    arguments: tuple[str, ...] = ()
+    """The arguments of the head."""
+    body: str = ""
+    asks: frozenset[Signature] = frozenset()
+    """The predicates that it asks about."""
+    weak: bool = False
+    constant: bool = False
+    """Whether it is a `#const` or `#defined`, which concerns all others."""
+    choice: bool = False
+    """Whether its head leaves a choice."""
+    derives: frozenset[Signature] = frozenset()
+    """All predicates of its head, where there are several."""
+
+
+@dataclass(frozen=True)
+class ParsedRules:
+    """All rules of some files, sorted by what they are about."""
+
+    about_input: tuple[ParsedRule, ...]
+    about_solution: tuple[ParsedRule, ...]
+    findings: tuple[Finding, ...] = ()
+    asked: frozenset[Signature] = field(default=frozenset())
+    """All predicates that any rule asks about."""
+
+
+def parse_rules(files: Sequence[RuleFile]) -> ParsedRules:
+    """Read files of rules; raise `InputError` with file and line for what is wrong or not allowed."""
+    rules = [rule for file in files for rule in _parse(file)]
+    late = _about_solution(rules)
+    for rule in rules:
+        _refuse_misplaced(rule, rule in late)
+    asked = frozenset(signature for rule in rules for signature in rule.asks)
+    about_input = tuple(rule for rule in rules if rule not in late)
+    return ParsedRules(about_input, tuple(late), tuple(_unknown(rules)), asked)
+
+
+def _parse(file: RuleFile) -> Iterator[ParsedRule]:
+    from clingo import ast
+
+    lines = file.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        for word in _UNSAFE:
+            if word in line:
+                raise InputError(
+                    f"{file.name}:{number}: found {word}, expected rules only: a rule file runs no code and reads no "
+                    "other file (give several files with --rules)"
+                )
+    statements: list[Any] = []
+    messages: list[str] = []
+    try:
+        ast.parse_string(file.text, statements.append, logger=lambda _, text: messages.append(text))
+    except RuntimeError as error:
+        raise InputError(_as_in_file(file, "".join(messages) or str(error))) from None
+    for statement in statements:
+        parsed = _statement(file, lines, statement)
+        if parsed is not None:
+            yield parsed
+
+
+def _as_in_file(file: RuleFile, message: str) -> str:
+    """Name the file and the line in clingo's message."""
+    return f"{file.name}:" + " ".join(_PLACE.sub(r"\1:", message).split())
+
+
+def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRule | None:
+    from clingo.ast import ASTType
+
+    kind, begin = statement.ast_type, statement.location.begin.line
+    if kind in (ASTType.Comment, ASTType.ShowSignature, ASTType.ShowTerm):
+        return None
+    if kind is ASTType.Program:
+        if statement.name == "base" and not statement.parameters:
+            return None
+        raise InputError(f"{file.name}:{begin}: found #program, expected rules without parts")
+    rule = Rule(file.name, begin, _title(lines, begin, str(statement)))
+    if kind in (ASTType.Definition, ASTType.Defined):
+        return ParsedRule(rule, str(statement), constant=True)
+    if kind not in (ASTType.Rule, ASTType.Minimize):
+        word = str(statement).split(maxsplit=1)[0]
+        raise InputError(
+            f"{file.name}:{begin}: found {word}, expected rules, constraints or weak constraints"
+        )
+    asks, derives = _looked_through(rule, statement)
+    body = "; ".join(map(str, statement.body))
+    if kind is ASTType.Minimize:
+        if str(statement.priority) != "1":
+            raise InputError(
+                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level 1, where "
+                f"all costs are: [{statement.weight}@1,...]"
+            )
+        return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True)
+    return _with_head(rule, statement, body, asks, derives)
+
+
+def _with_head(
+    rule: Rule, statement: Any, body: str, asks: frozenset[Signature], derives: frozenset[Signature]
+) -> ParsedRule:
+    from clingo.ast import ASTType
+
+    head, text = statement.head, str(statement)
+    if head.ast_type is not ASTType.Literal:
+        return ParsedRule(rule, text, None, (), body, asks, choice=True, derives=derives)
+    if head.atom.ast_type is ASTType.BooleanConstant:
+        return ParsedRule(rule, text, None, (), body, asks)
+    symbol = getattr(head.atom, "symbol", None)
+    if symbol is None or symbol.ast_type is not ASTType.Function or head.sign:
+        raise InputError(f"{_place(rule)}: found the head {head}, expected a predicate such as forbid(M1,M2)")
+    signature = symbol.name, len(symbol.arguments)
+    return ParsedRule(
+        rule, text, signature, tuple(map(str, symbol.arguments)), body, asks, derives=frozenset({signature})
+    )
+
+
+def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], frozenset[Signature]]:
+    """Return the predicates in body and head; refuse terms that would run something."""
+    from clingo.ast import ASTType, Transformer
+
+    found: set[Signature] = set()
+
+    class _Visitor(Transformer):  # type: ignore[misc]
+        """Visits every node."""
+
+        def visit_SymbolicAtom(self, atom: Any) -> Any:
+            for symbol in (
+                getattr(atom.symbol, "arguments", ())
+                if atom.symbol.ast_type is ASTType.Pool
+                else [atom.symbol]
+            ):
+                while symbol.ast_type is ASTType.UnaryOperation:
+                    symbol = symbol.argument
+                if symbol.ast_type is ASTType.Function:
+                    found.add((symbol.name, len(symbol.arguments)))
+            return self.visit_children(atom) or atom
+
+        def visit_Function(self, function: Any) -> Any:
+            if function.external:
+                raise InputError(f"{_place(rule)}: found @{function.name}, expected a term that runs no code")
+            return self.visit_children(function) or function
+
+        def visit_TheoryAtom(self, atom: Any) -> Any:
+            raise InputError(f"{_place(rule)}: found {atom}, expected no theory atoms")
+
+    look = _Visitor()
+    for literal in statement.body:
+        look(literal)
+    if statement.ast_type is ASTType.Minimize:
+        for term in (statement.weight, statement.priority, *statement.terms):
+            look(term)
+        return frozenset(found), frozenset()
+    asks = frozenset(found)
+    found.clear()
+    look(statement.head)
+    return asks, frozenset(found)
+
+
+def _title(lines: Sequence[str], number: int, text: str) -> str:
+    """Return the comment on the line before a rule, or the rule itself."""
+    above = lines[number - 2].strip() if number >= 2 else ""
+    words = above.lstrip("%* ").rstrip("*% .")
+    return shorten(words if above.startswith("%") and words else text, 80, placeholder=" ...")
+
+
+def _place(rule: Rule) -> str:
+    return f"{rule.file}:{rule.line}"
+
+
+def _about_solution(rules: Sequence[ParsedRule]) -> dict[ParsedRule, None]:
+    """Return the rules that mention a solution, or what is derived from one, in order."""
+    known = set(SOLUTION)
+    late: dict[ParsedRule, None] = {}
+    size = -1
+    while len(known) != size:
+        size = len(known)
+        for rule in rules:
+            if not rule.constant and (rule.weak or not known.isdisjoint(rule.asks | rule.derives)):
+                late[rule] = None
+                known |= rule.derives - SOLUTION.keys()
+    return {rule: None for rule in rules if rule in late}
+
+
+def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
+    """Refuse heads that are given, choices about the input, and effects that depend on a solution."""
+    given = sorted(rule.derives & VOCABULARY.keys())
+    if given:
+        raise InputError(
+            f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give"
+        )
+    if any(name.startswith(_OURS) for name, _ in rule.derives | rule.asks):
+        raise InputError(f"{_place(rule.rule)}: found a predicate {_OURS}..., expected another name")
+    wrong = [head for head in rule.derives if head[0] in list(Effect) and head not in EFFECTS]
+    if wrong:
+        effect = Effect(wrong[0][0])
+        raise InputError(
+            f"{_place(rule.rule)}: found {_named(wrong[0])}, expected {effect} with {effect.arity} arguments"
+        )
+    if about_solution:
+        effects = sorted(rule.derives & EFFECTS.keys())
+        if effects:
+            raise InputError(
+                f"{_place(rule.rule)}: found {effects[0][0]} derived from the solution, expected from the input; "
+                "about the solution, write a constraint (:- ...) or a weak constraint (:~ ...)"
+            )
+    elif rule.choice:
+        raise InputError(
+            f"{_place(rule.rule)}: found a head with a choice, expected a single predicate: rules about the input leave "
+            "no choice"
+        )
+
+
+def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
+    """Warn of predicates that nothing derives, with the nearest name."""
+    derived = {signature for rule in rules for signature in rule.derives}
+    known = VOCABULARY.keys() | SOLUTION.keys() | EFFECTS.keys() | derived
+    defined = " ".join(rule.text for rule in rules if rule.constant)
+    for rule in rules:
+        for signature in sorted(rule.asks - known):
+            if f"{signature[0]}/{signature[1]}" not in defined:
+                message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
+                yield warning("unknown-predicate", message, where=rule.rule.file)
+
+
+def _named(signature: Signature) -> str:
+    return f"{signature[0]}/{signature[1]}"
+
+
+def _hint(signature: Signature, known: Iterable[Signature]) -> str:
+    name, names = signature[0], {name for name, _ in known}
+    near = [name] if name in names else difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)
+    if not near:
+        return ""
+    meant = min(one for one in known if one[0] == near[0])
+    described = VOCABULARY.get(meant) or SOLUTION.get(meant) or _named(meant)
+    return f"; is it {described}?"
