@@ -77,6 +77,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from caspr.engines.native.partition import statements
+from caspr.engines.native.partition.cores import find_cores
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, firsts, joined, product
 from caspr.engines.native.partition.sparse import BLOCK, SparseProblem, blocks, filled
 from caspr.engines.native.partition.statements import Statement, spanning
@@ -150,6 +151,10 @@ def _reduced_once(
     heavy = heavy_edges(problem)
     together = leaves(problem, best) | heavy
     twins = np.zeros_like(heavy)
+    cores: list[Labels] = []
+    if not together.any():
+        cores = find_cores(problem, best, watch)
+        together = _within(cores, problem.size)
     if not together.any():
         # The dearest rule last: by now most nodes may be gone.
         together = twins = near_twins(problem, best, watch)
@@ -161,7 +166,9 @@ def _reduced_once(
         names = firsts(reduced.labels)
         if apart.any():
             record.append(statements.apart(names, apart))
-        if rivalries:
+        if cores:
+            record.append({"cores": [names[core].tolist() for core in cores]})
+        elif rivalries:
             record.append({"rivals": [names[list(rivalry)].tolist() for rivalry in rivalries]})
         elif together.any():
             record.append(_written(problem, names, together, best, heavy, twins))
@@ -282,6 +289,14 @@ def find_rivals(problem: Problem, best: Ints) -> list[Rivalry]:
                 moved |= {v, rival}
                 hosts.add(u)
     return rivalries
+
+
+def _within(cores: list[Labels], size: int) -> Bools:
+    """Mark the pairs of the first node of each core with all others."""
+    together = np.zeros((size, size), dtype=bool)
+    for core in cores:
+        together[core[0], core[1:]] = together[core[1:], core[0]] = True
+    return together
 
 
 def _pairs_of(rivalries: list[Rivalry], size: int) -> Bools:
