@@ -215,7 +215,7 @@ class Translator:
             for group in instance.decisions.groups
             for span in group.mentions
         }
-        self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
+        self.links = _found(instance, tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
         self.clock = self.watch if len(self.links.first) > BLOCK else None
         """The clock, if sorting the links takes long enough for it to count."""
@@ -315,12 +315,17 @@ class Translator:
         return self.parts[key]
 
 
-def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links], watch: Watch) -> Links:
+def _found(
+    instance: Instance,
+    kinds: tuple[Signature, ...],
+    known: dict[tuple[Signature, ...], Links],
+    watch: Watch,
+) -> Links:
     """Find links, unless they are known for the same kinds; a few are kept."""
     if kinds not in known:
         if len(known) >= FEW:
             known.pop(next(iter(known)))
-        known[kinds] = find_links(kinds, watch)
+        known[kinds] = find_links(kinds, watch, counted=instance.prices.counted)
     return known[kinds]
 
 

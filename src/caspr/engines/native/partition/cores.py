@@ -60,7 +60,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from caspr.engines.native.partition.heuristics import greedy, grow
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.watch import Watch
@@ -77,6 +76,8 @@ FITTED = 6
 """How often weights are adjusted to what nodes gain."""
 AT_ONCE = 1 << 21
 """How many pairs of a core with other nodes are looked at between two looks at the clock."""
+Row = tuple[Labels, Ints, Bools]
+"""Nodes, what one node gains with each, and whether it allows them."""
 Core = tuple[Labels, Ints]
 """Nodes and their weights."""
 Columns = tuple[Ints, Bools, Ints, Ints]
@@ -84,7 +85,7 @@ Columns = tuple[Ints, Bools, Ints, Ints]
 
 
 def find_cores(problem: Problem, watch: Watch) -> list[Core]:
-    """Find sets of nodes that every optimum holds together, within the clusters of a heuristic."""
+    """Find sets of nodes that every optimum holds together, among those that may be such."""
 
     def around(nodes: Labels, weights: Ints) -> Iterator[Columns]:
         allowing = weights @ ~problem.forbidden[nodes]
@@ -97,7 +98,11 @@ def find_cores(problem: Problem, watch: Watch) -> list[Core]:
 
     if problem.size < LEAST or not _is_safe(problem.size, int(np.abs(problem.gains).sum())):
         return []
-    clusters = _clusters(greedy(problem, watch=watch))
+    sums, most = np.maximum(problem.gains, 0).sum(axis=1), problem.gains.max(axis=1)
+    every = np.arange(problem.size)
+    clusters = _clusters(
+        sums, most, lambda node: (every, problem.gains[node], ~problem.forbidden[node]), watch
+    )
     cores = (_core(nodes, lambda own: problem.gains[np.ix_(own, own)], around, watch) for nodes in clusters)
     return [core for core in cores if core is not None]
 
@@ -136,7 +141,16 @@ def find_listed_cores(problem: SparseProblem, watch: Watch) -> list[Core]:
 
     if not _is_safe(problem.size, problem.mass):
         return []
-    clusters = _clusters(grow(problem, watch))
+    most = np.zeros(problem.size, dtype=np.int64)
+    np.maximum.at(most, problem.first, problem.gains)
+    np.maximum.at(most, problem.second, problem.gains)
+
+    def row(node: int) -> Row:
+        part = slice(int(rows.starts[node]), int(rows.starts[node + 1]))
+        others = rows.others[part]
+        return others, problem.gains[rows.pairs[part]], np.ones(len(others), dtype=bool)
+
+    clusters = _clusters(problem.positive, most, row, watch)
     cores = (_core(nodes, lambda some: between(some, some)[0], around, watch) for nodes in clusters)
     return [core for core in cores if core is not None]
 
@@ -152,13 +166,29 @@ def _in_blocks(others: Labels, size: int) -> Iterator[Labels]:
     return (others[start : start + columns] for start in range(0, len(others), columns))
 
 
-def _clusters(labels: Labels) -> Iterator[Labels]:
-    """Yield the nodes of each cluster that may be a core."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels)).tolist()
-    for start, end in zip([0, *ends], ends, strict=False):
-        if end - start >= LEAST:
-            yield order[start:end]
+def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -> Iterator[Labels]:
+    """Yield sets of nodes that may be cores: around a node, all that gain half their most with it.
+
+    `sums` are the positive gains of each node, `most` its largest gain.
+    """
+    free, allowing = np.ones(len(sums), dtype=bool), np.zeros(len(sums), dtype=np.intp)
+    for leader in watch.during(np.argsort(-sums, kind="stable").tolist()):
+        if not free[leader]:
+            continue
+        others, gains, allowed = row(leader)
+        likely = allowed & free[others] & (gains > 0) & (2 * gains >= most[others])
+        near = others[likely][np.argsort(-gains[likely], kind="stable")]
+        chosen = [leader]
+        allowing[:] = 0
+        allowing[others[allowed]] = 1
+        for node in near.tolist():
+            if node != leader and allowing[node] == len(chosen):
+                chosen.append(node)
+                theirs, _, allowed = row(node)
+                allowing[theirs[allowed]] += 1
+        free[chosen] = False
+        if len(chosen) >= LEAST:
+            yield np.sort(np.array(chosen))
 
 
 def _core(
