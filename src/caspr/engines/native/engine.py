@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from caspr.engines.baseline import baseline
+from caspr.engines.baseline import FALLBACK, priced_baseline
 from caspr.engines.native.cases import settle
 from caspr.engines.native.connectivity import contradicts
 from caspr.engines.native.estimate import estimate
@@ -16,14 +16,15 @@ from caspr.errors import EngineError
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.pricing import price
 from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
 from caspr.task.ties import open_ties, rank
 from caspr.text.findings import Finding, warning
 from caspr.text.grouping import Groups
 
 SHORTLY = 0.2
-"""Seconds for which single annotations are tried after a limit was reached without any solution."""
+"""Seconds for which single annotations are tried after a limit was reached."""
+PER_SECOND = 400_000
+"""How many mentions, counted once for each annotator, that takes a second of the processor for."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -45,9 +46,22 @@ def solve_with(
 
     Unless `ties` are to be decided by the rule for them, any of several optima may be the solution.
     """
-    state = SolveState(instance, Watch.of(limits), memory, progress, apart, joined)
+    state = SolveState(instance, _watch(instance, limits), memory, progress, apart, joined)
+    # What is joined or kept apart beside the decisions is no part of the instance.
+    state.fallback = None if joined or apart else False
     solution = _within_limits(state, joined, limits.solutions if ties else 0)
+    if state.fallback:
+        solution = replace(solution, findings=(*solution.findings, warning("baseline", FALLBACK)))
     return replace(solution, recorded=state) if limits.certificate else solution
+
+
+def _watch(instance: Instance, limits: Limits) -> Watch:
+    """Start the clock; of a time limit, what the baseline may take is left for it, but no more than half."""
+    watch = Watch.of(limits)
+    if limits.seconds is not None:
+        work = len(instance.votes.signatures) * len(instance.annotations)
+        watch.deadline -= min(limits.seconds / 2, work / PER_SECOND)
+    return watch
 
 
 def _within_limits(state: SolveState, joined: Bundles, solutions: int) -> Solution:
@@ -55,7 +69,7 @@ def _within_limits(state: SolveState, joined: Bundles, solutions: int) -> Soluti
     try:
         return _solved(state, joined, solutions)
     except ExpiredError:
-        return _best_known(state, joined)
+        return _best_known(state)
     except KeyboardInterrupt:
         state.watch.stop = Stop.INTERRUPT
         state.on_bound, state.on_found = ignore_bound, ignore_found
@@ -63,22 +77,28 @@ def _within_limits(state: SolveState, joined: Bundles, solutions: int) -> Soluti
         # The watch has expired now, so this only combines the best that is known of every part.
         return _solved(state, joined, solutions)
     except ExpiredError:
-        return _best_known(state, joined)
+        return _best_known(state)
     except KeyboardInterrupt:
         if state.value is None:
             raise
-        return _best_known(state, joined)
+        return _best_known(state)
 
 
-def _best_known(state: SolveState, joined: Bundles) -> Solution:
+def _best_known(state: SolveState) -> Solution:
     """Return the best solution so far, where a limit came before there was a relaxation."""
-    if state.value is None or state.best is None:
-        # What is joined or kept apart beside the decisions is no part of the instance.
-        chains = None if joined or state.apart else baseline(state.instance, SHORTLY)
-        if chains is None:
-            raise EngineError("engine native: no solution was found within the limits; give it more time")
-        state.offer(chains, price(state.instance, chains).total)
+    if state.value is None:
+        _offer_baseline(state)
+    if state.value is None:
+        raise EngineError("engine native: no solution was found within the limits; give it more time")
     return _one_solution(state)
+
+
+def _offer_baseline(state: SolveState) -> None:
+    """Offer what needs no search: no result is worse than the best annotator."""
+    priced = priced_baseline(state.instance, SHORTLY) if state.fallback is False else None
+    if priced is not None:
+        state.fallback = state.value is None or priced[1] < state.value
+        state.offer(*priced)
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
@@ -121,6 +141,8 @@ def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
 
 def _one_solution(state: SolveState) -> Solution:
     """Return the best solution with its bound, and why it is not proven, if it is not."""
+    if (state.bound or 0) < (state.value or 0):
+        _offer_baseline(state)
     assert state.value is not None and state.best is not None
     bound = state.bound or 0
     cause = state.watch.cause if bound < state.value else state.watch.stop

@@ -27,7 +27,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from caspr.engines.native.links import PER_SECOND, wide_from
+from caspr.engines.native.links import wide_from
 from caspr.engines.native.partition.problem import Ints, Labels
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.state import SolveState
@@ -52,10 +52,12 @@ NEVER = -(1 << 30)
 """The gain of a forbidden pair."""
 AT_ONCE = 1 << 20
 """How many entries of the matrix are computed between two looks at the clock."""
+PER_SECOND = 1_000_000
+"""For how many links of a dense document a second of the processor is enough to find more than that."""
 SHARE, MOST = 0.3, 3.0
-"""The share of the time left that may be taken, and the seconds, where links are listed afterwards."""
+"""The share of the time left that may be taken, and the seconds, where the rest is enough for all links."""
 SPARE, LONGEST = 0.2, 60.0
-"""The share of the time that is kept for checking what was found, and the seconds, where they are not."""
+"""The share of the time that is kept for them where it is not, and the seconds that may be taken."""
 SAMPLE = 300
 """How many kinds decide which annotator is the best."""
 SWEEPS = 10
@@ -75,7 +77,7 @@ def estimate(state: SolveState) -> None:
         left = state.watch.left
         listable = left >= state.watch.pace * kinds.linked / PER_SECOND
         watch.deadline = monotonic() + (
-            min(SHARE * left, MOST) if listable else (1 - SPARE) * min(left, 60.0)
+            min(SHARE * left, MOST) if listable else (1 - SPARE) * min(left, LONGEST)
         )
         matrix = Matrix(state.instance, kinds, watch)
         _offer(state, matrix, best, watch)

@@ -42,8 +42,6 @@ WIDE = 200
 """How many kinds a chain needs, at least, to count for all pairs that are not listed."""
 BYTES = 60
 """How many bytes each pair takes that an annotator links, while pairs are sorted."""
-PER_SECOND = 1_000_000
-"""How many of these pairs are listed and sorted into parts in a second of the processor."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
 FEW_PAIRS = 10_000
@@ -84,10 +82,13 @@ class Links:
         return replace(self, first=first, second=second, evidence=evidence)
 
 
-def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
+def find_links(kinds: Sequence[Signature], watch: Watch | None = None, *, counted: bool = False) -> Links:
     """Find out which annotators link each two kinds.
 
-    `ExpiredError` is raised where there is no time or no memory for that.
+    If they are merely `counted`, the evidence says of the first annotators what is true of as many others
+    (`task.pricing`): of twenty annotators there are a million sets, but twenty-one numbers.
+
+    `ExpiredError` is raised where there is no memory for that, or once time is up.
 
     >>> chains = ({(0, 1), (1, 1)}, {(0, 1)}, {(1, 1)})
     >>> links = find_links([Signature(frozenset(found), viewers=0b11) for found in chains])
@@ -113,12 +114,18 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None) -> Links:
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
     seen = _views_of_pairs(view, first, second, watch) if len(views) > 1 else []
+    if counted:
+        words, shifts = [filled(len(first), lambda part: _number(words, part), watch)], [0]
     example, evidence = _alike([*words, *seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
     ends = zip(first[example].tolist(), second[example].tolist(), strict=True)
     viewers = [kinds[low].viewers & kinds[high].viewers for low, high in ends]
-    distinct = map(Evidence, _sets([word[example] for word in words], shifts), viewers)
+    givers = _sets([word[example] for word in words], shifts)
+    if counted:
+        givers, viewers = [(1 << k) - 1 for k in givers], [(1 << n.bit_count()) - 1 for n in viewers]
+        own = [Evidence((1 << pair.k) - 1, (1 << pair.n) - 1) for pair in own]
+    distinct = map(Evidence, givers, viewers)
     between = np.array([numbers.setdefault(votes, len(numbers)) for votes in distinct], dtype=np.intp)
     inside = [numbers.setdefault(votes, len(numbers)) for votes in own]
     return Links(
@@ -154,6 +161,17 @@ def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
     return sets
 
 
+def _number(words: Sequence[Ints], part: slice) -> Ints:
+    """Return how many annotators there are in each set of a block."""
+    digits = 1 << np.arange(DIGITS)
+    table = (np.arange(1 << DIGITS)[:, None] & digits > 0).sum(axis=1)
+    number = np.zeros(len(words[0][part]), dtype=np.int64)
+    for word in words:
+        for shift in range(0, WORD, DIGITS):
+            number += table[word[part] >> shift & (1 << DIGITS) - 1]
+    return number
+
+
 def _both(held: Bools, first: Labels, second: Labels, watch: Watch | None) -> Ints:
     """Return which pairs have both kinds in a chain, as 1 and 0."""
     return filled(len(first), lambda part: (held[first[part]] & held[second[part]]).astype(np.int64), watch)
@@ -166,13 +184,11 @@ def _views_of_pairs(view: Labels, first: Labels, second: Labels, watch: Watch | 
 
 
 def _need_room(chains: Mapping[int, Mapping[int, Sequence[int]]], more: int, watch: Watch) -> Watch | None:
-    """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than limits allow."""
+    """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than memory allows."""
     lengths = [len(positions) for own in chains.values() for positions in own.values()]
     pairs = more + sum(length * (length - 1) // 2 for length in lengths)
     if pairs < FEW_PAIRS:
         return None
-    if not watch.expired() and watch.left < watch.pace * pairs / PER_SECOND:
-        watch.stop = Stop.TIME
     if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
         watch.stop = Stop.MEMORY
     watch.check()
@@ -236,6 +252,8 @@ SHORT = 200
 """How many kinds a short chain has at most: the pairs of all short chains are listed at once."""
 WORD = 62
 """How many annotators' bits one integer of an array holds."""
+DIGITS = 8
+"""How many of these bits are counted at a time."""
 CROWDED_BLOCK = 8
 """Where a block gathers at least one in this many of its possible pairs, a table replaces sorting."""
 

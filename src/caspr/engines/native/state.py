@@ -106,6 +106,8 @@ class SolveState:
     """Whether it was found while a part was being searched: one that is found later may take its place."""
     bound: int | None = None
     """No solution costs less."""
+    fallback: bool | None = False
+    """Whether the best partition is the baseline; `None` if the baseline is no solution here."""
     on_bound: OnBound = ignore_bound
     """Called with every bound of the part that is being searched."""
     on_found: OnFound = ignore_found

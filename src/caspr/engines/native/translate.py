@@ -256,7 +256,7 @@ class Translator:
         }
         self.own = tuple(_own_pairs(instance, self.of))
         """The pairs that rules of one's own make depart from their kinds, and what they gain."""
-        self.links = _found(tuple(numbers), {} if links is None else links, self.watch)
+        self.links = _found(instance, tuple(numbers), {} if links is None else links, self.watch)
         self.gains = PairGains.of(instance, self.links)
         self.clock = self.watch if len(self.links.first) > BLOCK else None
         """The clock, if sorting the links takes long enough for it to count."""
@@ -394,12 +394,17 @@ def _draws(gain: int, connects: bool, ties: bool) -> bool:
     return gain > 0 or (ties and gain == 0 and connects)
 
 
-def _found(kinds: tuple[Signature, ...], known: dict[tuple[Signature, ...], Links], watch: Watch) -> Links:
+def _found(
+    instance: Instance,
+    kinds: tuple[Signature, ...],
+    known: dict[tuple[Signature, ...], Links],
+    watch: Watch,
+) -> Links:
     """Find links, unless they are known for the same kinds; a few are kept."""
     if kinds not in known:
         if len(known) >= FEW:
             known.pop(next(iter(known)))
-        known[kinds] = find_links(kinds, watch)
+        known[kinds] = find_links(kinds, watch, counted=instance.prices.counted)
     return known[kinds]
 
 

@@ -20,6 +20,8 @@ and v together, so all such pairs of one statement become one.
 **apart** u, v: if -w_uv > best(u, v) or best(v, u), that node leaves any cluster with the other, so *every*
 optimum has them apart.
 
+**cores**: sets of nodes with weights that *every* optimum holds together (`cores`).
+
 **rivals** u, v, r: v and r forbid each other and otherwise the same nodes, and u allows both. If moving v to
 u as above gains, r not counted, every optimum has v or r beside u. If it is r, the two can swap places, which
 changes the value by at least w_uv - w_ur - sum of |w_vk - w_rk| over k other than u. If that is not negative,
@@ -87,6 +89,7 @@ from itertools import combinations, product
 from math import gcd
 from typing import Any
 
+from caspr.proof.verify.cores import ProvenCore
 from caspr.proof.verify.facts import Proof, read_integer, require
 from caspr.proof.verify.graph import Link, NodePair, ProofGraph, ordered
 
@@ -492,6 +495,18 @@ def _put_together(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     return _joined(graph, rows)
 
 
+def _put_cores(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join the sets of nodes that every optimum holds together."""
+    moves, nodes = _Moves(graph), set[int]()
+    for row in rows:
+        require(len(row) > 2, "a core has no weights")
+        core = ProvenCore.of(graph, moves.component(row[0]), row)
+        require(nodes.isdisjoint(core.weights), "a node is in two cores")
+        require(core.holds, "a core does not hold")
+        nodes |= core.weights.keys()
+    return sum(graph.join_all(row[::2]) for row in rows)
+
+
 def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     """Join the pairs of which some optimum has all together."""
     moves, moved, hosts = _Moves(graph), set[int](), set[int]()
@@ -541,5 +556,11 @@ def _put_forced(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     return gained
 
 
-STEPS = {"apart": _put_apart, "together": _put_together, "rivals": _put_rivals, "forced": _put_forced}
+STEPS = {
+    "apart": _put_apart,
+    "together": _put_together,
+    "cores": _put_cores,
+    "rivals": _put_rivals,
+    "forced": _put_forced,
+}
 """The statements that make a graph smaller by a rule; each returns what is gained by it."""

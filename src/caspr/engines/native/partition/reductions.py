@@ -77,9 +77,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from caspr.engines.native.partition import statements
+from caspr.engines.native.partition.cores import Core, find_cores, find_listed_cores
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, firsts, joined, product
 from caspr.engines.native.partition.sparse import BLOCK, SparseProblem, blocks, filled
-from caspr.engines.native.partition.statements import Statement, spanning
+from caspr.engines.native.partition.statements import Statement, renamed, spanning
 from caspr.engines.native.partition.watch import ExpiredError, Watch, checked
 
 BLOCKS = 16
@@ -150,6 +151,10 @@ def _reduced_once(
     heavy = heavy_edges(problem)
     together = leaves(problem, best) | heavy
     twins = np.zeros_like(heavy)
+    cores: list[Core] = []
+    if not together.any():
+        cores = find_cores(problem, watch)
+        together = _within(cores, problem.size)
     if not together.any():
         # The dearest rule last: by now most nodes may be gone.
         together = twins = near_twins(problem, best, watch)
@@ -161,7 +166,9 @@ def _reduced_once(
         names = firsts(reduced.labels)
         if apart.any():
             record.append(statements.apart(names, apart))
-        if rivalries:
+        if cores:
+            record.append(renamed(statements.cores(cores), names))
+        elif rivalries:
             record.append({"rivals": [names[list(rivalry)].tolist() for rivalry in rivalries]})
         elif together.any():
             record.append(_written(problem, names, together, best, heavy, twins))
@@ -282,6 +289,21 @@ def find_rivals(problem: Problem, best: Ints) -> list[Rivalry]:
                 moved |= {v, rival}
                 hosts.add(u)
     return rivalries
+
+
+def _within(cores: list[Core], size: int) -> Bools:
+    """Mark the pairs of the first node of each core with all others."""
+    together = np.zeros((size, size), dtype=bool)
+    if cores:
+        first, second = _chained(cores)
+        together[first, second] = together[second, first] = True
+    return together
+
+
+def _chained(cores: list[Core]) -> tuple[Labels, Labels]:
+    """Return pairs that put each core together."""
+    first = np.concatenate([np.full(len(core) - 1, core[0]) for core, _ in cores])
+    return first, np.concatenate([core[1:] for core, _ in cores])
 
 
 def _pairs_of(rivalries: list[Rivalry], size: int) -> Bools:
@@ -460,7 +482,7 @@ def shrink(
 
     What was applied is added to `record`, if given; that whole components are one cluster need not be said.
     """
-    labels, constant = np.arange(problem.size), 0
+    labels, constant, fresh = np.arange(problem.size), 0, True
     try:
         while problem.size > 1 and len(problem.first):
             watch.check()
@@ -469,22 +491,41 @@ def shrink(
                 _note_apart(problem, labels, apart, record)
                 problem = problem.without(apart)
             problem.index(watch)
-            first, second = _whole_components(problem, watch)
-            trials = None if len(first) else _together(problem, watch, ties=all_optima)
-            if trials is not None:
-                first, second = trials.u, trials.v
-            if not len(first):
+            found = _found(problem, watch, fresh=fresh, ties=all_optima)
+            if found is None:
                 break
+            first, second, statement = found
+            if record is not None and statement is not None:
+                record.append(renamed(statement, firsts(labels)))
             step = joined(problem.size, first, second)
-            size, names = problem.size, firsts(labels)
             problem, gained = problem.contract(step, watch)
-            labels, constant = step[labels], constant + gained
-            if record is not None and trials is not None:
-                first, second, weights = spanning(size, first, second, trials.weights)
-                record.append(statements.together(names[first], names[second], weights))
+            labels, constant, fresh = step[labels], constant + gained, False
     except ExpiredError:
         pass
     return Shrunk(problem, labels, constant)
+
+
+def _found(
+    problem: SparseProblem, watch: Watch, *, fresh: bool, ties: bool
+) -> tuple[Labels, Labels, Statement | None] | None:
+    """Return pairs that every optimum puts together, and the statement that says so; `None` if none is found.
+
+    Cores come first in a fresh problem, and last in one that the other rules made smaller.
+    """
+    first, second = _whole_components(problem, watch)
+    if len(first):
+        return first, second, None
+    for wants_cores in (True, False) if fresh else (False, True):
+        if wants_cores:
+            cores = find_listed_cores(problem, watch) if problem.common is None else []
+            if cores:
+                return *_chained(cores), statements.cores(cores)
+        else:
+            trials = _together(problem, watch, ties=ties)
+            if len(trials.u):
+                spanned = spanning(problem.size, trials.u, trials.v, trials.weights)
+                return trials.u, trials.v, statements.together(*spanned)
+    return None
 
 
 def _note_apart(problem: SparseProblem, labels: Labels, apart: Bools, record: list[Statement] | None) -> None:

@@ -5,6 +5,7 @@ data; each makes the problem smaller, and the last may end it:
 
     {"apart": [[u, v, ...], ...]}                  u shares no cluster with any of v, ... in an optimum
     {"together": [[u, v, a, b, p, x, y], ...]}     u and v share one, by the rule with these weights
+    {"cores": [[u, weight, v, weight, ...], ...]}  u, v, ... share one, by these weights (`cores`)
     {"rivals": [[u, v, rival], ...]}               u and v share one in some optimum
     {"forced": [[home, partner], ...]}             a demand has only one partner left
     {"goal": g, "joins": yes or no, INEQUALITIES}  pairs and partners that clusterings of value g and more
@@ -28,6 +29,7 @@ with multipliers in units of 2^-s; lists that are empty are left out. Nodes and 
 the nodes where the proof begins; nodes put together have the smallest one.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,6 +97,11 @@ def together(first: Labels, second: Labels, weights: Ints) -> Statement:
     return {"together": np.column_stack([first, second, weights]).tolist()}
 
 
+def cores(found: Sequence[tuple[Labels, Ints]]) -> Statement:
+    """Write down sets of nodes that share a cluster, each node with its weight."""
+    return {"cores": [np.column_stack(core).ravel().tolist() for core in found]}
+
+
 def spanning(size: int, *columns: NDArray[Any]) -> list[NDArray[Any]]:
     """Choose pairs without a ring that connect what all of them connect.
 
@@ -124,4 +131,8 @@ def renamed(step: Statement, names: Labels) -> Statement:
     """Express a reduction in other names for the nodes."""
     [(kind, rows)] = step.items()
     listed, nodes = names.tolist(), 2 if kind == "together" else None
+    if kind == "cores":
+        # Every other number is a weight.
+        both = ((row[::2], row[1::2]) for row in rows)
+        return {kind: [[n for u, w in zip(*b, strict=True) for n in (listed[u], w)] for b in both]}
     return {kind: [[*(listed[node] for node in row[:nodes]), *row[len(row[:nodes]) :]] for row in rows]}
