@@ -58,6 +58,24 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "join",
+        "for node in self.rows[keep].keys() - row.keys():",
+        ("drop-operand",),
+        "what is deleted too much is written again by the next loop",
+    ),
+    Equivalent(
+        "restrict",
+        "if self.common is None:",
+        ("never",),
+        "the other branch lists the same pairs, only slower",
+    ),
+    Equivalent(
+        "restrict",
+        "if gain is not None:",
+        ("always",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
+    Equivalent(
+        "join",
         "assert gained is not None",
         ("always",),
         "it is for the type checker; nobody joins a forbidden pair",
