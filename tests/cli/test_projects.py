@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import read
+from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text
 from caspr.storage import FileLock
 from tests.cli.caller import Caller
 from tests.cli.test_redo import edit
+from tests.instances import annotation
 from tests.review.project.projects import NAMES, made
+from tests.review.sessions import opened
 
 
 @pytest.fixture
@@ -85,3 +88,23 @@ def test_other_commands_say_how(caspr: Caller, project: Path, tmp_path: Path) ->
     words = ("convert", project, tmp_path / "x.jsonlines")
     assert "`caspr redo FILE --gold OUT` writes its gold standard" in caspr.fails(*words)
     assert "give the annotators' files that it was made from" in caspr.fails("weigh", project)
+
+
+def test_golds_are_written_beside_a_page_on_which_only_numbers_differ(caspr: Caller, tmp_path: Path) -> None:
+    """A chain keeps its number on the page; a redo would begin at 1 again, which changes no result."""
+    path = tmp_path / "project" / "documents" / "doc.conll"
+    path.parent.mkdir(parents=True)
+    listed = ProjectFile((ProjectDocument("documents/doc.conll", "doc"),))
+    (tmp_path / "project" / NAME).write_text(project_text(listed))
+    chains = [[(1, 1), (2, 2)], [(3, 3), (4, 4)], [(5, 5), (6, 6)]]
+    session = opened(path, [annotation(name, chains) for name in "ab"])
+    session.do(0, {"do": "merge", "chains": ["1", "2"]}, 1)
+    assert sorted(session.state(0)["chains"]) == ["1", "3"]
+    before = path.read_bytes()
+    outcome = caspr("redo", tmp_path / "project", "--gold", tmp_path / "golds")
+    assert outcome.code == 0, outcome.err
+    assert outcome.err.endswith("0 review files rewritten, 1 unchanged\n")
+    assert path.read_bytes() == before
+    assert (tmp_path / "golds" / "doc.conll").exists()
+    session.do(0, {"do": "note", "text": "x"}, 2)
+    session.close()

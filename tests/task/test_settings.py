@@ -166,7 +166,7 @@ def test_stored_settings_are_read_again(settings: Settings) -> None:
         {"variants": [{"boundary": [1, 1], "spans": [[1, 2], [1, 3]]}]},
         {"variants": [{"boundary": [1, 1], "spans": [[1, 1]]}]},
         {"variants": [{"boundary": [1, 1], "spans": [[1, 1], [5, 5]]}]},
-        {"variants": [{"boundary": [1, 1], "spans": [[1, 1], [1, 3]]}]},
+        {"variants": [{"boundary": [1, 1], "spans": [[1, 1], [2, 3]]}]},
         {"variants": True},
         {"nested": "often"},
         {"singletons": 3},

@@ -1,18 +1,22 @@
 """Boundary variants: which spans are one mention, with which boundary, and what decisions change."""
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caspr.text import variants
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.variants import (
     BoundaryDecisions,
     VariantGroup,
     Variants,
     find_variants,
+    partition_into_cliques,
     unify,
     variant_findings,
 )
@@ -252,3 +256,32 @@ def test_every_two_spans_of_a_group_are_variants_although_overlaps_form_a_row() 
     assert all(
         jaccard(*pair) >= Fraction(1, 2) for group in found.groups for pair in combinations(group.spans, 2)
     )
+
+
+def test_where_too_many_spans_overlap_no_pair_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of mentions inside each other must not take minutes, for a note that nobody asked for."""
+    tokens = 3000
+    document = Document("d", ("w",) * tokens)
+    nest = [Span(start, tokens + 1 - start) for start in range(1, tokens // 2)]
+    nests = [Annotation.of(name, document, [Chain.of("1", nest)]) for name in "ab"]
+    monkeypatch.setattr(variants, "overlap_by_half", never)
+    found = find_variants(nests)
+    assert (found.groups, found.exact, found.sought) == ((), False, False)
+    for used in (True, False):
+        assert [one.code for one in variant_findings(found, document, used=used)] == ["variants-not-sought"]
+
+
+def never(*pair: Span) -> bool:
+    raise AssertionError(pair)
+
+
+def test_the_search_for_groups_ends_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
+    weights = {
+        (one, one + step): rng.randint(1, 9) for one in range(400) for step in (1, 2, 3) if rng.random() < 0.8
+    }
+    assert partition_into_cliques(403, weights).exact
+    monkeypatch.setattr(variants, "STEPS", 100)
+    hasty = partition_into_cliques(403, weights)
+    assert not hasty.exact
+    assert sorted(node for clique in hasty.cliques for node in clique) == list(range(403))

@@ -19,6 +19,7 @@ import click
 from caspr import __version__
 from caspr.cli.shared.progress import ENDING
 from caspr.errors import CasprError
+from caspr.text.findings import printable
 
 COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
@@ -106,6 +107,7 @@ def main() -> None:
     except click.exceptions.Abort:
         _fail("interrupted; nothing was written", 130)
     except click.ClickException as error:
+        error.message = printable(error.message)
         _with_nearest_option(error).show()
         sys.exit(2)
     except CasprError as error:
@@ -149,7 +151,7 @@ def _use_utf8(stream: object) -> None:
 
 def _fail(message: str, code: int) -> None:
     with suppress(OSError):
-        click.echo(f"caspr: error: {message}", err=True)
+        click.echo(f"caspr: error: {printable(message)}", err=True)
     sys.exit(code)
 
 

@@ -34,7 +34,7 @@ from caspr.text.alignment import align
 from caspr.text.checks import check
 from caspr.text.coverage import Coverage, partial_coverage
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, refuse_warnings, times
+from caspr.text.findings import Finding, printable, refuse_warnings, times
 
 _SPOIL = ("empty-annotation", "copied-annotations", "partial-coverage")
 """The codes of what makes numbers about annotators say something else than they seem to."""
@@ -115,7 +115,7 @@ def command(
         contents["--json"] = {json_path: json_text(_values(measured, each, own_set, unmarked))}
     if output is not None or all(STANDARD_OUTPUT not in files for files in contents.values()):
         lines = measured.lines(each if per_document else [])
-        contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{line}\n" for line in lines)}
+        contents["-o"] = {output or STANDARD_OUTPUT: "".join(f"{printable(line)}\n" for line in lines)}
     outputs.write(contents)
     print_lines(() if quiet else outputs.written(contents))
 

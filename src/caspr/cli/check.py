@@ -9,6 +9,7 @@ import click
 from caspr.adjudication import by_document, made_concrete, prepare
 from caspr.cli.shared.inputs import files_of, read_given
 from caspr.cli.shared.options import FILES, flag, format_options, gold_option, reading, subcommand
+from caspr.cli.shared.outputs import echo
 from caspr.errors import CasprError, InputError
 from caspr.formats.sources import read_one
 from caspr.task.decisions import Decisions
@@ -50,16 +51,16 @@ def command(files: tuple[Path, ...], tokens: bool, strict: bool, **values: Any) 
             continue
         every.extend(odd)
         for line in _lines(annotations, odd):
-            click.echo(line)
+            echo(line)
         for line in _numbered(annotations[0].document) if tokens else ():
-            click.echo(line)
+            echo(line)
     if errors and len(errors) == len(documents):
         raise InputError(_NEXT.join(errors))
     for finding in condensed(findings):
-        click.echo(str(finding))
+        echo(str(finding))
     alone = "; this is the work of one annotator, and merging takes two or more" if len(read) == 1 else ""
     good = times(len(documents) - len(errors), "document")
-    click.echo(f"{good}, {times(len(warnings_of(every)), 'warning')}{alone}")
+    echo(f"{good}, {times(len(warnings_of(every)), 'warning')}{alone}")
     if errors:
         raise InputError(_NEXT.join(errors))
     if strict:

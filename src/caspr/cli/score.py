@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
-from caspr.cli.shared.outputs import Outputs, json_text, print_lines, requested
+from caspr.cli.shared.outputs import Outputs, echo, json_text, print_lines, requested
 from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
@@ -74,7 +74,7 @@ def command(
     outputs.write(contents)
     if all(path != STANDARD_OUTPUT for written in contents.values() for path in written):
         for line in _lines(scores, paper.style, bounds, per_document):
-            click.echo(line)
+            echo(line)
     print_lines(outputs.written(contents))
 
 

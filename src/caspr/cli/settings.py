@@ -10,7 +10,7 @@ import click
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given, refuse_inside
-from caspr.cli.shared.outputs import Outputs, json_text, print_findings, print_lines, requested
+from caspr.cli.shared.outputs import Outputs, echo, json_text, print_findings, print_lines, requested
 from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -75,7 +75,7 @@ def command(
         outputs.write({"--json": {json_path: json_text(settings_values(comparison))}})
     if json_path != STANDARD_OUTPUT:
         for line in settings_lines(comparison):
-            click.echo(line)
+            echo(line)
         print_lines(outputs.written({} if json_path is None else {"--json": {json_path: ""}}))
 
 

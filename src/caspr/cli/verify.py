@@ -8,7 +8,7 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.shared.inputs import is_one_folder, read_given
 from caspr.cli.shared.options import FILES, subcommand
-from caspr.cli.shared.outputs import print_findings
+from caspr.cli.shared.outputs import echo, print_findings
 from caspr.errors import InputError, reading
 from caspr.formats import review_file
 from caspr.formats.containers.json import parse_value
@@ -48,12 +48,12 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
             data = parse_value(read_text(proof), "a file that --certificate wrote")
         for result in verify_documents(data, documents):
             for line in _verdict(result, reviewed=reviewed):
-                click.echo(line)
+                echo(line)
             verified += 1
             conditional += bool(result.decisions) and not reviewed
         in_all += len(data["documents"])
     only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
-    click.echo(f"{verified} of {in_all} certificates verified{only}")
+    echo(f"{verified} of {in_all} certificates verified{only}")
 
 
 def _proofs(certificate: Path) -> list[Path]:

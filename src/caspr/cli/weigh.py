@@ -11,7 +11,7 @@ import click
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given
-from caspr.cli.shared.outputs import Files, Outputs, print_findings, print_lines, requested
+from caspr.cli.shared.outputs import Files, Outputs, echo, print_findings, print_lines, requested
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import Reliability, instance_patterns, learn_reliability
 from caspr.measures.settings_comparison import closeness
@@ -64,7 +64,7 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
     if not quiet and output != STANDARD_OUTPUT:
         agreement = {} if values["no_result"] else _agreement(documents, settings, learned)
         for line in reliability_lines(learned, agreement):
-            click.echo(line)
+            echo(line)
         print_lines(outputs.written(contents))
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from caspr.corpus.job import FAILED, LEFT_OUT
+from caspr.text.csv_table import no_formula
 from caspr.text.findings import Finding
 
 
@@ -99,7 +100,7 @@ def csv_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     writer = csv.DictWriter(buffer, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow(flat(row))
+        writer.writerow({name: no_formula(value) for name, value in flat(row).items()})
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

@@ -525,8 +525,8 @@ def _links(
     kept: list[Link] = []
     for link in layout.links if layout.convention != "events" else ():
         owners = {owner.get(triggers.get(id, id)) for _, id in link.roles}
-        whole = link.id != "*" or len(chains[next(iter(owners)) or 0]) == len(link.roles)
-        if len(owners) == 1 and None not in owners and whole:
+        [home] = owners if len(owners) == 1 else (None,)
+        if home is not None and (link.id != "*" or len(chains[home]) == len(link.roles)):
             kept.append(link)
     joined = components(layout.lines, kept)
     written: list[str] = []

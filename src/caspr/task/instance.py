@@ -318,6 +318,10 @@ class Instance:
         return chosen_sum(costs.omit, markers) > chosen_sum(costs.use, rest)
 
 
+MOST_NESTED = 1_000_000
+"""More links between overlapping mentions are not looked at one by one."""
+
+
 def check_task(instance: Instance) -> tuple[Finding, ...]:
     """Return everything odd about a task."""
     return (*_set_aside(instance), *_nested(instance), *_new_mentions(instance))
@@ -340,6 +344,10 @@ def _set_aside(instance: Instance) -> Iterator[Finding]:
 def _nested(instance: Instance) -> Iterator[Finding]:
     """Count the links that the rule on nesting takes away from the annotators."""
     votes = instance.votes
+    if votes.overlapping_links > MOST_NESTED:
+        message = f"more than {MOST_NESTED:,} links join overlapping mentions; see --nested"
+        yield note("nested-links", f"{message}, whose rule takes away those of a mention and one inside it")
+        return
     lost = sum(votes.evidence(*pair).k for pair in votes.nested_links if instance.forbids_nesting(*pair))
     if lost:
         yield note(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from caspr.text.document import Annotation, Chain, Span, count_links, nested_pairs
+from caspr.text.document import Annotation, Chain, Span, count_links, count_overlaps, nested_pairs
 
 Stretches = tuple[Span, ...]
 """What an annotator saw: runs of tokens in text order that neither overlap nor touch."""
@@ -102,7 +102,12 @@ class Votes:
     @cached_property
     def nested_links(self) -> frozenset[tuple[Span, Span]]:
         """Those of the nested pairs that some annotator linked."""
-        return frozenset(pair for pair in self.nested if self.evidence(*pair).givers)
+        return frozenset(pair for members in self._members.values() for pair in nested_pairs(members))
+
+    @property
+    def overlapping_links(self) -> int:
+        """How many links join overlapping mentions: at least as many as `nested_links`, soon counted."""
+        return sum(map(count_overlaps, self._members.values()))
 
     @cached_property
     def _members(self) -> Mapping[tuple[int, int], list[Span]]:

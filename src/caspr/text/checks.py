@@ -5,8 +5,9 @@ Whatever makes adjudication impossible is an error; anything else is a note or a
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 from itertools import chain as flatten
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 from caspr.errors import InputError
@@ -134,18 +135,21 @@ def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
 
 
 def _crossing(spans: Iterable[Span]) -> int:
-    """Count the spans that start inside another and end after it."""
-    count, reach = 0, 0
-    open_spans: list[Span] = []
-    for span in sorted(spans, key=itemgetter(0)):
-        start, end = span
-        if start > reach:
-            open_spans, reach = [span], end
-            continue
-        open_spans = [earlier for earlier in open_spans if earlier.end >= start]
-        count += any(earlier.start < start and earlier.end < end for earlier in open_spans)
-        open_spans.append(span)
-        reach = max(reach, end)
+    """Count the spans that start inside another and end after it.
+
+    >>> _crossing([Span(1, 3), Span(2, 2), Span(3, 4), Span(3, 9)])
+    2
+    """
+    count = 0
+    ends: list[int] = []
+    for start, group in groupby(sorted(spans), key=itemgetter(0)):
+        together = [span.end for span in group]
+        while ends and ends[0] < start:
+            heappop(ends)
+        # Of all that started before and are still open, the first to end.
+        count += sum(bool(ends) and ends[0] < end for end in together)
+        for end in together:
+            heappush(ends, end)
     return count
 
 

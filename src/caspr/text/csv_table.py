@@ -21,6 +21,8 @@ from caspr.text.findings import times
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """What may separate cells, in words."""
+FORMULA = frozenset("=+-@\t\r")
+"""How a cell begins that a spreadsheet computes."""
 
 
 class TableRow(NamedTuple):
@@ -87,3 +89,12 @@ def _refuse_misfits(reading: _Reading, columns: Sequence[str], separator: str) -
             )
     if reading.error:
         raise reading.error
+
+
+def no_formula(cell: object) -> object:
+    """Return a cell to write that no spreadsheet takes for a formula, which might run a program.
+
+    >>> no_formula("=HYPERLINK(1)"), no_formula("anna"), no_formula(-1)
+    ("'=HYPERLINK(1)", 'anna', -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in FORMULA and cell else cell

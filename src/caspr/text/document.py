@@ -24,6 +24,7 @@ pieces where it has gaps, is a *mark*.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -393,6 +394,18 @@ def count_links(chains: Iterable[Chain]) -> int:
     shared = (len(first & second) for first, second in combinations(holders.values(), 2))
     repeated = sum(number - 1 for number in shared if number)
     return sum(len(chain.mentions) * (len(chain.mentions) - 1) // 2 for chain in chains) - repeated
+
+
+def count_overlaps(mentions: Iterable[Span]) -> int:
+    """Count the pairs of distinct spans that share a token, without looking at each.
+
+    >>> count_overlaps([Span(1, 3), Span(2, 2), Span(3, 4), Span(5, 5)])
+    2
+    """
+    spans = sorted(set(mentions))
+    ends = sorted(span.end for span in spans)
+    # All pairs but those in which the earlier one ends before the later one starts.
+    return sum(number - bisect_left(ends, span.start) for number, span in enumerate(spans))
 
 
 def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:

@@ -5,6 +5,7 @@ at it (a document that one annotator lacks). Errors are exceptions, not findings
 for messages are here as well: numbers with their nouns, shares, and text from files made safe to print.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,12 +98,15 @@ def _merged(code: str, titles: Sequence[str]) -> Finding:
 
 
 def printable(text: str) -> str:
-    r"""Escape control characters.
+    r"""Escape what is a command to a terminal: control characters, and those that turn the direction of text.
 
     >>> printable("a\x1b[31mb\u202ec")
     'a\\x1b[31mb\\u202ec'
     """
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def is_encodable(text: str) -> bool:

@@ -51,9 +51,11 @@ loses its other edges to earlier nodes. A way that has lost more than a greedy p
 dropped; ways that lose as much are kept for the sake of ties. This keeps dense parts small: in a clique
 nothing is ever lost.
 
-*Limit.* A part that needs more than `WAYS` ways at a time gets the greedy partition instead, which joins
-the ends of edges by weight, then by number, where that makes a clique. `CliquePartition.exact` says so. The
-answer stays the same on every machine, since ways are counted, not seconds.
+*Limits.* A part that needs more than `WAYS` ways at a time, or is reached after `STEPS` steps of the search,
+gets the greedy partition instead, which joins the ends of edges by weight, then by number, where that makes a
+clique. `CliquePartition.exact` says so. Where more than `PAIRS` pairs of spans overlap, as in tens of
+thousands of mentions inside each other, nothing is grouped, and `Variants.sought` says so. The answer stays
+the same on every machine, since ways, steps and pairs are counted, not seconds.
 """
 
 from collections import defaultdict
@@ -63,12 +65,16 @@ from functools import cached_property
 from itertools import combinations
 from math import lcm
 
-from caspr.text.document import Annotation, Document, Mark, Span
+from caspr.text.document import Annotation, Document, Mark, Span, count_overlaps
 from caspr.text.findings import Finding, note, times
 from caspr.text.grouping import Groups
 
 WAYS = 3000
 """How many sets of open cliques are followed at a time."""
+STEPS = 500_000
+"""How often it is asked, in one document, whether a node fits into a clique: about half a second."""
+PAIRS = 1_000_000
+"""How many overlapping pairs of spans are looked at in one document: less than a second."""
 Clique = tuple[int, ...]
 """Nodes in order."""
 Way = tuple[int, tuple[int, ...]]
@@ -125,7 +131,9 @@ class Variants:
     groups: tuple[VariantGroup, ...] = ()
     """In text order."""
     exact: bool = True
-    """Whether the sum of Jaccard indices is proven largest; see the limit in `caspr.text.variants`."""
+    """Whether the sum of Jaccard indices is proven largest; see the limits in `caspr.text.variants`."""
+    sought: bool = True
+    """Whether variants were looked for, apart from kept ones; not where too many spans overlap."""
 
     @cached_property
     def boundaries(self) -> Mapping[Span, Span]:
@@ -163,13 +171,15 @@ def find_variants(
         for span in group.spans:
             marked.pop(span, None)
     spans = sorted(marked)
-    partition = partition_into_cliques(len(spans), _weights(spans, marked, decided))
+    alike = _weights(spans, marked, decided)
+    partition = partition_into_cliques(len(spans), alike or {})
     groups = [
         _group([(spans[node], marked[spans[node]]) for node in clique], weights, decided)
         for clique in partition.cliques
         if len(clique) > 1
     ]
-    return Variants(tuple(sorted((*kept, *groups), key=lambda group: group.spans)), partition.exact)
+    every = tuple(sorted((*kept, *groups), key=lambda group: group.spans))
+    return Variants(every, partition.exact and alike is not None, sought=alike is not None)
 
 
 def _marked(annotations: Iterable[Annotation], decided: Iterable[Span]) -> dict[Span, tuple[str, ...]]:
@@ -206,8 +216,13 @@ def _renewed(
 
 def _weights(
     spans: Sequence[Span], marked: Mapping[Span, tuple[str, ...]], decided: BoundaryDecisions
-) -> dict[tuple[int, int], int]:
-    """Return the Jaccard indices of all variants, times one whole number that makes them whole."""
+) -> dict[tuple[int, int], int] | None:
+    """Return the Jaccard indices of all variants, times one whole number that makes them whole.
+
+    Return `None` where too many spans overlap.
+    """
+    if count_overlaps(spans) > PAIRS:
+        return None
     apart = {frozenset(pair) for pair in decided.split}
     moved = {span for span in decided.fixed if not marked.get(span)}
     shared = {
@@ -317,6 +332,9 @@ def _moved_marks(marks: Mapping[Span, Mark], boundaries: Mapping[Span, Span]) ->
 
 def variant_findings(variants: Variants, document: Document, *, used: bool) -> tuple[Finding, ...]:
     """Report the variants of a document, and what `--variants` did or would do about them."""
+    if not variants.sought:
+        message = f"more than {PAIRS:,} pairs of mentions overlap: variants were not looked for"
+        return (note("variants-not-sought", message),)
     if not variants.groups:
         return ()
     mentions = len(variants.groups)
@@ -361,7 +379,7 @@ def partition_into_cliques(
     exact = True
     for part in parts.lists():
         greedy = _greedy(graph, part)
-        lost = graph.weight(part) - sum(map(graph.weight, greedy))
+        lost = graph.weight_of_part(part) - sum(map(graph.weight, greedy))
         # Where nothing is lost, the part is one clique, as all weights are positive.
         best = _best(graph, part, lost, ways) if lost else greedy
         exact = exact and best is not None
@@ -377,15 +395,22 @@ class _Graph:
         for (first, second), weight in weights.items():
             self.edges[first][second] = weight
             self.edges[second][first] = weight
+        self.steps = 0
+        """How often a gain was asked for."""
 
     def gain(self, node: int, clique: Iterable[int]) -> int:
         """Return what a node adds to a clique; 0 if it does not fit."""
+        self.steps += 1
         gains = [self.edges[node].get(member, 0) for member in clique]
         return sum(gains) if all(gains) else 0
 
     def weight(self, nodes: Sequence[int]) -> int:
         """Return the weight of all edges between some nodes."""
         return sum(self.edges[first].get(second, 0) for first in nodes for second in nodes) // 2
+
+    def weight_of_part(self, part: Iterable[int]) -> int:
+        """Return the same for nodes without edges to others."""
+        return sum(sum(self.edges[node].values()) for node in part) // 2
 
 
 def _greedy(graph: _Graph, part: Sequence[int]) -> list[Clique]:
@@ -399,7 +424,7 @@ def _greedy(graph: _Graph, part: Sequence[int]) -> list[Clique]:
     ]
     for _, first, second in sorted(edges):
         left, right = holder[first], holder[second]
-        if left is not right and all(graph.gain(node, right) for node in left):
+        if left is not right and all(graph.edges[node].keys() >= set(right) for node in left):
             left += right
             holder.update(dict.fromkeys(right, left))
     return [tuple(sorted(clique)) for node, clique in holder.items() if node == min(clique)]
@@ -409,9 +434,14 @@ def _best(graph: _Graph, part: Sequence[int], most_lost: int, ways: int) -> list
     """Return the best partition of a connected part, which loses at most `most_lost`; `None` at the limit."""
     best: dict[tuple[Clique, ...], Way] = {(): (0, ())}
     seen = 0
-    for position, node in enumerate(part):
+    by_first = defaultdict(list)
+    for node in part:
+        by_first[min(graph.edges[node])].append(node)
+    waiting: set[int] = set()
+    for node in part:
         seen += sum(weight for earlier, weight in graph.edges[node].items() if earlier < node)
-        waiting = [later for later in part[position + 1 :] if min(graph.edges[later]) <= node]
+        waiting.update(later for later in by_first[node] if later > node)
+        waiting.discard(node)
         following: dict[tuple[Clique, ...], Way] = {}
         for cliques, (kept, firsts) in best.items():
             for joined, gain, first in _choices(graph, cliques, node):
@@ -426,13 +456,13 @@ def _best(graph: _Graph, part: Sequence[int], most_lost: int, ways: int) -> list
             for cliques, way in following.items()
             if seen - way[0] + _doomed(graph, cliques, waiting, node) <= most_lost
         }
-        if len(best) > ways:
+        if len(best) > ways or graph.steps > STEPS:
             return None
     [(_, firsts)] = best.values()
-    by_first: dict[int, list[int]] = defaultdict(list)
+    cliques: dict[int, list[int]] = defaultdict(list)
     for node, first in zip(part, firsts, strict=True):
-        by_first[first].append(node)
-    return [tuple(clique) for clique in by_first.values()]
+        cliques[first].append(node)
+    return [tuple(clique) for clique in cliques.values()]
 
 
 def _rank(way: Way) -> Way:

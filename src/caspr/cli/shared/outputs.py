@@ -59,7 +59,7 @@ from caspr.storage import (
 )
 from caspr.text.alignment import transfer
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, condensed, times
+from caspr.text.findings import Finding, condensed, printable, times
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
@@ -341,6 +341,8 @@ def _refuse_unwritable(output: Output) -> None:
 
 def _print(content: str | bytes) -> None:
     text = content if isinstance(content, str) else content.decode("utf-8")
+    if sys.stdout.isatty():
+        text = "\t".join(map(harmless, text.split("\t")))
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -456,7 +458,17 @@ def print_lines(lines: Iterable[object]) -> None:
     """Print lines, or findings, on standard error, where they do not mix with results."""
     with suppress(OSError):
         for line in lines:
-            click.echo(str(line), err=True)
+            echo(line, err=True)
+
+
+def echo(line: object, *, err: bool = False) -> None:
+    """Print a line for people; names in it that were taken from files are no commands to their terminal."""
+    click.echo(harmless(str(line)), err=err)
+
+
+def harmless(text: str) -> str:
+    """Return lines without control characters."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def fill(annotations: Sequence[Annotation], template: Path, format: str | None) -> list[Annotation]:

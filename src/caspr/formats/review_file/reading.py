@@ -234,15 +234,13 @@ def _review(block: Block, source: str, annotators: Sequence[str]) -> Review:
         *read_names(block.before, len(rows), annotations, lambda: result_homes(results, own)),
     )
     gold = Annotation("gold", document, ())
-    shown = _shown(enforced, results, own)
-    return Review(gold, tuple(annotations), decisions, header.settings, tuple(lines.notes), lines.done, shown)
+    notes, homes = tuple(lines.notes), result_homes(results, own)
+    shown = _shown(enforced, homes)
+    return Review(gold, tuple(annotations), decisions, header.settings, notes, lines.done, shown, homes)
 
 
-def _shown(
-    enforced: Decisions, results: Sequence[str], aliases: Mapping[str, str]
-) -> dict[str, tuple[Span, ...]]:
+def _shown(enforced: Decisions, homes: Mapping[str, Sequence[Span]]) -> dict[str, tuple[Span, ...]]:
     """Return the mentions that are shown, and not enforced, under the ids of enforced cells."""
-    homes = result_homes(results, aliases) if enforced.chains else {}
     return {
         chain.id: tuple(span for span in homes.get(chain.id, ()) if span not in enforced.permitted)
         for chain in enforced.chains

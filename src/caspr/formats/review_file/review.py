@@ -52,6 +52,8 @@ class Review:
     """Who has said that nothing is left to decide, and when."""
     shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
     """Of each id in enforced cells, the mentions that the file shows under it and does not enforce."""
+    homes: Mapping[str, Sequence[Span]] = field(default_factory=dict, compare=False)
+    """The chains that the file shows as its result, by their ids."""
 
     @cached_property
     def decisions(self) -> Decisions:

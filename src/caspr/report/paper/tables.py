@@ -26,6 +26,7 @@ from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.comparison_tables import KINDS, NumberStyle, mean_counts, singletons_phrase
 from caspr.report.disagreements import TITLES
 from caspr.report.paper.figures import Drawing, MeasuredBar, bar_chart, below, heat_map, stacked_chart
+from caspr.text.csv_table import no_formula
 from caspr.text.findings import printable, times
 
 _SPECIAL = {
@@ -148,7 +149,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(head)
     for row in rows:
-        writer.writerow([float(cell) if isinstance(cell, Fraction) else cell for cell in row])
+        writer.writerow([float(cell) if isinstance(cell, Fraction) else no_formula(cell) for cell in row])
     return buffer.getvalue()
 
 

@@ -47,6 +47,7 @@ from caspr.review.server.blind import (
 from caspr.review.server.guard import PERSON, Address, Guard, Keys
 from caspr.review.session import MissingError, ReviewSession, StaleError
 from caspr.task.limits import Limits
+from caspr.text.csv_table import no_formula
 
 
 def person(request: Request) -> Keys:
@@ -333,8 +334,7 @@ def _table(steps: list[Line]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for step in steps:
-        cells = [str(step[name]) for name in _COLUMNS]
-        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in cells])
+        writer.writerow([no_formula(str(step[name])) for name in _COLUMNS])
     return buffer.getvalue()
 
 
