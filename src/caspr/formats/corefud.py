@@ -37,6 +37,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from caspr.errors import FormatError, OutputError
 from caspr.formats.bracket_cells import CellError, split_crossing
@@ -63,7 +64,7 @@ from caspr.formats.text_layer import (
     widened,
 )
 from caspr.storage import read_text
-from caspr.text.document import Annotation, Chain, Document, Mark, Span, TreeRow, Unit
+from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, TreeRow, Unit
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.trees import head_of
 
@@ -80,6 +81,8 @@ TYPES = frozenset(
     ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
 ) | {"abstract", "event", "other"}
 """The types of entities that CorefUD knows: validators refuse any other as `etype`."""
+_COREFERENCE = ("Entity=", "Bridge=", "SplitAnte=")
+"""The items of the last column that speak of entities."""
 LABEL = "label:"
 """Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
@@ -263,9 +266,13 @@ class CorefudLayout:
     """The fields of an opening."""
     entities: tuple[Entity, ...]
 
+    def line(self, token: int) -> str:
+        """Return the row of a token."""
+        return self.lines[self.rows[token - 1]]
+
     def row(self, token: int) -> TreeRow:
         """Return what the trees say of a token."""
-        columns = self.lines[self.rows[token - 1]].split("\t")
+        columns = self.line(token).split("\t")
         return TreeRow(columns[0], columns[6], columns[7], columns[8])
 
 
@@ -541,7 +548,7 @@ def write(annotations: Iterable[Annotation]) -> str:
     declared: tuple[str, ...] = ()
     prefixes: set[str] = set()
     for annotation in annotations:
-        whole = whole_words(annotation)
+        whole = whole_words(_with_lent(annotation))
         prefix = _free(sentence_prefix(whole.document), prefixes)
         layout = layout_of(whole.document, whole.mentions, prefix)
         lines = _called(layout, whole.document)
@@ -555,6 +562,72 @@ def write(annotations: Iterable[Annotation]) -> str:
     return "".join(written)
 
 
+def _with_lent(annotation: Annotation) -> Annotation:
+    """Add the empty nodes of other annotators that mentions begin or end with to the lines of the file."""
+    document, layout = annotation.document, annotation.document.layout
+    if not document.lent or not isinstance(layout, CorefudLayout):
+        return annotation
+    edges = {token for span in annotation.mentions for token in span}
+    needed = [token for token in document.lent if token in edges]
+    for token in needed:
+        needed += [p for p, _ in document.lent[token].parents if p in document.lent and p not in needed]
+    if not needed:
+        return annotation
+    added = _add_rows(layout, document, sorted(needed))
+    return replace(annotation, document=replace(document, layout=added.layout, origin=added.origin))
+
+
+class _Added(NamedTuple):
+    """A layout with more rows, and the token of the file that each token is."""
+
+    layout: CorefudLayout
+    origin: tuple[int, ...]
+
+
+def _add_rows(layout: CorefudLayout, document: Document, tokens: Sequence[int]) -> _Added:
+    """Put rows of empty nodes after the token that stands before each, or before the first of a sentence."""
+    lines, rows, origin = list(layout.lines), list(layout.rows), list(document.origin)
+    for token in tokens:
+        lent = document.lent[token]
+        before = max((number for number in origin[: token - 1]), default=0)
+        starts = lent.first and not (before and lines[rows[before - 1]].startswith("0."))
+        if starts:
+            # A range such as 1-2 stands before its words, and empty nodes stand before the range.
+            row = rows[before] - (rows[before] > 0 and _RANGE.match(lines[rows[before] - 1]) is not None)
+            id = "0.1"
+        else:
+            row = rows[before - 1] + 1
+            word, _, number = lines[rows[before - 1]].split("\t")[0].partition(".")
+            id = f"{word}.{int(number or 0) + 1}"
+        lines.insert(row, "\t".join((id, *lent.line.split("\t")[1:])))
+        rows = [*(n + (n >= row) for n in rows[:before]), row, *(n + 1 for n in rows[before:])]
+        origin = [number + (number > before) for number in origin]
+        origin[token - 1] = before + 1
+    for token in tokens:
+        row = rows[origin[token - 1] - 1]
+        lines[row] = _lent_line(lines, rows, origin, document.lent[token], row)
+    new = {old: number for old, number in zip(document.origin, origin, strict=True) if old}
+    entities = tuple(
+        replace(entity, pieces=tuple(Span(new[start], new[end]) for start, end in entity.pieces))
+        for entity in layout.entities
+    )
+    changed = replace(layout, lines=tuple(lines), rows=tuple(rows), entities=entities)
+    return _Added(changed, tuple(origin))
+
+
+def _lent_line(
+    lines: Sequence[str], rows: Sequence[int], origin: Sequence[int], lent: LentRow, row: int
+) -> str:
+    """Return the row of a node with the ids that its parents have in this file, and without entities."""
+    ids = [(lines[rows[origin[p - 1] - 1]].split("\t")[0] if p else "0", how) for p, how in lent.parents]
+    ordered = sorted(ids, key=lambda pair: (tuple(map(int, pair[0].split("."))), pair[1]))
+    columns = lines[row].split("\t")
+    columns[8] = "|".join(f"{id}:{how}" for id, how in ordered) or "_"
+    kept = [item for item in columns[9].split("|") if not item.startswith(_COREFERENCE)]
+    columns[9] = "|".join(kept) or "_"
+    return "\t".join(columns)
+
+
 def _free(prefix: str, taken: set[str]) -> str:
     """Return a prefix of sentences that no other document of the file has."""
     names = (prefix if number == 1 else f"{prefix}-{number}" for number in count(1))
@@ -565,6 +638,7 @@ def _free(prefix: str, taken: set[str]) -> str:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
+    annotation = _with_lent(annotation)
     covered = [
         warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({words})")
         for words in _tangled(annotation)
