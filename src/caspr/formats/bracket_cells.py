@@ -17,7 +17,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -186,12 +186,17 @@ def write_cell(brackets: Iterable[Bracket]) -> str:
     return "|".join([text for _, _, _, text in sorted(brackets)]) or "-"
 
 
-def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]]:
+def split_crossing(
+    chains: Iterable[Chain], strict: Container[str] = ()
+) -> tuple[list[Chain], dict[str, str]]:
     """Move mentions that cross an earlier one of their chain into new chains.
 
-    Returns chains that cells can express, and the original id of each new one.
+    Returns chains that cells can express, and the original id of each new one. In chains with the ids of
+    `strict`, a mention also crosses one that ends with its first token.
 
     >>> split_crossing([Chain.of("3", [(1, 3), (2, 4), (4, 5)])])[1]
+    {'1': '3'}
+    >>> split_crossing([Chain.of("3", [(1, 4), (4, 5)])], ["3"])[1]
     {'1': '3'}
     """
     every = list(chains)
@@ -201,7 +206,7 @@ def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]
     moved: list[Chain] = []
     aliases: dict[str, str] = {}
     for chain in every:
-        first, *rest = _layers(chain.mentions)
+        first, *rest = _layers(chain.mentions, strict=chain.id in strict)
         kept.append(chain.over(first))
         for layer, id in zip(rest, fresh, strict=False):
             moved.append(chain.over(layer).called(id))
@@ -209,7 +214,7 @@ def split_crossing(chains: Iterable[Chain]) -> tuple[list[Chain], dict[str, str]
     return kept + moved, aliases
 
 
-def _layers(mentions: Iterable[Span]) -> Iterator[list[Span]]:
+def _layers(mentions: Iterable[Span], *, strict: bool) -> Iterator[list[Span]]:
     """Split mentions into groups without crossings, as many as possible into the earlier ones.
 
     In text order, longer ones first, the mentions that are still open at a token lie inside each other,
@@ -221,7 +226,7 @@ def _layers(mentions: Iterable[Span]) -> Iterator[list[Span]]:
         crossing: list[Span] = []
         opened: list[Span] = []
         for span in rest:
-            while opened and opened[-1].end <= span.start:
+            while opened and opened[-1].end < span.start + (not strict):
                 opened.pop()
             if opened and opened[-1].end < span.end:
                 crossing.append(span)

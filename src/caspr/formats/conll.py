@@ -22,7 +22,7 @@ with the file.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -54,7 +54,7 @@ from caspr.formats.format import Cutting, Format, ReadOptions, Stretch, lost, qu
 from caspr.formats.naming import numbered
 from caspr.formats.text_layer import mend
 from caspr.storage import decode, read_text
-from caspr.text.document import Annotation, Document
+from caspr.text.document import Annotation, Chain, Document
 from caspr.text.findings import Finding, times, warning
 
 _MAYBE_BLANK = frozenset("\n \t")
@@ -348,7 +348,13 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
 
 def crossing_findings(annotation: Annotation) -> tuple[Finding, ...]:
     """Warn about mentions that other programs will see in a chain of their own."""
-    chains, aliases = split_crossing((*annotation.chains, *annotation.singletons))
+    return moved_findings(annotation, *split_crossing((*annotation.chains, *annotation.singletons)))
+
+
+def moved_findings(
+    annotation: Annotation, chains: Iterable[Chain], aliases: Mapping[str, str]
+) -> tuple[Finding, ...]:
+    """Warn about the mentions of chains that are parts of others, as `split_crossing` made them."""
     moved = sorted(
         (span, aliases[chain.id]) for chain in chains if chain.id in aliases for span in chain.mentions
     )

@@ -11,8 +11,9 @@
 2. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
    is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
 3. All else is kept to the byte: columns, comments, other items of MISC. A mention that stays keeps its
-   fields. A gold chain takes the id of the chain with which it shares most mentions, so that `Bridge=` and
-   `SplitAnte=` still refer to a chain.
+   fields. A gold chain takes the id of the chain with which it shares most mentions. `Bridge=` and
+   `SplitAnte=` between entities that have all their mentions still, and no other, are kept with their new
+   ids; others are dropped, and named. All mentions of an entity have the same type and identity.
 4. Two crossing mentions of one chain cannot be distinguished: see `formats.conll` for what is done.
 
 The items of an `Entity=` cell:
@@ -33,10 +34,11 @@ The items of an `Entity=` cell:
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from caspr.errors import FormatError, OutputError
 from caspr.formats.bracket_cells import CellError, split_crossing
@@ -50,7 +52,7 @@ from caspr.formats.columns import (
     read_entities,
     with_entities,
 )
-from caspr.formats.conll import crossing_findings
+from caspr.formats.conll import moved_findings
 from caspr.formats.format import Each, Format, ReadOptions, quoted, removed_mentions, whole
 from caspr.formats.naming import keep_ids, name_and_part, with_number
 from caspr.formats.text_layer import (
@@ -63,7 +65,7 @@ from caspr.formats.text_layer import (
     widened,
 )
 from caspr.storage import read_text
-from caspr.text.document import Annotation, Chain, Document, Mark, Span, TreeRow, Unit
+from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, TreeRow, Unit
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.trees import head_of
 
@@ -82,6 +84,13 @@ TYPES = frozenset(
 """The types of entities that CorefUD knows: validators refuse any other as `etype`."""
 CONFIDENCE = "Confidence"
 """The item of the last column that says how sure a gold is about the mention that begins at the word."""
+_LISTED = 30
+"""How many relations that are not written are listed."""
+_RELATIONS = ("Bridge", "SplitAnte")
+_LINK = re.compile(r"([^<>]+)<([^<>:]+)(:[^<>]*)?")
+"""A relation of two entities, `e3<e5:part`."""
+_COREFERENCE = ("Entity=", "Bridge=", "SplitAnte=")
+"""The items of the last column that speak of entities."""
 LABEL = "label:"
 """Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
@@ -265,9 +274,13 @@ class CorefudLayout:
     """The fields of an opening."""
     entities: tuple[Entity, ...]
 
+    def line(self, token: int) -> str:
+        """Return the row of a token."""
+        return self.lines[self.rows[token - 1]]
+
     def row(self, token: int) -> TreeRow:
         """Return what the trees say of a token."""
-        columns = self.lines[self.rows[token - 1]].split("\t")
+        columns = self.line(token).split("\t")
         return TreeRow(columns[0], columns[6], columns[7], columns[8])
 
 
@@ -472,7 +485,7 @@ def _units(
     """
     chains: dict[str, list[Unit]] = {}
     for entity in entities:
-        tokens = tuple(token for start, end in entity.pieces for token in range(start, end + 1))
+        tokens = _tokens(entity.pieces)
         given = _field(entity, order, "head")
         known = given.isdecimal() and 1 <= int(given) <= len(tokens)
         unit = Unit(tokens, tokens[int(given) - 1] if known else head_of(document, tokens))
@@ -542,19 +555,113 @@ def write(annotations: Iterable[Annotation]) -> str:
     written: list[str] = []
     declared: tuple[str, ...] = ()
     prefixes: set[str] = set()
-    for annotation in annotations:
-        whole = whole_words(annotation)
-        prefix = _free(sentence_prefix(whole.document), prefixes)
-        layout = layout_of(whole.document, whole.mentions, prefix)
-        lines = _called(layout, whole.document)
-        if layout.order != declared and whole.mentions and not any(map(GLOBAL.fullmatch, lines)):
+    given = [whole_words(_with_lent(annotation)) for annotation in annotations]
+    taken = Counter(id for annotation in given for id in _ids_of(annotation.document))
+    for annotation in given:
+        prefix = _free(sentence_prefix(annotation.document), prefixes)
+        layout = layout_of(annotation.document, annotation.mentions, prefix)
+        lines = _called(layout, annotation.document)
+        if layout.order != declared and annotation.mentions and not any(map(GLOBAL.fullmatch, lines)):
             # The document that declared it is not written, or nobody did.
             first = int(bool(lines) and lines[0].startswith("#"))
             lines[first:first] = [global_line(layout.order)]
         if any(map(GLOBAL.fullmatch, lines)):
             declared = layout.order
-        written.append(_write_one(whole, layout, lines))
+        plan = _plan(annotation, layout, taken)
+        taken.update({chain.id for chain in plan.chains} - _ids_of(annotation.document))
+        written.append(_write_one(annotation, layout, lines, plan))
     return "".join(written)
+
+
+def _ids_of(document: Document) -> set[str]:
+    """Return the ids of entities in the file of a document."""
+    layout = document.layout
+    return {entity.id for entity in layout.entities} if isinstance(layout, CorefudLayout) else set()
+
+
+def _with_lent(annotation: Annotation) -> Annotation:
+    """Add the empty nodes of other annotators that mentions begin or end with to the lines of the file."""
+    document, layout = annotation.document, annotation.document.layout
+    if not document.lent or not isinstance(layout, CorefudLayout):
+        return annotation
+    edges = {token for span in annotation.mentions for token in span}
+    needed = [token for token in document.lent if token in edges]
+    for token in needed:
+        needed += [p for p, _ in document.lent[token].parents if p in document.lent and p not in needed]
+    if not needed:
+        return annotation
+    added = _add_rows(layout, document, sorted(needed))
+    return replace(annotation, document=replace(document, layout=added.layout, origin=added.origin))
+
+
+class _Added(NamedTuple):
+    """A layout with more rows, and the token of the file that each token is."""
+
+    layout: CorefudLayout
+    origin: tuple[int, ...]
+
+
+def _add_rows(layout: CorefudLayout, document: Document, tokens: Sequence[int]) -> _Added:
+    """Put rows of empty nodes after the token that stands before each, or before the first of a sentence."""
+    lines, rows, origin = list(layout.lines), list(layout.rows), list(document.origin)
+    for token in tokens:
+        lent = document.lent[token]
+        before = max((number for number in origin[: token - 1]), default=0)
+        starts = lent.first and not (before and lines[rows[before - 1]].startswith("0."))
+        if starts:
+            # A range such as 1-2 stands before its words, and empty nodes stand before the range.
+            row = rows[before] - (rows[before] > 0 and _RANGE.match(lines[rows[before] - 1]) is not None)
+            id = "0.1"
+        else:
+            row = rows[before - 1] + 1
+            word, _, number = lines[rows[before - 1]].split("\t")[0].partition(".")
+            id = f"{word}.{int(number or 0) + 1}"
+        lines.insert(row, "\t".join((id, *lent.line.split("\t")[1:])))
+        rows = [*(n + (n >= row) for n in rows[:before]), row, *(n + 1 for n in rows[before:])]
+        origin = [number + (number > before) for number in origin]
+        origin[token - 1] = before + 1
+    for token in tokens:
+        row = rows[origin[token - 1] - 1]
+        lines[row] = _lent_line(lines, rows, origin, document.lent[token], row)
+    new = {old: number for old, number in zip(document.origin, origin, strict=True) if old}
+    entities = tuple(
+        _over(entity, tuple(Span(new[start], new[end]) for start, end in entity.pieces), layout.order, new)
+        for entity in layout.entities
+    )
+    changed = replace(layout, lines=tuple(lines), rows=tuple(rows), entities=entities)
+    return _Added(changed, tuple(origin))
+
+
+def _over(
+    entity: Entity, pieces: tuple[Span, ...], order: Sequence[str], new: Mapping[int, int] | None = None
+) -> Entity:
+    """Return a mention with other tokens, and the same head: its number in the mention may be another."""
+    given = _field(entity, order, "head")
+    if pieces == entity.pieces or not given.isdecimal():
+        return replace(entity, pieces=pieces)
+    before, after = _tokens(entity.pieces), _tokens(pieces)
+    head = before[int(given) - 1] if 1 <= int(given) <= len(before) else before[0]
+    head = head if new is None else new[head]
+    fields = list(entity.fields)
+    fields[order.index("head")] = str(after.index(head) + 1 if head in after else 1)
+    return replace(entity, pieces=pieces, fields=tuple(fields))
+
+
+def _tokens(pieces: Iterable[Span]) -> tuple[int, ...]:
+    return tuple(token for start, end in pieces for token in range(start, end + 1))
+
+
+def _lent_line(
+    lines: Sequence[str], rows: Sequence[int], origin: Sequence[int], lent: LentRow, row: int
+) -> str:
+    """Return the row of a node with the ids that its parents have in this file, and without entities."""
+    ids = [(lines[rows[origin[p - 1] - 1]].split("\t")[0] if p else "0", how) for p, how in lent.parents]
+    ordered = sorted(ids, key=lambda pair: (tuple(map(int, pair[0].split("."))), pair[1]))
+    columns = lines[row].split("\t")
+    columns[8] = "|".join(f"{id}:{how}" for id, how in ordered) or "_"
+    kept = [item for item in columns[9].split("|") if not item.startswith(_COREFERENCE)]
+    columns[9] = "|".join(kept) or "_"
+    return "\t".join(columns)
 
 
 def _free(prefix: str, taken: set[str]) -> str:
@@ -567,6 +674,7 @@ def _free(prefix: str, taken: set[str]) -> str:
 
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
+    annotation = _with_lent(annotation)
     covered = [
         warning("covered-gaps", f"a mention with gaps inside another of its chain written without ({words})")
         for words in _tangled(annotation)
@@ -579,7 +687,20 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     removed = removed_mentions(annotation, gone)
     across = _across_sentences(annotation)
     made_up = _made_up_trees(annotation)
-    return (*crossing_findings(annotation), *widened(annotation), *covered, *removed, *across, *made_up)
+    whole = whole_words(annotation)
+    plan = _plan(whole, layout_of(whole.document, whole.mentions))
+    crossing = moved_findings(whole, plan.parts, plan.aliases)
+    odd = (*crossing, *widened(annotation), *covered, *removed, *_dropped(plan, annotation.annotator))
+    return (*odd, *across, *made_up)
+
+
+def _dropped(plan: "_Plan", annotator: str) -> Iterator[Finding]:
+    """Name the relations of entities that are no longer those of the file."""
+    dropped = plan.dropped
+    if dropped:
+        listed = "; ".join(dropped[:_LISTED]) + ("; ..." if len(dropped) > _LISTED else "")
+        message = f"{times(len(dropped), 'relation')} of entities that changed not written: {listed}"
+        yield warning("dropped-relations", message, count=len(dropped), where=annotator)
 
 
 def _made_up_trees(annotation: Annotation) -> Iterator[Finding]:
@@ -619,24 +740,54 @@ def _tangled(annotation: Annotation) -> Iterator[str]:
                 last = span.end
 
 
-def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[str]) -> str:
-    named = _renamed(annotation.all_chains, layout)
-    chains, aliases = split_crossing(named)
+@dataclass(frozen=True)
+class _Plan:
+    """What is written of an annotation."""
+
+    chains: list[Chain]
+    """All chains with the ids of the file."""
+    parts: list[Chain]
+    """The same without crossing mentions, which are chains of their own."""
+    aliases: Mapping[str, str]
+    entities: list[Entity]
+    relations: Mapping[int, Mapping[str, str]]
+    """For each token that has any, its `Bridge=` and `SplitAnte=` items as they are now."""
+    dropped: list[str]
+    """Relations of entities that changed, in words."""
+
+
+def _plan(annotation: Annotation, layout: CorefudLayout, taken: Mapping[str, int] | None = None) -> _Plan:
+    """Decide ids, mentions and relations; `taken` counts the documents of the file that have an id."""
+    own = _ids_of(annotation.document)
+    counts = taken or {}
+
+    def free(id: str) -> bool:
+        return "eid" not in layout.order or counts.get(id, 0) == (id in own)
+
+    named = _renamed(annotation.all_chains, layout, free)
+    # Validators take mentions that share a token for crossing ones; what the file has so stays so.
+    kept = _unchanged(named, layout)
+    chains, aliases = split_crossing(named, {chain.id for chain in named if kept.get(chain.id) != chain.id})
     entities = list(_entities(annotation, chains, layout))
-    cells = render(entities, layout.order, len(annotation.document.tokens))
+    relations, dropped = _relations(annotation.document, named, entities, layout)
+    return _Plan(named, chains, aliases, entities, relations, dropped)
+
+
+def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[str], plan: _Plan) -> str:
+    cells = render(plan.entities, layout.order, len(annotation.document.tokens))
     lines = [line for line in texts if not line.startswith("# caspr ")]
     moved = len(layout.lines) - len(lines)
     unsure = _unsure(annotation)
     for token, (row, cell) in enumerate(zip(layout.rows, cells, strict=True), 1):
         columns = lines[row - moved].split("\t")
-        columns[9] = _with_entity(columns[9], cell)
+        columns[9] = _with_entity(columns[9], cell, plan.relations.get(token, {}))
         if token in unsure:
             columns[9] = _with_item(columns[9], CONFIDENCE, f"{unsure[token]:.2f}")
         lines[row - moved] = "\t".join(columns)
     head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
     gold = [GOLD_LINE] if annotation.adjudicated else []
-    unsaid = [_unsaid(chain, layout) for chain in named]
-    lines[head:head] = [*gold, *entity_lines(unsaid), *alias_lines(aliases)]
+    unsaid = [_unsaid(chain, layout) for chain in plan.chains]
+    lines[head:head] = [*gold, *entity_lines(unsaid), *alias_lines(plan.aliases)]
     while lines and not lines[-1].strip():
         lines.pop()
     return "".join(f"{line}\n" for line in (*lines, ""))
@@ -656,10 +807,60 @@ def _unsure(annotation: Annotation) -> dict[int, float]:
     return unsure
 
 
-def _renamed(chains: Sequence[Chain], layout: CorefudLayout) -> list[Chain]:
+def _renamed(chains: Sequence[Chain], layout: CorefudLayout, free: Callable[[str], bool]) -> list[Chain]:
     """Give chains the ids of the file, so that references to them still hold."""
     known = [(entity.id, hull(entity.pieces)) for entity in layout.entities]
-    return keep_ids(chains, known, (f"e{number}" for number in count(1)), is_eid)
+    fresh = (id for number in count(1) if free(id := f"e{number}"))
+    return keep_ids(chains, known, fresh, lambda id: is_eid(id) and free(id))
+
+
+def _unchanged(chains: Iterable[Chain], layout: CorefudLayout) -> dict[str, str]:
+    """Return the entities of the file that have the same mentions as before, with their new ids."""
+    before: dict[str, set[Span]] = defaultdict(set)
+    for entity in layout.entities:
+        before[entity.id].add(hull(entity.pieces))
+    after = {frozenset(chain.mentions): chain.id for chain in chains}
+    return {id: after[key] for id, spans in before.items() if (key := frozenset(spans)) in after}
+
+
+def _relations(
+    document: Document, chains: Iterable[Chain], entities: Iterable[Entity], layout: CorefudLayout
+) -> tuple[dict[int, dict[str, str]], list[str]]:
+    """Return the relations of entities that did not change, with their new ids, and all others in words.
+
+    A split antecedent is kept with all its parts or not at all.
+    """
+    same, starts = _unchanged(chains, layout), defaultdict(set)
+    if all(same.get(entity.id) == entity.id for entity in layout.entities):
+        return {}, []
+    for entity in entities:
+        starts[entity.pieces[0].start].add(entity.id)
+    kept: dict[int, dict[str, str]] = {}
+    dropped = []
+    for token, row in enumerate(layout.rows, 1):
+        for item in layout.lines[row].rpartition("\t")[2].split("|"):
+            kind, _, text = item.partition("=")
+            if kind not in _RELATIONS:
+                continue
+            links = [_LINK.fullmatch(link) for link in text.split(",")]
+            whole = kind == "SplitAnte" and not all(link and link[1] in same for link in links)
+            good = [
+                f"{same[link[1]]}<{same[link[2]]}{link[3] or ''}"
+                for link in links
+                if link and link[1] in same and same.get(link[2]) in starts[token] and not whole
+            ]
+            kept.setdefault(token, {})[kind] = ",".join(good)
+            if len(good) < len(links):
+                dropped += [f"{kind} {_in_words(document, link, layout)}" for link in links if link]
+    return kept, dropped
+
+
+def _in_words(document: Document, link: re.Match[str], layout: CorefudLayout) -> str:
+    """Return a relation with the words of the first mentions of its entities."""
+    words: dict[str, str] = {}
+    for entity in sorted(layout.entities, key=lambda entity: entity.pieces):
+        words.setdefault(entity.id, quoted(document.text(hull(entity.pieces))))
+    return f"{words.get(link[1], link[1])} < {words.get(link[2], link[2])}"
 
 
 def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLayout) -> Iterator[Entity]:
@@ -667,21 +868,54 @@ def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLa
     known: dict[Span, list[Entity]] = {}
     for entity in layout.entities:
         known.setdefault(hull(entity.pieces), []).append(entity)
+    chains = list(chains)
+    same = {} if annotation.adjudicated else _unchanged(chains, layout)
     for chain in chains:
+        found = [_known(chain, known.get(span, ())) for span in chain.mentions]
+        shared = None if same.get(chain.id) == chain.id else _facts_of(chain, found, layout)
         last = 0
-        for span in chain.mentions:
+        for span, own in zip(chain.mentions, found, strict=True):
             mark = annotation.marks.get(span, Mark())
-            same = known.get(span, [])
-            own = next((entity for entity in same if entity.id == chain.id), same[0] if same else None)
             pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
             if len(pieces) > 1 and span.start <= last:
                 pieces = (span,)
             last = span.end if len(pieces) > 1 else last
-            if own is None:
-                fields = _new_fields(chain, span, mark.label, layout)
-            else:
-                fields = _voted(chain, own, layout) if annotation.adjudicated else own.fields
-            yield Entity(chain.id, pieces, fields)
+            fields = (
+                _over(own, pieces, layout.order).fields
+                if own
+                else _new_fields(chain, pieces, mark.label, annotation.document, layout)
+            )
+            yield Entity(chain.id, pieces, fields if shared is None else _with(fields, shared, layout.order))
+
+
+def _known(chain: Chain, same: Sequence[Entity]) -> Entity | None:
+    """Return the mention of the file at some span: that of the same chain, or any."""
+    return next((entity for entity in same if entity.id == chain.id), same[0] if same else None)
+
+
+def _facts_of(chain: Chain, found: Iterable[Entity | None], layout: CorefudLayout) -> dict[str, str]:
+    """Return what CorefUD wants to be the same in all mentions of an entity.
+
+    That is what was voted for the entity, if it can be written; otherwise what most of its mentions have.
+    """
+    own = [entity for entity in found if entity is not None]
+    types = {_field(entity, layout.order, "etype") for entity in layout.entities}
+    voted = {
+        "etype": _type(chain) or (chain.type if chain.type in types else ""),
+        "identity": _plain(chain.name),
+    }
+    facts = {}
+    for name, value in voted.items():
+        counts = Counter(filter(None, (_field(entity, layout.order, name) for entity in own)))
+        most = min(counts, key=lambda value: (-counts[value], value), default="")
+        facts[name] = most if name == "identity" and _plain(most) == value else value or most
+    return facts
+
+
+def _with(fields: Sequence[str], values: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields of a mention with some values."""
+    longer = zip_longest(order, fields, fillvalue="")
+    return tuple(values.get(name, value) for name, value in longer)
 
 
 def _unsaid(chain: Chain, layout: CorefudLayout) -> Chain:
@@ -705,46 +939,39 @@ def _type(chain: Chain) -> str:
     return chain.type.lower() if chain.type.lower() in TYPES else ""
 
 
-def _new_fields(chain: Chain, span: Span, label: str, layout: CorefudLayout) -> tuple[str, ...]:
-    type = _type(chain)
+def _new_fields(
+    chain: Chain, pieces: Sequence[Span], label: str, document: Document, layout: CorefudLayout
+) -> tuple[str, ...]:
+    type, tokens = _type(chain), _tokens(pieces)
     values: Mapping[str, str] = {
         "etype": type,
-        "head": str(_head(span, layout)),
+        "head": str(tokens.index(head_of(replace(document, tree=layout), tokens)) + 1),
         "identity": _plain(chain.name),
         "other": f"{LABEL}{_plain(label)}" if label not in ("", type) else "",
     }
     return tuple(values.get(name, "") for name in layout.order)
 
 
-def _voted(chain: Chain, own: Entity, layout: CorefudLayout) -> tuple[str, ...]:
-    """Give a mention of the file the type that its entity got; all mentions of an entity have the same."""
-    values = {"etype": _plain(_type(chain) or chain.type), "identity": _plain(chain.name)}
-    return tuple(
-        values.get(name) or value for name, value in zip_longest(layout.order, own.fields, fillvalue="")
-    )
-
-
 def _plain(text: str) -> str:
     return re.sub(r"[()\-|\[\]\s=,:]", "_", text)
 
 
-def _head(span: Span, layout: CorefudLayout) -> int:
-    """Return the place in a mention of the first token whose head lies outside it."""
-    rows = [layout.lines[layout.rows[token - 1]].split("\t") for token in range(span.start, span.end + 1)]
-    inside = {columns[0] for columns in rows}
-    return next((number for number, columns in enumerate(rows, 1) if columns[6] not in inside), 1)
-
-
-def _with_entity(misc: str, cell: str) -> str:
+def _with_entity(misc: str, cell: str, relations: Mapping[str, str]) -> str:
     items = [] if misc == "_" else misc.split("|")
     index = next((n for n, item in enumerate(items) if item.startswith("Entity=")), None)
-    kept = [item for item in items if not item.startswith("Entity=")]
-    if cell and index is not None and same_items(items[index].removeprefix("Entity="), cell):
-        return misc
+    if index is not None and same_items(items[index].removeprefix("Entity="), cell):
+        cell = items[index].removeprefix("Entity=")
+    kept = [_related(item, relations) for item in items if not item.startswith("Entity=")]
     if cell:
         later = next((n for n, item in enumerate(kept) if item > "Entity="), len(kept))
         kept.insert(later if index is None else index, f"Entity={cell}")
-    return "|".join(kept) or "_"
+    return "|".join(filter(None, kept)) or "_"
+
+
+def _related(item: str, relations: Mapping[str, str]) -> str:
+    """Return an item of the last column with the relations that are kept; nothing if none is."""
+    kind = item.partition("=")[0]
+    return item if kind not in relations else f"{kind}={relations[kind]}" if relations[kind] else ""
 
 
 def _with_item(misc: str, name: str, value: str) -> str:

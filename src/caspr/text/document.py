@@ -170,6 +170,19 @@ class Tree(Protocol):
     def row(self, token: int) -> TreeRow:
         """Return what the file says of a token."""
 
+    def line(self, token: int) -> str:
+        """Return all that the file has in the row of a token."""
+
+
+class LentRow(NamedTuple):
+    """An empty node that a file lacks, as another annotator's file has it."""
+
+    line: str
+    first: bool
+    """Whether it stands before the first word of its sentence."""
+    parents: tuple[tuple[int, str], ...]
+    """The tokens that it depends on, and how; 0 is the root."""
+
 
 @dataclass(frozen=True)
 class Document:
@@ -211,6 +224,8 @@ class Document:
 
     tree: Tree | None = field(default=None, compare=False, repr=False)
     """The dependency trees of its sentences, where the file has them and its tokens are those of the file."""
+    lent: Mapping[int, LentRow] = field(default_factory=dict, compare=False, repr=False)
+    """The empty nodes that others have and the file lacks, by token; where annotators' texts were aligned."""
 
     def __repr__(self) -> str:
         """Summarise the document in one line, whatever its size."""

@@ -16,17 +16,21 @@ A format that has trees gives a `Tree` to its documents, which returns what the 
 
        10 * F1 of the dependencies (parent and relation) + F1 of the parents alone
 
-   is largest (Novák et al. 2024); the relation decides, the parent breaks ties. Nodes that share nothing
-   are not the same.
+   is large (Novák et al. 2024): the relation decides, then the parent, then which is nearer. Scores look for
+   the largest sum; among annotators, the most alike go first, and nodes that share no parent with another are
+   the same if they stand at the same place.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from caspr.text.document import Document, TreeRow
+from caspr.text.grouping import match_one_to_one
 
 _ID = re.compile(r"([0-9]+)(?:\.([0-9]+))?")
 
@@ -54,6 +58,12 @@ def place(document: Document, token: int) -> TreePlace:
 def is_empty(document: Document, token: int) -> bool:
     """Return whether a token is an empty node."""
     return "." in _row(document, token).id
+
+
+def without_empty_forms(document: Document) -> Document:
+    """Return a document in which empty nodes have no characters, whatever the file calls them."""
+    tokens = enumerate(document.tokens, 1)
+    return replace(document, tokens=tuple("" if is_empty(document, n) else token for n, token in tokens))
 
 
 def dependencies(document: Document, token: int) -> frozenset[Dependency]:
@@ -86,7 +96,7 @@ def head_of(document: Document, tokens: Sequence[int]) -> int:
     return tops[0] if tops else tokens[0]
 
 
-def likeness(first: frozenset[Dependency], second: frozenset[Dependency]) -> Fraction:
+def likeness(first: Set[tuple[Hashable, str]], second: Set[tuple[Hashable, str]]) -> Fraction:
     """Return how alike two empty nodes of one sentence are, by what they depend on.
 
     >>> subject, object_ = frozenset([(TreePlace(0, 2), "nsubj")]), frozenset([(TreePlace(0, 2), "obj")])
@@ -95,6 +105,90 @@ def likeness(first: frozenset[Dependency], second: frozenset[Dependency]) -> Fra
     """
     parents = ({parent for parent, _ in deps} for deps in (first, second))
     return 10 * _f1(first, second) + _f1(*parents)
+
+
+@dataclass(frozen=True)
+class EmptyNode:
+    """An empty node of one file, described so that it can be recognised in another."""
+
+    token: int
+    at: int
+    """How many characters stand before it."""
+    first: bool
+    """Whether it stands before the first word of its sentence."""
+    depends: frozenset[tuple[Hashable, str]]
+    """What it depends on, a word being told by the characters before it."""
+
+
+def empty_nodes(document: Document, starts: Sequence[int]) -> list[EmptyNode]:
+    """Return the empty nodes of a document, of whose tokens it is known how many characters precede them."""
+    places = [place(document, token) for token in range(1, len(document.tokens) + 1)]
+    tokens = {where: token for token, where in enumerate(places, 1)}
+
+    def known(parent: TreePlace, depth: int = 4) -> Hashable:
+        if parent not in tokens or not depth:
+            return parent
+        if not parent.empty:
+            return starts[tokens[parent] - 1]
+        above = dependencies(document, tokens[parent])
+        return frozenset((known(where, depth - 1), relation) for where, relation in above)
+
+    return [
+        EmptyNode(
+            token,
+            starts[token - 1],
+            where.word == 0,
+            frozenset((known(parent), relation) for parent, relation in dependencies(document, token)),
+        )
+        for token, where in enumerate(places, 1)
+        if where.empty
+    ]
+
+
+def same_nodes(files: Sequence[Sequence[EmptyNode]]) -> tuple[list[tuple[int, EmptyNode]], list[list[int]]]:
+    """Find the nodes of several files that are the same.
+
+    Returns all different nodes, each with the first file that has it, and for each node of each file which of
+    these it is.
+    """
+    different: list[tuple[int, EmptyNode]] = []
+    found: list[list[int]] = []
+    for file, nodes in enumerate(files):
+        matched = _match([node for _, node in different], nodes)
+        own = []
+        for number, node in enumerate(nodes):
+            if number not in matched:
+                matched[number] = len(different)
+                different.append((file, node))
+            own.append(matched[number])
+        found.append(own)
+    return different, found
+
+
+def _match(known: Sequence[EmptyNode], nodes: Sequence[EmptyNode]) -> dict[int, int]:
+    """Match nodes one to one with known ones: by what they depend on, then by place."""
+    by_parent: dict[Hashable, list[int]] = defaultdict(list)
+    by_place: dict[tuple[int, bool], list[int]] = defaultdict(list)
+    for number, node in enumerate(known):
+        by_place[node.at, node.first].append(number)
+        for parent in {parent for parent, _ in node.depends}:
+            by_parent[parent].append(number)
+    alike = {
+        (number, other): likeness(node.depends, known[other].depends)
+        for number, node in enumerate(nodes)
+        for parent, _ in node.depends
+        for other in by_parent.get(parent, ())
+    }
+
+    def rank(pair: tuple[int, int]) -> tuple[Fraction, int, int, int]:
+        return -alike[pair], abs(nodes[pair[0]].at - known[pair[1]].at), abs(pair[0] - pair[1]), pair[0]
+
+    here = [
+        (number, other)
+        for number, node in enumerate(nodes)
+        for other in by_place.get((node.at, node.first), ())
+    ]
+    return match_one_to_one([*sorted(alike, key=rank), *here])
 
 
 def _f1(first: Set[Any], second: Set[Any]) -> Fraction:
