@@ -58,7 +58,8 @@ def adjudicate(
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
     among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
     preset, objective, omit_cost, use_cost, invent_cost, nested, singletons, weight, weights, coverage,
-    variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions.
+    variants, forced_votes, encoding, engine, time_limit, memory_limit, certainty, max_solutions,
+    solver_option.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -90,7 +91,7 @@ def adjudicate_document(
     annotations, findings = prepare(annotations)
     given, odd = made_concrete(annotations, decisions, settings)
     instance = given.settings.instance(annotations, decisions, given.variants)
-    engine, solve = solver or choose(settings.engine, settings.encoding)
+    engine, solve = solver or choose(settings.engine, settings.encoding, settings.limits.solver_options)
     certified = solve_and_certify(instance, solve, settings.limits, progress)
     result = Result(
         instance=instance,

@@ -34,7 +34,7 @@ GROUPS = {
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict --host --port --browser",
     "Limits": "--engine --memory-limit --certainty --kill-after --processes --cluster --force",
-    "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding",
+    "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding --solver-option --debug",
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
@@ -256,11 +256,18 @@ search_options = options_of(
         metavar="N",
         help=f"The same, but at most N. Default: {MANY}.",
     ),
+    click.option(
+        "--solver-option",
+        multiple=True,
+        metavar="OPTION",
+        help="An option for the solver, such as --solver-option=--opt-strategy=bb; may be repeated.",
+    ),
 )
 
 adjudication_options = options_of(
     settings_options,
     search_options,
+    flag("--debug", help="Print what an answer set solver prints."),
     file_option("--certificate", metavar="FILE", help="Write proofs that `caspr verify` can check."),
     file_option("--json", "json_path", metavar="FILE", help="Write a summary for programs."),
     click.option(
@@ -326,7 +333,8 @@ def changed(settings: Settings, values: dict[str, Any], *, reported: bool = Fals
     Where the result is `reported`, some seconds are spent on how certain it is.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
-    named["weight"] = named["weight"] or None  # an option that may be repeated is empty if it was not given
+    for name in ("weight", "solver_option"):
+        named[name] = named[name] or None  # an option that may be repeated is empty if it was not given
     if named["certainty"] is None:
         named["certainty"] = CERTAINTY_OF_REPORTS if reported else 0.0
     if wants_all(values):
