@@ -65,7 +65,7 @@ def _warn_of_memory(tasks: Sequence[Task], jobs: int) -> None:
     there = psutil.virtual_memory().total / 2**20
     if needed > there:
         print(
-            f"{jobs} runs at a time may take {needed:,.0f} MB together, and this machine has {there:,.0f} MB: "
+            f"{jobs} runs at a time may take {needed:,.0f} MB together, of {there:,.0f} MB there are: "
             "if it runs out of memory, runs fail (ERR or MO)",
             file=sys.stderr,
         )
