@@ -131,7 +131,7 @@ def _aligned_prefixes(prefixes: Sequence[str]) -> list[str] | None:
 
 
 def padded(cells: Sequence[str]) -> list[str]:
-    """Fill up the cells of a column with blanks until all are as wide as the widest, as a terminal shows them.
+    """Fill up the cells of a column with blanks, until all are as wide on a terminal as the widest.
 
     Rare exceptions stick out, or a file of a novel's size would be three times as long as it need be.
 
