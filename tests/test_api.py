@@ -169,6 +169,7 @@ OTHER_VALUES: SettingValues = {
     "memory_limit": 900,
     "prices": 3.0,
     "max_solutions": 4,
+    "solver_option": ["--opt-strategy=bb"],
 }
 """A value that is not the default for each setting."""
 

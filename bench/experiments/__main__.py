@@ -12,8 +12,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Event
 
+import psutil
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bench.experiments.documents import Documents, find_documents
@@ -38,7 +41,8 @@ def main(words: Sequence[str] | None = None) -> None:
         if missing:
             machine = f"{describe_machine()}; {describe_programs()}"
             store.begin({"machine": machine, "seed": given.seed, "scale": scale})
-            make(missing, store)
+            _warn_of_memory(missing, given.jobs)
+            make(missing, store, given.jobs)
     if not store.records:
         raise SystemExit(f"{store.path}: found no results, expected those of earlier runs")
     for path in write_reports(store.records, store.sessions, out):
@@ -55,22 +59,41 @@ def _datasets(given: argparse.Namespace, out: Path, scale: float) -> list[list[D
     return datasets
 
 
-def make(tasks: Sequence[Task], store: Store) -> None:
-    """Make runs one after the other, showing the progress."""
+def _warn_of_memory(tasks: Sequence[Task], jobs: int) -> None:
+    """Say so where runs at a time may need more memory than there is: then the kernel would end some."""
+    needed = jobs * max(task.limits.megabytes for task in tasks)
+    there = psutil.virtual_memory().total / 2**20
+    if needed > there:
+        print(
+            f"{jobs} runs at a time may take {needed:,.0f} MB together, of {there:,.0f} MB there are: "
+            "if it runs out of memory, runs fail (ERR or MO)",
+            file=sys.stderr,
+        )
+
+
+def make(tasks: Sequence[Task], store: Store, jobs: int = 1) -> None:
+    """Make runs, some at a time, and keep each result as soon as it is there; show the progress.
+
+    However this ends, nothing runs any more afterwards.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress:
-        bar = progress.add_task("", total=len(tasks))
-        for task in tasks:
-            how = task.configuration
-            name = f"{task.documents.name} {how.system} {how.encoding} {how.objective}"
-            progress.update(bar, description=name)
-            record = run(task)
-            store.add(record)
-            progress.advance(bar)
-            progress.console.print(_line(name, record), highlight=False, soft_wrap=True)
+    stopped = Event()
+    with Progress(*columns) as progress, ThreadPoolExecutor(jobs) as threads:
+        bar = progress.add_task(f"{jobs} at a time" if jobs > 1 else "", total=len(tasks))
+        runs = [threads.submit(run, task, stopped.is_set) for task in tasks]
+        try:
+            for done in as_completed(runs):
+                record = done.result()
+                store.add(record)
+                progress.advance(bar)
+                progress.console.print(_line(record), highlight=False, soft_wrap=True)
+        finally:
+            stopped.set()
+            threads.shutdown(cancel_futures=True)
 
 
-def _line(name: str, record: Record) -> str:
+def _line(record: Record) -> str:
+    name = f"{record.document} {record.system} {record.encoding} {record.objective}"
     cost = f", cost {record.value}, at least {record.bound}" if record.value is not None else ""
     return f"{name}: {record.outcome}, {record.seconds:.1f} s, {record.megabytes:.0f} MB{cost} {record.error}"
 

@@ -26,6 +26,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="one tiny document of each dataset, 1 s and 1 GB a run")
     add("--seed", type=int, default=1, help="seed of generated documents; default: 1")
     add("--scale", type=_positive, help="size of generated documents; default: 1, the paper's")
+    add("--jobs", type=_count, default=1, help="how many runs at a time; default: 1 (the paper: 7)")
     add("--tables", action="store_true", help="make no runs, only table and plots of what there is")
     _add_choices(parser)
     _add_limits(parser)
@@ -37,6 +38,8 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     add("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
     add("--encodings", nargs="+", choices=ENCODINGS, default=ENCODINGS)
     add("--objectives", nargs="+", choices=OBJECTIVES, default=OBJECTIVES)
+    relevant = "only what the paper's eight scenarios are: u and ua on ds1, v and va on ds2"
+    add("--scenarios", action="store_true", help=relevant)
     add("--repeat", type=_count, default=1, help="how often to make every run; default: 1 (the paper: 5)")
     redo = "make runs of these systems again where their source has changed since"
     add("--redo", nargs="+", choices=SYSTEMS, default=[], help=redo)
@@ -91,6 +94,7 @@ def read_choice(given: argparse.Namespace) -> Choice:
         limits=limits,
         seconds=dict(given.limit),
         shares=dict(given.share),
+        scenarios=given.scenarios,
     )
 
 

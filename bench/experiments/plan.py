@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from bench.experiments.documents import Documents
+from bench.experiments.paper import SCENARIOS
 
 SYSTEMS = ("native", "clingo", "gringo-clasp", "gringo-wasp")
 """The engines that are compared."""
@@ -86,12 +87,16 @@ class Choice:
     """Time limits of systems that have their own."""
     shares: Mapping[str, float] = field(default_factory=dict)
     """Which share of the documents a system gets, where it is not all."""
+    scenarios: bool = False
+    """Whether the paper's datasets have only the objectives that it found relevant for them."""
 
-    def configurations(self, system: str) -> Iterator[Configuration]:
-        """Yield all configurations of a system."""
+    def configurations(self, system: str, dataset: str) -> Iterator[Configuration]:
+        """Yield all configurations of a system for the documents of a dataset."""
+        relevant = dict(SCENARIOS).get(dataset, OBJECTIVES) if self.scenarios else OBJECTIVES
         for encoding in (NO_ENCODING,) if system == "native" else self.encodings:
             for objective in self.objectives:
-                yield Configuration(system, encoding, objective)
+                if objective in relevant:
+                    yield Configuration(system, encoding, objective)
 
     def limits_of(self, system: str) -> Limits:
         """Return the limits for runs of a system."""
@@ -107,7 +112,7 @@ def make_plan(datasets: Sequence[Sequence[Documents]], choice: Choice) -> list[T
                 if position < choice.shares.get(system, 1.0):
                     tasks += [
                         Task(documents, configuration, repetition, choice.limits_of(system))
-                        for configuration in choice.configurations(system)
+                        for configuration in choice.configurations(system, documents.dataset)
                     ]
     return tasks
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -76,8 +77,8 @@ class Record:
         return (self.value - self.bound) / max(self.bound, 1)
 
 
-def run(task: Task) -> Record:
-    """Make one run and return its record."""
+def run(task: Task, stopped: Callable[[], bool] = lambda: False) -> Record:
+    """Make one run and return its record; `watch` says what happens once `stopped` returns true."""
     how = task.configuration
     command = [
         *(sys.executable, "-m", "bench.measure", *map(str, task.documents.files)),
@@ -86,7 +87,11 @@ def run(task: Task) -> Record:
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     usage = watch(
-        command, seconds=task.limits.seconds, megabytes=task.limits.megabytes, environment=environment
+        command,
+        seconds=task.limits.seconds,
+        megabytes=task.limits.megabytes,
+        environment=environment,
+        stopped=stopped,
     )
     measured = json.loads(usage.output) if usage.code == 0 and usage.cut is not Cut.MEMORY else {}
     return _record(task, usage, measured)

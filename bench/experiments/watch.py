@@ -6,20 +6,19 @@ programs that wait forever. Memory is what all processes of the tree have in RAM
 
 At the time limit the command gets Ctrl-C, and some seconds to print the best solution so far; at the memory
 limit, and if it does not end, the whole tree is killed. If the watching process itself is killed, the
-kernel ends each process of the tree by a limit of processor time of its own.
+kernel ends each process of the tree by a limit of processor time of its own. Several commands can be watched
+at a time, each by a thread, until an experiment is stopped.
 """
 
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 
 import psutil
 
@@ -56,10 +55,22 @@ class Usage:
     """What it printed to standard error."""
 
 
+class StoppedError(Exception):
+    """The experiment was stopped while a command ran."""
+
+
 def watch(
-    command: Sequence[str], *, seconds: float, megabytes: float, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    *,
+    seconds: float,
+    megabytes: float,
+    environment: Mapping[str, str] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Usage:
-    """Run a command within limits and return what it took; none of its processes is left."""
+    """Run a command within limits and return what it took; none of its processes is left.
+
+    Raise `StoppedError` once `stopped` returns true.
+    """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.monotonic()
         process = subprocess.Popen(
@@ -68,11 +79,13 @@ def watch(
             stderr=errors,
             start_new_session=True,
             env=environment,
-            preexec_fn=partial(_limit_each_process, int(seconds + GRACE) + 1),
         )
+        # Before it starts others, which inherit it. (A `preexec_fn` is not safe beside other threads.)
         tree = _Tree(process.pid)
+        with contextlib.suppress(psutil.Error):
+            tree.root.rlimit(psutil.RLIMIT_CPU, (int(seconds + GRACE) + 1,) * 2)
         try:
-            cut = _watch(tree, started, seconds, megabytes)
+            cut = _watch(tree, started, seconds, megabytes, stopped)
         finally:
             tree.kill()
             tree.reap(process)
@@ -84,14 +97,14 @@ def watch(
         )
 
 
-def _limit_each_process(seconds: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-
-def _watch(tree: "_Tree", started: float, seconds: float, megabytes: float) -> Cut | None:
+def _watch(
+    tree: "_Tree", started: float, seconds: float, megabytes: float, stopped: Callable[[], bool]
+) -> Cut | None:
     """Wait for the end of a tree; return which limit it exceeded."""
     cut, give_up = None, started + WALL * seconds
     while not tree.ended:
+        if stopped():
+            raise StoppedError
         tree.sample()
         now = time.monotonic()
         if tree.megabytes > megabytes:

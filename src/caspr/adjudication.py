@@ -59,7 +59,8 @@ def adjudicate(
     document, or those about each document by its name. With `allow_gold`, results of earlier runs may be
     among the annotations. All other keywords are settings, named like the options of `caspr adjudicate`:
     preset, objective, omit_cost, use_cost, invent_cost, nested, singletons, weight, weights, coverage,
-    variants, rules, forced_votes, encoding, engine, time_limit, memory_limit, prices, max_solutions.
+    variants, rules, forced_votes, encoding, engine, time_limit, memory_limit, prices, max_solutions,
+    solver_option.
 
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
@@ -130,7 +131,7 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
     """Choose an engine: one that can do what rules about the solution ask, if there are any."""
     rules = instance.rules
     if not rules.program:
-        name, solve = choose(settings.engine, settings.encoding)
+        name, solve = choose(settings.engine, settings.encoding, settings.limits.solver_options)
         if name == "native" and rules.partial:
             from caspr.engines.native.incremental import IncrementalSolver
 
@@ -140,7 +141,7 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
         raise InputError(
             f"--engine {settings.engine}: found rules about the solution, which only engine clingo can respect"
         )
-    return choose("clingo", settings.encoding)
+    return choose("clingo", settings.encoding, settings.limits.solver_options)
 
 
 def _by_clingo(instance: Instance, settings: Settings) -> Finding:

@@ -4,14 +4,17 @@ import csv
 import io
 import json
 import shutil
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.experiments.__main__ import main
+from bench.experiments.__main__ import main, make
 from bench.experiments.documents import Documents, find_documents
 from bench.experiments.paper import PAPER
 from bench.experiments.plan import Choice, Limits, Task, jumps, make_plan
@@ -19,6 +22,7 @@ from bench.experiments.render import HEADS, to_csv, to_markdown, to_text
 from bench.experiments.run import Record, run
 from bench.experiments.store import RESULTS, Store
 from bench.experiments.table import choose_reference, make_table
+from bench.experiments.watch import watch
 
 RECORD = Record(
     dataset="ds1",
@@ -229,6 +233,73 @@ def test_the_quick_form_end_to_end_and_again(tmp_path: Path, capsys: pytest.Capt
     kept = results.read_text().splitlines()
     assert kept[: len(lines) - 1] == lines[:-1]
     assert [json.loads(line)[0] for line in kept[len(lines) - 1 :]] == ["session", "run"]
+
+
+def test_the_papers_eight_scenarios() -> None:
+    shares = {"clingo": 0.34, "gringo-clasp": 0.34}
+    choice = Choice(["native", "clingo", "gringo-clasp"], shares=shares, scenarios=True)
+    tasks = make_plan([documents("ds1", 21), documents("ds2", 33)], choice)
+    pairs = {(task.documents.dataset, task.configuration.objective) for task in tasks}
+    assert pairs == {("ds1", "u"), ("ds1", "ua"), ("ds2", "v"), ("ds2", "va")}
+    for dataset, all_of in (("ds1", 21), ("ds2", 33)):
+        of = {
+            system: {
+                task.documents
+                for task in tasks
+                if (task.documents.dataset, task.configuration.system) == (dataset, system)
+            }
+            for system in choice.systems
+        }
+        assert len(of["native"]) == all_of
+        assert 3 * len(of["clingo"]) >= all_of
+        assert of["clingo"] == of["gringo-clasp"]
+    own = make_plan([documents("plays", 1)], choice)
+    assert {task.configuration.objective for task in own} == {"u", "v", "ua", "va"}
+
+
+def test_several_runs_at_a_time_give_the_same_results(tmp_path: Path) -> None:
+    words = ["--quick", "--objectives", "ua", "--systems", "native", "clingo"]
+    for jobs in ("1", "3"):
+        main([*words, "--out", str(tmp_path / jobs), "--jobs", jobs])
+    one, three = (
+        {record.key: (record.outcome, record.value) for record in Store(tmp_path / jobs).records}
+        for jobs in ("1", "3")
+    )
+    assert one == three
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_stopped_runs_leave_no_process_and_can_be_resumed(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+
+    def slow(task: Task, stopped: Callable[[], bool]) -> Record:
+        name = task.documents.name
+        started.append(name)
+        if name != "ds1-2":
+            watch(
+                [sys.executable, "-c", "import time; time.sleep(600)"],
+                seconds=60,
+                megabytes=500,
+                stopped=stopped,
+            )
+        return replace(RECORD, document=name)
+
+    class Interrupting(Store):
+        def add(self, record: Record) -> None:
+            super().add(record)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("bench.experiments.__main__.run", slow)
+    tasks = make_plan([documents("ds1", 5)], Choice(["clingo"], ["mm"], ["u"]))
+    with pytest.raises(KeyboardInterrupt):
+        make(tasks, Interrupting(tmp_path), jobs)
+    assert [record.document for record in Store(tmp_path).records] == ["ds1-2"]
+    assert len(started) <= jobs + 1
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if "sleep(600)" in str(child.cmdline())
+    ]
 
 
 def test_folders_of_your_own(tmp_path: Path) -> None:

@@ -24,11 +24,12 @@ FILE_OPTIONS = {
     "agreement": ["--json", "--csv", "--latex", "-o"],
     "settings": ["--json"],
     "weigh": ["-o"],
+    "decode": ["-o", "--json"],
 }
 """The options that name a file to write, by command."""
 FOLDER_OPTIONS = {"adjudicate": "--feedback", "redo": "--feedback", "report": "--feedback"}
 """The option that names a folder to write to, by command."""
-INPUTS = {"--template", "--gold", "--add", "--team", "--weights", "--coverage"}
+INPUTS = {"--template", "--gold", "--add", "--team", "--weights", "--coverage", "--like"}
 """Options that name a file to read."""
 OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
 """The only output of its command: an argument, a folder with a journal, a file with a lock."""
@@ -82,6 +83,7 @@ def inputs(caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> di
         files.append(copy)
     review = tmp_path / "review.conll"
     assert caspr("adjudicate", *files, "--layout", "review", "-o", review, "-q").code == 0
+    (tmp_path / "answer.txt").write_text("{}\n")
     return {
         "adjudicate": files,
         "redo": [review],
@@ -91,6 +93,7 @@ def inputs(caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> di
         "convert": files[:1],
         "settings": files,
         "weigh": files,
+        "decode": [tmp_path / "answer.txt", "--like", *files],
     }
 
 

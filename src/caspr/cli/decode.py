@@ -1,5 +1,6 @@
 """`caspr decode`: what an answer set solver printed, certified and written as a gold standard."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import losses, output_format, render, takes_a_folder
 from caspr.formats.sources import read_files
 from caspr.result import Result
-from caspr.storage import read_text
+from caspr.storage import decode, read_text
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.pricing import pairwise_bound, price, violations
@@ -110,7 +111,8 @@ def command(
 
 def _decoded(path: Path, task: Task) -> Result:
     """Make a result of a solver's answer, checked like that of an engine."""
-    text = click.get_text_stream("stdin").read() if path == Path("-") else read_text(path)
+    given = path != Path("-")
+    text = read_text(path) if given else decode(sys.stdin.buffer.read(), "standard input")
     with reading(path):
         printed = read_answers(text)
         engine = _printed_answer(printed, path)

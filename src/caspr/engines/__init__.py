@@ -4,7 +4,7 @@ An engine keeps the limits it is given, reports better values and bounds to the 
 returns the best solution it has, never an exception, when time or memory run out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from caspr.errors import InputError
@@ -47,13 +47,25 @@ ENGINES: dict[str, Callable[[str], Engine]] = {
 """Every engine by name; each is imported when it is chosen."""
 
 AUTO = "native"
+ANSWER_SETS = ("clingo", "gringo-clasp", "gringo-wasp")
+"""The engines that call an answer set solver."""
 
 
-def choose(name: str = "auto", encoding: str = "mm") -> tuple[str, Engine]:
-    """Return an engine and its name; `auto` takes the one for daily work."""
+def choose(
+    name: str = "auto", encoding: str = "mm", solver_options: Sequence[str] = ()
+) -> tuple[str, Engine]:
+    """Return an engine and its name; `auto` takes the one for daily work.
+
+    An engine without an answer set solver is refused where there are options for one.
+    """
     name = AUTO if name == "auto" else name
     if name not in ENGINES:
         raise InputError(f"engine: found '{name}', expected one of auto, {', '.join(ENGINES)}")
     if encoding not in ENCODINGS:
         raise InputError(f"encoding: found '{encoding}', expected one of {', '.join(ENCODINGS)}")
+    if solver_options and name not in ANSWER_SETS:
+        raise InputError(
+            f"solver option: engine {name} calls no solver that takes {solver_options[0]}: choose "
+            f"{', '.join(ANSWER_SETS)}"
+        )
     return name, ENGINES[name](encoding)

@@ -143,6 +143,7 @@ def document_summary(result: Result) -> dict[str, Any]:
         "objective": asdict(result.instance.objective),
         "engine": result.engine,
         "seconds": round(result.seconds, 3),
+        "solver": None if result.solution.statistics is None else asdict(result.solution.statistics),
         "findings": [asdict(finding) for finding in result.findings],
     }
 

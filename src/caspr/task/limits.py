@@ -27,6 +27,10 @@ class Limits:
     """Polled by engines that run in this process; once it returns true they return the best so far."""
     certificate: bool = False
     """Whether a certificate will be wanted: the native engine records its proof while it searches."""
+    solver_options: tuple[str, ...] = ()
+    """Options of an answer set solver's own, such as `--opt-strategy=bb`."""
+    debug: Callable[[str], None] | None = None
+    """Called with each line that an answer set solver prints."""
 
     def __post_init__(self) -> None:
         """Refuse limits that limit nothing."""

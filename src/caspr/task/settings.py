@@ -316,6 +316,8 @@ class SettingValues(TypedDict, total=False):
     """Seconds per document to find out how certain each link is."""
     max_solutions: int | None
     """How many optimal solutions to return at most."""
+    solver_option: Sequence[str] | None
+    """Options of the answer set solver's own, such as `--opt-strategy=bb`."""
 
 
 def change(settings: Settings, values: SettingValues) -> Settings:
@@ -344,6 +346,8 @@ def change(settings: Settings, values: SettingValues) -> Settings:
     if "weight" in chosen:
         fields.setdefault("weights", None)
     limits = {field: chosen[name] for name, field in _LIMITS.items() if name in chosen}
+    if "solver_option" in chosen:
+        limits["solver_options"] = tuple(chosen["solver_option"])
     return replace(
         settings,
         objective=_changed_objective(settings.objective, chosen),

@@ -36,7 +36,7 @@ GROUPS = {
     "--no-result --strict",
     "Limits": "--engine --memory-limit --prices",
     "Running": "--host --port --browser --processes --cluster --kill-after --force",
-    "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding",
+    "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding --solver-option --debug",
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
@@ -270,11 +270,18 @@ search_options = options_of(
         metavar="N",
         help=f"The same, but at most N. Default: {MANY}.",
     ),
+    click.option(
+        "--solver-option",
+        multiple=True,
+        metavar="OPTION",
+        help="An option for the solver, such as --solver-option=--opt-strategy=bb; may be repeated.",
+    ),
 )
 
 adjudication_options = options_of(
     settings_options,
     search_options,
+    flag("--debug", help="Print what an answer set solver prints."),
     file_option("--certificate", metavar="FILE", help="Write proofs that `caspr verify` can check."),
     file_option("--json", "json_path", metavar="FILE", help="Write a summary for programs."),
     click.option(
@@ -341,8 +348,8 @@ def changed(settings: Settings, values: dict[str, Any], *, reported: bool = Fals
     Where the result is `reported`, some seconds are spent on what another decision would cost.
     """
     named = cast(SettingValues, {name: values.get(name) for name in SettingValues.__annotations__})
-    # An option that may be repeated is empty if it was not given.
-    named["weight"], named["rules"] = named["weight"] or None, named["rules"] or None
+    for name in ("weight", "rules", "solver_option"):
+        named[name] = named[name] or None  # an option that may be repeated is empty if it was not given
     if named["prices"] is None:
         named["prices"] = PRICES_OF_REPORTS if reported else 0.0
     if wants_all(values):

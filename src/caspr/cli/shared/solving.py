@@ -12,8 +12,11 @@ has them open.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+import click
 
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.cli.shared import options
@@ -57,6 +60,8 @@ class Reporting:
     feedback: Path | None = None
     strict: bool = False
     quiet: bool = False
+    debug: bool = False
+    """Whether to print what an answer set solver prints."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Reporting":
@@ -161,10 +166,12 @@ def solve(
         for number, task in enumerate(tasks, start=1):
             wanted = reporting.certificate is not None
             limits = replace(task.settings.limits, cancelled=pressed, certificate=wanted)
+            if reporting.debug:
+                limits = replace(limits, debug=partial(click.echo, err=True))
             settings = replace(task.settings, limits=limits)
             settings = without_search(settings) if interrupted else settings
             title = f"{task.annotations[0].document.title} ({number}/{len(tasks)})"
-            with progress_line(title, quiet=reporting.quiet) as progress:
+            with progress_line(title, quiet=reporting.quiet or reporting.debug) as progress:
                 try:
                     result = adjudicate_document(task.annotations, task.decisions, settings, progress)
                 except ContradictionError as error:

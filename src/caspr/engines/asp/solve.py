@@ -25,6 +25,10 @@ on PATH is preferred: that of the wheel writes its output unbuffered, and takes 
 a separate program. It reads gringo's older smodels format, but not the line that announces incremental
 programs in today's output; a filter drops it. WASP cannot list each optimal partition once, so the optima
 are computed one by one, each time forbidding those already known.
+
+**The solver's own options** go to clasp, inside clingo or not, or to WASP. Those that change what is asked or
+printed are refused. Who wants to see what a solver prints, gets the lines of the pipes; clingo is then called
+as a program, too, and the time for grounding is not known.
 """
 
 import json
@@ -35,7 +39,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from functools import cache, partial
@@ -43,7 +47,7 @@ from functools import cache, partial
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.program import chain_limit, figure, most_chains, positions, program
 from caspr.engines.baseline import FALLBACK, baseline
-from caspr.errors import EngineError, LimitError
+from caspr.errors import EngineError, InputError, LimitError
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.pricing import pairwise_bound, price, violations
@@ -64,6 +68,15 @@ from caspr.text.grouping import Groups
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
+_REPORT = ("--verbose=2", "--quiet=0", "--stats")
+"""What makes clasp print every answer set, its bounds and its statistics."""
+_OURS = (
+    *("--outf", "--out-", "--output", "--text", "--quiet", "--verbose", "--stats", "--silent", "--warn"),
+    *("--mode", "--models", "--opt-mode", "--enum-mode", "--project", "--const", "--file", "--lemma-out"),
+    *("--time-limit", "--help", "--version", "--printbounds", "--supp-models", "--no-ufs-check"),
+)
+"""Options that decide what is asked, what is printed, or what an answer set is: these are ours."""
+_OURS_IN_SHORT = "nqVehvcfW"
 _LINK = re.compile(r"(?:clink|ownlink)\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT_CM = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
@@ -130,20 +143,19 @@ def engine(system: str, encoding: str) -> "partial[Solution]":
             "repository (alviano/wasp on GitHub; make), put build/release/wasp on PATH, "
             "or choose --engine clingo"
         )
-    return partial(_solve, _BACKENDS[system], encoding)
+    return partial(_solve, system, encoding)
 
 
-def _solve(
-    backend: Backend, encoding: str, instance: Instance, limits: Limits, progress: Progress
-) -> Solution:
-    """Find an optimum with a backend and, if asked, all of them."""
+def _solve(system: str, encoding: str, instance: Instance, limits: Limits, progress: Progress) -> Solution:
+    """Find an optimum with an answer set system and, if asked, all of them."""
+    refuse_options(system, limits.solver_options)
     if not instance.mentions:
         if instance.bundles or instance.constraints.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
         if not instance.rules.program:
             return found(cost, cost, [()], complete=True)
-    search = _Search(backend, encoding, instance, limits, progress)
+    search = _Search(_BACKENDS[system], encoding, instance, limits, progress)
     solution = search.optimise()
     if solution.status is Status.OPTIMAL and not instance.rules.program:
         solution = search.decide_ties(solution)
@@ -361,15 +373,50 @@ def partition_of_results(atoms: str) -> Partition:
 
 def _clingo(run: Run) -> Iterator[Event]:
     limits = run.limits
+    if limits.debug is not None:
+        clingo = [sys.executable, "-m", "clingo", "--warn=none", *_REPORT, *arguments(run)]
+        return _piped([clingo], run.program, limits, _read_clasp)
     unlimited = limits.seconds is None and limits.megabytes is None and not limits.interruptible
     return in_process(run) if unlimited else in_child(run)
 
 
 def arguments(run: Run) -> list[str]:
     """Return clasp's options for a run: optimise, or list all answer sets up to a cost."""
+    own = run.limits.solver_options
     if run.at_cost is None:
-        return [*OPTIMISE]
-    return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0"]
+        strategy = () if any(option.startswith("--opt-strategy") for option in own) else OPTIMISE
+        return [*strategy, *own]
+    return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0", *own]
+
+
+def refuse_options(system: str, options: Sequence[str]) -> None:
+    """Refuse options that change what is asked or printed, and those that clasp does not know."""
+    for option in options:
+        if not option.startswith("-"):
+            raise InputError(f"solver option {option}: it should begin with -")
+        if _is_ours(option):
+            raise InputError(f"solver option {option}: CaspR decides what the solver does and prints")
+    if not options or system == "gringo-wasp":
+        return
+    import clingo
+
+    said: list[str] = []
+    try:
+        clingo.Control(list(options), logger=lambda _, message: said.append(message))
+    except RuntimeError as error:
+        raise InputError(f"solver option {' '.join(options)}: {' '.join((*said, str(error)))}") from None
+
+
+def _is_ours(option: str) -> bool:
+    """Return whether an option, which may be abbreviated, decides what is asked or printed.
+
+    >>> [_is_ours(option) for option in ("--outf=2", "--opt-m=enum", "-n0", "--opt-strategy=bb", "-")]
+    [True, True, True, False, True]
+    """
+    name = option.partition("=")[0]
+    if not name.startswith("--"):
+        return name[1:2] in _OURS_IN_SHORT
+    return any(name.startswith(ours) or ours.startswith(name) for ours in _OURS)
 
 
 def in_process(run: Run, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Event]:
@@ -413,7 +460,7 @@ def _drain(bounds: list[int]) -> Iterator[Bound]:
 def in_child(run: Run) -> Iterator[Event]:
     """Ground and solve in a child process within the limits of the run."""
     command = [sys.executable, "-m", "caspr.engines.asp.solve"]
-    task = json.dumps({"program": run.program, "at_cost": run.at_cost})
+    task = json.dumps({"program": run.program, "at_cost": run.at_cost, "options": run.limits.solver_options})
     lines = run_pipe([command], task, run.limits, success=frozenset({0}))
     yield from _within_limits(_event(line) for line in lines)
 
@@ -457,8 +504,7 @@ def _within_limits(events: Iterator[Event]) -> Iterator[Event]:
 
 
 def _clasp(run: Run) -> Iterator[Event]:
-    report = ["--verbose=2", "--quiet=0", "--stats"]
-    clasp = [sys.executable, "-m", "clingo", "--mode=clasp", *report, *arguments(run)]
+    clasp = [sys.executable, "-m", "clingo", "--mode=clasp", *_REPORT, *arguments(run)]
     return _piped([_gringo("intermediate"), clasp], run.program, run.limits, _read_clasp)
 
 
@@ -491,8 +537,16 @@ def _piped(
     """Feed a program to a grounder and a solver, and yield the events that a reader finds in their lines."""
     seconds: list[float] = []
     lines = run_pipe(commands, program, limits, success=_DONE, ended=seconds.extend)
-    yield from _within_limits(read(lines))
-    yield Statistics(grounding=seconds[0] or None)  # 0 where the system does not count
+    yield from _within_limits(read(_shown(lines, limits)))
+    if len(commands) > 1:
+        yield Statistics(grounding=seconds[0] or None)  # 0 where the system does not count
+
+
+def _shown(lines: Iterator[str], limits: Limits) -> Iterator[str]:
+    for line in lines:
+        if limits.debug is not None:
+            limits.debug(line)
+        yield line
 
 
 def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
@@ -532,7 +586,7 @@ def _wasp_optimum(program: str, limits: Limits) -> Iterator[Event]:
     commands = [
         _gringo("smodels"),
         [sys.executable, "-c", _DROP_INCREMENTAL],
-        ["wasp", "--enable-disjcores", "--printbounds"],
+        ["wasp", "--printbounds", *(limits.solver_options or ("--enable-disjcores",))],
     ]
     return _piped(commands, program, limits, _read_wasp)
 
@@ -589,5 +643,6 @@ if __name__ == "__main__":
     asked: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
     task = json.load(sys.stdin)
-    for event in in_process(Run(task["program"], task["at_cost"]), lambda: bool(asked)):
+    given = Limits(solver_options=tuple(task["options"]))
+    for event in in_process(Run(task["program"], task["at_cost"], given), lambda: bool(asked)):
         _print(event)

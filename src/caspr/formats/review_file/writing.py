@@ -116,6 +116,8 @@ def _tabbed(document: Document) -> Document:
 
 WIDEST = 30
 """Columns are made this wide at most: one very long word should not make every row long."""
+RARE = 1000
+"""In a long text, one cell in this many may be wider than its column."""
 
 
 def _aligned_prefixes(prefixes: Sequence[str]) -> list[str] | None:
@@ -129,13 +131,15 @@ def _aligned_prefixes(prefixes: Sequence[str]) -> list[str] | None:
 
 
 def padded(cells: Sequence[str]) -> list[str]:
-    """Fill up the cells of a column with blanks until all are as wide as the widest, as a terminal shows it.
+    """Fill up the cells of a column with blanks, until all are as wide on a terminal as the widest.
+
+    Rare exceptions stick out, or a file of a novel's size would be three times as long as it need be.
 
     >>> padded(["I", "am", "\u79c1"])
     ['I ', 'am', '\u79c1']
     """
     widths = [display_width(cell) for cell in cells]
-    width = min(max(widths, default=0), WIDEST)
+    width = min(sorted(widths)[-1 - len(widths) // RARE], WIDEST) if widths else 0
     return [cell + " " * (width - own) for cell, own in zip(cells, widths, strict=True)]
 
 
