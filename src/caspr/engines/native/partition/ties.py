@@ -19,6 +19,13 @@ was reduced before: only pairs between nodes that are not together in every opti
 cluster holds nodes that positive gains do not connect. An optimum with the fewest pairs has none: cutting such a
 cluster loses nothing, and takes pairs away. For the same reason components of positive gains are decided one by one.
 
+**Rivals** are nodes v < v' of one size that forbid each other and are alike in all else: two lengths of one mention,
+as a rule. Swapping them changes neither value nor pairs nor mentions, so each such pair would double the number of
+optima. Let u be the first node that they may be with. If v' is with u, all else in the cluster of v begins later, and
+labels come earlier once the two are swapped: v gets a cluster that begins no later than before; and if it begins
+with v both times, the next node of the cluster of u does. So the first optimum does not have v' with u, and that
+pair is forbidden; this holds for all rivals at once, as any that broke it could be swapped.
+
 **The rest.** Of w', in which a gain of 0 is rare, few pairs are left after the strict reductions: mostly none, and then
 the first optimum is found without any search. What is left falls into components whose optima are listed
 (`optima`), so that the first can be taken; mentions add up over components, and labels are compared node by node, so
@@ -113,6 +120,7 @@ def _groups(labels: Labels) -> list[Labels]:
 
 def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: Watch) -> FirstOptimum:
     """Reduce a problem; of what is left, decide each component of positive gains."""
+    problem, known = _unswapped(problem, sizes, known)
     reduced = reduce(problem, watch, all_optima=True)
     small, names, held = reduced.problem, firsts(reduced.labels), _added(sizes, reduced.labels)
     chosen, proven = np.arange(small.size), True
@@ -128,17 +136,45 @@ def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: W
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
 
 
+def _unswapped(problem: Problem, sizes: Ints, known: Labels | None) -> tuple[Problem, Labels | None]:
+    """Part the later of two rivals that could be swapped from the first node they may be with."""
+    apart = np.zeros_like(problem.forbidden)
+    barred = problem.forbidden | np.eye(problem.size, dtype=bool)
+    rows: dict[tuple[int, bytes, bytes], int] = {}
+    known = None if known is None else known.copy()
+    for node, size in enumerate(sizes.tolist()):
+        # Equal rows: each is forbidden for the other, as for itself, and all else is alike.
+        rival = rows.setdefault((size, problem.gains[node].tobytes(), barred[node].tobytes()), node)
+        allowed = np.flatnonzero(~barred[node])
+        if rival == node or not len(allowed):
+            continue
+        apart[node, allowed[0]] = apart[allowed[0], node] = True
+        if known is not None and known[node] == known[allowed[0]]:
+            known[[rival, node]] = known[[node, rival]]
+    return (problem.separate(apart), known) if apart.any() else (problem, known)
+
+
 def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
     """Fix what all optima of a large problem decide alike, then look for the first."""
     value = problem.value(known)
     if problem.size <= SMALL or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
     groups, narrowed = _fixed(problem, value, watch)
-    if int(groups.max()) + 1 == problem.size and len(connected_groups(narrowed.gains > 0)) == 1:
+    if not _is_smaller(groups, narrowed.gains > 0):
+        groups = _held_together(narrowed, known, value, watch)
+    if (groups == known).all():
+        # Any other optimum holds the same pairs together, and more.
+        return FirstOptimum(known, proven=True)
+    if not _is_smaller(groups, narrowed.gains > 0):
         return _fewest_pairs(narrowed, sizes, known, watch)
     small, _ = narrowed.contract(groups)
     first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch)
     return replace(first, labels=renumber(first.labels[groups]))
+
+
+def _is_smaller(groups: Labels, adjacent: Bools) -> bool:
+    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
+    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
 
 
 def _fixed(problem: Problem, value: int, watch: Watch) -> tuple[Labels, Problem]:
@@ -196,12 +232,11 @@ def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
     groups, narrowed = _fixed(problem, outcome.value, watch)
-    if int(groups.max()) + 1 == problem.size and len(connected_groups(_usable(narrowed))) == 1:
+    if not _is_smaller(groups, _usable(narrowed)):
         groups = _held_together(narrowed, known, outcome.value, watch)
     if (groups == known).all():
-        # Any other optimum would hold the same pairs together, and more; but it has no more.
         return FirstOptimum(known, proven=True)
-    if int(groups.max()) + 1 < problem.size or len(connected_groups(_usable(narrowed))) != 1:
+    if _is_smaller(groups, _usable(narrowed)):
         small, _ = narrowed.contract(groups)
         first = _first(small, _added(sizes, groups), watch)
         return replace(first, labels=renumber(first.labels[groups]))
