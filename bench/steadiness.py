@@ -94,7 +94,9 @@ def _statement(rng: random.Random, instance: Instance) -> Statement:
     chosen = [mentions[place]]
     if kind in (StatementKind.TOGETHER, StatementKind.APART):
         linked = instance.votes.neighbours(mentions[place])
-        near = sorted(linked) if rng.random() < 0.7 and linked else mentions[max(0, place - NEAR) : place + NEAR]
+        near = (
+            sorted(linked) if rng.random() < 0.7 and linked else mentions[max(0, place - NEAR) : place + NEAR]
+        )
         chosen.append(rng.choice([mention for mention in near if mention != mentions[place]]))
     return Statement.of(kind, chosen)
 
@@ -114,9 +116,10 @@ def _moved(before: Partition, after: Partition) -> set[Span]:
     return {mention for mention in old.keys() | new.keys() if old.get(mention) != new.get(mention)}
 
 
-def like_a_play(seed: int = 1) -> tuple[Annotation, ...]:
-    """Make a document with the sizes of an act: three annotators, long chains, some of them disputed."""
-    shape = replace(novel(tokens=4_000, mentions=1_000, longest=200, annotators=3), chains=60)
+def like_a_play(mentions: int = 1_000, seed: int = 1) -> tuple[Annotation, ...]:
+    """Make a document like an act: three annotators, long chains, some of them disputed."""
+    shape = novel(tokens=4 * mentions, mentions=mentions, longest=mentions // 5, annotators=3)
+    shape = replace(shape, chains=mentions // 16)
     shape = replace(shape, noise=replace(shape.noise, found=0.8, stray=0.08, groups=4))
     return make_document(shape, random.Random(seed)).annotations
 

@@ -90,9 +90,7 @@ def _first_relaxed(state: SolveState, branch: Branch, reach: Region | None) -> _
     """Return the first chains of the relaxation in a region, or everywhere, without its demands."""
     demanded = frozenset() if reach is None else demanded_mentions(state, branch.bundles) - reach
     while True:
-        parts = state.translator.translate(
-            branch.bundles, state.eager | state.nested, demanded=demanded
-        )
+        parts = state.translator.translate(branch.bundles, state.eager | state.nested, demanded=demanded)
         chains, proven = [], True
         for part in parts:
             if reach is None or part.nodes[0][0] in reach:
