@@ -2,10 +2,10 @@
 
     python -m bench.steadiness [--decisions N] [--objective NAME] [--singletons drop] [FOLDER...]
 
-Each folder has the files of all annotators of one document; without a folder, a document like an act of a play is
-generated. After every decision the document is solved twice: with the memory of all solves before, as the review page
-does, and without. Both must agree, and no mention outside the parts that the decision touches may have changed its
-chain. Parts are those of the native engine, before and after.
+Each folder has the files of all annotators of one document; without a folder, a document like an act of a
+play is generated. After every decision the document is solved twice: with the memory of all solves before,
+as the review page does, and without. Both must agree, and no mention outside the parts that the decision
+touches may have changed its chain. Parts are those of the native engine, before and after.
 """
 
 import argparse

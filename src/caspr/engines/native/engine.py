@@ -100,7 +100,7 @@ def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
 
 
 def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
-    """Replace the best solution by the first of the same cost; report if that is not proven to be the first."""
+    """Replace the best solution by the first of the same cost; report it if that is not proven."""
     from caspr.engines.native.ties import decide_ties
 
     try:
