@@ -1,7 +1,7 @@
 """All engines return the same of several optima, whatever the order of annotators."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -41,7 +41,7 @@ def instances(block: int, count: int) -> Iterator[Instance]:
         )
 
 
-def written(instance: Instance, solution: Solution) -> dict[str, str | bytes]:
+def written(instance: Instance, solution: Solution) -> str | Mapping[str, str | bytes]:
     """Return the file that a solution is written to."""
     if not solution.partitions:
         return {}

@@ -61,7 +61,8 @@ def decide_ties(state: SolveState, bundles: Bundles) -> Decided:
         first = _first_relaxed(state, root, None)
         return Decided(canonical(first.chains), first.proven)
     parts = state.translator.translate(bundles, state.eager | state.nested, demanded=demanded)
-    chains, proven = [], True
+    chains: Chains = []
+    proven = True
     for reach in list(all_regions(state, root, parts)):
         if needy.isdisjoint(reach):
             first = _first_relaxed(state, root, reach)
@@ -91,7 +92,8 @@ def _first_relaxed(state: SolveState, branch: Branch, reach: Region | None) -> _
     demanded = frozenset() if reach is None else demanded_mentions(state, branch.bundles) - reach
     while True:
         parts = state.translator.translate(branch.bundles, state.eager | state.nested, demanded=demanded)
-        chains, proven = [], True
+        chains: Chains = []
+        proven = True
         for part in parts:
             if reach is None or part.nodes[0][0] in reach:
                 first = _first_of_part(state, part)
