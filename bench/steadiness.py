@@ -2,10 +2,10 @@
 
     python -m bench.steadiness [--decisions N] [--objective NAME] [--singletons drop] [FOLDER...]
 
-Each folder has the files of all annotators of one document; without a folder, a document like an act of a play is
-generated. After every decision the document is solved twice: with the memory of all solves before, as the review page
-does, and without. Both must agree, and no mention outside the parts that the decision touches may have changed its
-chain. Parts are those of the native engine, before and after.
+Each folder has the files of all annotators of one document; without a folder, a document like an act of a
+play is generated. After every decision the document is solved twice: with the memory of all solves before,
+as the review page does, and without. Both must agree, and no mention outside the parts that the decision
+touches may have changed its chain. Parts are those of the native engine, before and after.
 """
 
 import argparse
@@ -116,9 +116,10 @@ def _moved(before: Partition, after: Partition) -> set[Span]:
     return {mention for mention in old.keys() | new.keys() if old.get(mention) != new.get(mention)}
 
 
-def like_a_play(seed: int = 1) -> tuple[Annotation, ...]:
-    """Make a document with the sizes of an act: three annotators, long chains, some of them disputed."""
-    shape = replace(novel(tokens=4_000, mentions=1_000, longest=200, annotators=3), chains=60)
+def like_a_play(mentions: int = 1_000, seed: int = 1) -> tuple[Annotation, ...]:
+    """Make a document like an act: three annotators, long chains, some of them disputed."""
+    shape = novel(tokens=4 * mentions, mentions=mentions, longest=mentions // 5, annotators=3)
+    shape = replace(shape, chains=mentions // 16)
     shape = replace(shape, noise=replace(shape.noise, found=0.8, stray=0.08, groups=4))
     return make_document(shape, random.Random(seed)).annotations
 

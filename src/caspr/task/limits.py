@@ -20,7 +20,7 @@ class Limits:
     megabytes: int | None = None
     """Memory of the solver's processes, each."""
     solutions: int = 1
-    """How many optimal solutions to return at most; 1 asks for any one."""
+    """How many optimal solutions to return at most, the first by the rule for ties (`task.ties`) first."""
     interruptible: bool = False
     """Whether Ctrl-C must end the search within a second, even inside a solver's own code."""
     cancelled: Callable[[], bool] | None = None

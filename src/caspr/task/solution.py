@@ -99,7 +99,7 @@ class Solution:
     """The answer of an engine for one instance."""
 
     partitions: tuple[Partition, ...]
-    """The best chains first; all optimal ones where they were asked for; none if infeasible."""
+    """The best chains first, by the rule for ties; all optimal ones where asked for; none if infeasible."""
     value: int
     """What the best chains cost; 0 if infeasible."""
     bound: int

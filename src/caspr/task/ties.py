@@ -4,18 +4,18 @@ Of all solutions of the least cost, the result is the one with
 
 1. the fewest pairs of mentions in one chain;
 2. of those, the fewest mentions in chains of two or more;
-3. of those, the first in text order: go through the mentions in the order of the text (by first token, then by
-   last). At the first one whose chain begins elsewhere in the other solution, the solution in which its chain
-   begins earlier comes first. A mention that is in no chain begins with itself.
+3. of those, the first in text order: go through the mentions in the order of the text (by first token,
+   then by last). At the first one whose chain begins elsewhere in the other solution, the solution in which
+   its chain begins earlier comes first. A mention that is in no chain begins with itself.
 
-For instance, if *ab* and *bc* are equally good and *a*, *b*, *c* cannot all be one, the result is *ab*: the chain of
-*b* then begins with *a*, and otherwise with *b*.
+For instance, if *ab* and *bc* are equally good and *a*, *b*, *c* cannot all be one, the result is *ab*: the
+chain of *b* then begins with *a*, and otherwise with *b*.
 
 The rule knows neither chain ids nor annotators nor files, so the result depends on documents, settings and
-decisions alone. It also decides part by part. Let the mentions fall into parts such that the solutions of least
-cost are all combinations of those of each part. Pairs and mentions of the parts add up, and where a chain
-begins depends on its own part only; so the first solution of all is made of the first solution of each part,
-and what is decided in one part moves nothing in another.
+decisions alone. It also decides part by part. Let the mentions fall into parts such that the solutions of
+least cost are all combinations of those of each part. Pairs and mentions of the parts add up, and where a
+chain begins depends on its own part only; so the first solution of all is made of the first solution of
+each part, and what is decided in one part moves nothing in another.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -32,8 +32,8 @@ END = (Span(1 << 62, 1 << 62),)
 def rank(chains: Collection[Sequence[Span]]) -> Rank:
     """Return what solutions of equal cost are compared by: the smallest is the result.
 
-    In text order only mentions after the first of their chain matter, each with that first one: all others begin
-    with themselves, which is later than any chain that they could be in.
+    In text order only mentions after the first of their chain matter, each with that first one: all others
+    begin with themselves, which is later than any chain that they could be in.
 
     >>> a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
     >>> rank([(a, b)]) < rank([(b, c)]) < rank([(a, b, c)])

@@ -4,13 +4,13 @@
                  ^          | events: answer sets, lower bounds, how the run ended
                  +----------+
 
-**The search** runs a program and follows the events of a *backend*. Once the optimum is proven, the second pass
-minimises what the rule for ties looks at as well, on levels below the cost (`ties.lp`): it keeps the time limit, and
-where it is cut short the optimum of the first pass stays, with a finding. The third pass lists all answer sets
-that cost no more than the optimum, each partition once. The encoding CM assumes a limit on the number
-of chains. Where more chains are possible its bound holds only for solutions within that limit, so it is not
-reported as a bound, and a finding says so. Where decisions leave no solution within the limit, the limit is
-raised.
+**The search** runs a program and follows the events of a *backend*. Once the optimum is proven, the second
+pass minimises what the rule for ties looks at as well, on levels below the cost (`ties.lp`): it keeps the
+time limit, and where it is cut short the optimum of the first pass stays, with a finding. The third pass
+lists all answer sets that cost no more than the optimum, each partition once. The encoding CM assumes a
+limit on the number of chains. Where more chains are possible its bound holds only for solutions within that
+limit, so it is not reported as a bound, and a finding says so. Where decisions leave no solution within the
+limit, the limit is raised.
 
 **Answer sets** are read as text. In both encodings a chain is a connected component of the chosen links
 `clink/2`. For MM that is its definition; CM can give two unconnected groups one number, which is never

@@ -26,6 +26,9 @@ SHORTLY = 0.2
 PER_SECOND = 400_000
 """How many mentions, counted once for each annotator, that takes a second of the processor for."""
 
+PATIENCE, TIMES = 60.0, 10.0
+"""Ties are left open after so many seconds, or after so many times the seconds of the proof, if that is more."""
+
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
     """Solve an instance exactly, or as well as the limits allow."""
@@ -122,21 +125,22 @@ def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
 
 
 def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
-    """Replace the best solution by the first of the same cost; report if that is not proven to be the first."""
+    """Replace the best solution by the first of the same cost; report it if that is not proven."""
     from caspr.engines.native.ties import decide_ties
 
-    try:
-        decided = decide_ties(state, bundles)
-    except KeyboardInterrupt:
-        state.watch.stop = Stop.INTERRUPT
-    except ExpiredError:
-        pass
-    else:
-        if state.cost(decided.partition) == state.value:
-            state.best = decided.partition
-            if decided.proven:
-                return ()
-    return (open_ties(str(state.watch.cause or "there are too many to compare")),)
+    watch, decided = state.watch, None
+    with watch.shortened(max(PATIENCE, TIMES * watch.passed)):
+        try:
+            decided = decide_ties(state, bundles)
+        except KeyboardInterrupt:
+            watch.stop = Stop.INTERRUPT
+        except ExpiredError:
+            pass
+    if decided is not None and state.cost(decided.partition) == state.value:
+        state.best = decided.partition
+        if decided.proven:
+            return ()
+    return (open_ties(str(watch.cause or "there are too many to compare")),)
 
 
 def _one_solution(state: SolveState) -> Solution:

@@ -1,20 +1,20 @@
 """The result among solutions of equal cost: the first by the rule for ties, decided part by part.
 
-`decide_ties` comes after the proof. The rule (`caspr.task.ties`) begins with the fewest pairs, so a solution that it
-prefers has no chain across two parts: cutting one at the border loses nothing (`nesting`), and takes pairs away. For
-the same reason its chains hang together by links that are used without loss, even where unused links cost nothing, if
-no bundle says otherwise. So the parts of the first proof are decided one by one (`partition.ties`). Nested pairs that
-the first solution breaks are forbidden, and it is looked for again: leaving rules out only adds solutions, so
-a first one that breaks none is the first.
+`decide_ties` comes after the proof. The rule (`caspr.task.ties`) begins with the fewest pairs, so a
+solution that it prefers has no chain across two parts: cutting one at the border loses nothing (`nesting`),
+and takes pairs away. For the same reason its chains hang together by links that are used without loss, even
+where unused links cost nothing, if no bundle says otherwise. So the parts of the first proof are decided
+one by one (`partition.ties`). Nested pairs that the first solution breaks are forbidden, and it is looked
+for again: leaving rules out only adds solutions, so a first one that breaks none is the first.
 
-**Regions** with demands, or with a bundle that used links may not hold together (`cases`), are decided by branching.
-At every branch, take the first solution of the relaxation without demands. It comes no later than any solution below
-the branch of the same cost. If the relaxation, penalty included, costs more than the region may, or its first solution
-does not come before the best one found, the branch is left. If it costs just that, and the first solution respects
-everything, it is the first below the branch (`all_optima`, claim 3). Otherwise it offends, and the ways out, with
-every partner as a way of its own, hold all solutions below the branch between them (`cases`, claim 2). Mentions of
-one signature in no forbidden pair and no bundle can be swapped, so if one of them leads to more pairs or mentions than
-the best found, all do.
+**Regions** with demands, or with a bundle that used links may not hold together (`cases`), are decided by
+branching. At every branch, take the first solution of the relaxation without demands. It comes no later
+than any solution below the branch of the same cost. If the relaxation, penalty included, costs more than
+the region may, or its first solution does not come before the best one found, the branch is left. If it
+costs just that, and the first solution respects everything, it is the first below the branch (`all_optima`,
+claim 3). Otherwise it offends, and the ways out, with every partner as a way of its own, hold all solutions
+below the branch between them (`cases`, claim 2). Mentions of one signature in no forbidden pair and no
+bundle can be swapped, so if one of them leads to more pairs or mentions than the best found, all do.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,8 @@ def decide_ties(state: SolveState, bundles: Bundles) -> Decided:
         first = _first_relaxed(state, root, None)
         return Decided(canonical(first.chains), first.proven)
     parts = state.translator.translate(bundles, state.eager | state.nested, demanded=demanded)
-    chains, proven = [], True
+    chains: Chains = []
+    proven = True
     for reach in list(all_regions(state, root, parts)):
         if needy.isdisjoint(reach):
             first = _first_relaxed(state, root, reach)
@@ -91,7 +92,8 @@ def _first_relaxed(state: SolveState, branch: Branch, reach: Region | None) -> _
     demanded = frozenset() if reach is None else demanded_mentions(state, branch.bundles) - reach
     while True:
         parts = state.translator.translate(branch.bundles, state.eager | state.nested, demanded=demanded)
-        chains, proven = [], True
+        chains: Chains = []
+        proven = True
         for part in parts:
             if reach is None or part.nodes[0][0] in reach:
                 first = _first_of_part(state, part)
@@ -174,7 +176,7 @@ class _RegionTies:
         )
 
     def _branch(self, branch: Branch, first: _First) -> None:
-        """Follow the ways out of an offence; of mentions that can be swapped, only as long as one may lead on."""
+        """Follow the ways out of an offence; of mentions that can be swapped, as long as one leads on."""
         state = self.state
         broken = [
             fault

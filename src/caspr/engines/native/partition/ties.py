@@ -1,29 +1,40 @@
 """The first optimum of a problem: of all clusterings of the largest value the one that comes first by a rule.
 
-The rule (`caspr.task.ties`) in the words of nodes that stand for some mentions each: the fewest pairs of mentions in
-one cluster; then the fewest mentions in clusters of two or more; then the first in lexicographic order of labels, with
-clusters numbered by their smallest node. (Nodes are in the order of their first mentions, and all mentions of a node
-are in one cluster, so at the first mention whose cluster begins elsewhere a node begins.)
+The rule (`caspr.task.ties`) in the words of nodes that stand for some mentions each: the fewest pairs of
+mentions in one cluster; then the fewest mentions in clusters of two or more; then the first in
+lexicographic order of labels, with clusters numbered by their smallest node. (Nodes are in the order of
+their first mentions, and all mentions of a node are in one cluster, so at the first mention whose cluster
+begins elsewhere a node begins.)
 
-**Fewest pairs** is again a clustering problem. Let s_u be the number of mentions of node u, and let P pairs be in
-one cluster in some optimum of value v. With gains
+**Fewest pairs** is again a clustering problem. Let s_u be the number of mentions of node u, and let P pairs
+be in one cluster in some optimum of value v. With gains
 
     w'_uv = (P + 1) w_uv / step - s_u s_v
 
-a clustering of value v with p pairs gains (P + 1) v / step - p, and one of a smaller value at most
-(P + 1) (v / step - 1), which is less than that of the optimum with P pairs. So the optima of w' are the optima of w
-with the fewest pairs. Such numbers would spoil the relaxation of a whole part; here they are small, because the problem
-was reduced before: only pairs between nodes that are not together in every optimum count.
+a clustering of value v with p pairs gains (P + 1) v / step - p, and one of a smaller value at most (P + 1)
+(v / step - 1), which is less than that of the optimum with P pairs. So the optima of w' are the optima of w
+with the fewest pairs. Such numbers would spoil the relaxation of a whole part; here they are small, because
+the problem was reduced before: only pairs between nodes that are not together in every optimum count.
 
-*What the reductions keep.* Strict rules keep every optimum (`reductions`). Those of large problems assume that no
-cluster holds nodes that positive gains do not connect. An optimum with the fewest pairs has none: cutting such a
-cluster loses nothing, and takes pairs away. For the same reason components of positive gains are decided one by one.
+*What the reductions keep.* Strict rules keep every optimum (`reductions`). Those of large problems assume
+that no cluster holds nodes that positive gains do not connect. An optimum with the fewest pairs has none:
+cutting such a cluster loses nothing, and takes pairs away. For the same reason components of positive gains
+are decided one by one.
 
-**The rest.** Of w', in which a gain of 0 is rare, few pairs are left after the strict reductions: mostly none, and then
-the first optimum is found without any search. What is left falls into components whose optima are listed
-(`optima`), so that the first can be taken; mentions add up over components, and labels are compared node by node, so
-each component is decided on its own. Where more than `LISTED` are optimal, labels are fixed one by one instead, if
-mentions cannot differ; otherwise that is left open.
+**Rivals** are nodes v < v' of one size that forbid each other and are alike in all else: two lengths of one
+mention, as a rule. Swapping them changes neither value nor pairs nor mentions, so each such pair would
+double the number of optima. Let u be the first node that they may be with. If v' is with u, all else in the
+cluster of v begins later, and labels come earlier once the two are swapped: v gets a cluster that begins no
+later than before; and if it begins with v both times, the next node of the cluster of u does. So the first
+optimum does not have v' with u, and that pair is forbidden; this holds for all rivals at once, as any that
+broke it could be swapped.
+
+**The steps**, each on what the one before leaves, component by component: strict reductions of w; where
+they do not suffice, what a relaxation fixes in all optima; what all optima hold together, learned by a few
+searches; then w', and the same steps again. What is left has few nodes, whose optima are listed, so that
+the first can be taken. Mentions add up over components, and labels are compared node by node, so each
+component is decided on its own. Most problems have no more than one optimum with the fewest pairs, and
+reductions show it.
 """
 
 from collections.abc import Sequence
@@ -113,6 +124,7 @@ def _groups(labels: Labels) -> list[Labels]:
 
 def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: Watch) -> FirstOptimum:
     """Reduce a problem; of what is left, decide each component of positive gains."""
+    problem, known = _unswapped(problem, sizes, known)
     reduced = reduce(problem, watch, all_optima=True)
     small, names, held = reduced.problem, firsts(reduced.labels), _added(sizes, reduced.labels)
     chosen, proven = np.arange(small.size), True
@@ -128,17 +140,45 @@ def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: W
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
 
 
+def _unswapped(problem: Problem, sizes: Ints, known: Labels | None) -> tuple[Problem, Labels | None]:
+    """Part the later of two rivals that could be swapped from the first node they may be with."""
+    apart = np.zeros_like(problem.forbidden)
+    barred = problem.forbidden | np.eye(problem.size, dtype=bool)
+    rows: dict[tuple[int, bytes, bytes], int] = {}
+    known = None if known is None else known.copy()
+    for node, size in enumerate(sizes.tolist()):
+        # Equal rows: each is forbidden for the other, as for itself, and all else is alike.
+        rival = rows.setdefault((size, problem.gains[node].tobytes(), barred[node].tobytes()), node)
+        allowed = np.flatnonzero(~barred[node])
+        if rival == node or not len(allowed):
+            continue
+        apart[node, allowed[0]] = apart[allowed[0], node] = True
+        if known is not None and known[node] == known[allowed[0]]:
+            known[[rival, node]] = known[[node, rival]]
+    return (problem.separate(apart), known) if apart.any() else (problem, known)
+
+
 def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
     """Fix what all optima of a large problem decide alike, then look for the first."""
     value = problem.value(known)
     if problem.size <= SMALL or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
     groups, narrowed = _fixed(problem, value, watch)
-    if int(groups.max()) + 1 == problem.size and len(connected_groups(narrowed.gains > 0)) == 1:
+    if not _is_smaller(groups, narrowed.gains > 0):
+        groups = _held_together(narrowed, known, value, watch)
+    if (groups == known).all():
+        # Any other optimum holds the same pairs together, and more.
+        return FirstOptimum(known, proven=True)
+    if not _is_smaller(groups, narrowed.gains > 0):
         return _fewest_pairs(narrowed, sizes, known, watch)
     small, _ = narrowed.contract(groups)
     first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch)
     return replace(first, labels=renumber(first.labels[groups]))
+
+
+def _is_smaller(groups: Labels, adjacent: Bools) -> bool:
+    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
+    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
 
 
 def _fixed(problem: Problem, value: int, watch: Watch) -> tuple[Labels, Problem]:
@@ -196,12 +236,11 @@ def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
     groups, narrowed = _fixed(problem, outcome.value, watch)
-    if int(groups.max()) + 1 == problem.size and len(connected_groups(_usable(narrowed))) == 1:
+    if not _is_smaller(groups, _usable(narrowed)):
         groups = _held_together(narrowed, known, outcome.value, watch)
     if (groups == known).all():
-        # Any other optimum would hold the same pairs together, and more; but it has no more.
         return FirstOptimum(known, proven=True)
-    if int(groups.max()) + 1 < problem.size or len(connected_groups(_usable(narrowed))) != 1:
+    if _is_smaller(groups, _usable(narrowed)):
         small, _ = narrowed.contract(groups)
         first = _first(small, _added(sizes, groups), watch)
         return replace(first, labels=renumber(first.labels[groups]))
@@ -218,9 +257,9 @@ def _usable(problem: Problem) -> Bools:
 def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) -> Labels:
     """Return the groups of nodes that all optima hold together, given one; nodes alone if that stays open.
 
-    Take a little from the gain of each pair that all optima found so far hold together, less from all of them than
-    optima differ by from all else. The best clustering is then an optimum that misses as many of them as possible.
-    Once it misses none, all optima hold them together.
+    Take a little from the gain of each pair that all optima found so far hold together: less from all of
+    them than one unit of the value. The best clustering is then an optimum that misses as many of them as
+    possible. Once it misses none, all optima hold them together.
     """
     alone = np.arange(problem.size)
     sure: Bools = known[:, None] == known[None, :]

@@ -1,6 +1,7 @@
 """The limits of one solve, checked while it runs: when to stop and return the best so far."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic, thread_time
 from typing import TypeVar
@@ -70,6 +71,22 @@ class Watch:
         """How many seconds pass for one of the processor: more than 1 where other processes share it."""
         passed, used = monotonic() - self.begun[0], thread_time() - self.begun[1]
         return min(max(1.0, passed / max(used, TICK)), SLOWEST) if passed > TICK else 1.0
+
+    @property
+    def passed(self) -> float:
+        """The seconds since the watch was started."""
+        return monotonic() - self.begun[0]
+
+    @contextmanager
+    def shortened(self, seconds: float) -> Iterator[None]:
+        """Give a step no more than some seconds; what comes after it has all the time that is left."""
+        deadline, self.deadline = self.deadline, min(self.deadline, monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+            if self.stop is Stop.TIME and self.left > 0:
+                self.stop = self.since = None
 
     def expired(self) -> bool:
         """Return whether a limit was reached or the search was cancelled; stays true once true."""

@@ -1,0 +1,146 @@
+"""The native engine returns the first of several optima, and a decision moves nothing elsewhere."""
+
+import random
+
+import numpy as np
+import pytest
+
+from bench.steadiness import instance_of, like_a_play, steps
+from caspr.engines.native import Memory, solve_with
+from caspr.engines.native import ties as instance_ties
+from caspr.engines.native.partition import ties
+from caspr.engines.native.partition.exhaustive import Walk
+from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.problem import LARGEST_MASS, Problem
+from caspr.engines.native.partition.search import search
+from caspr.engines.native.partition.sparse import SparseProblem, listed
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.limits import Limits
+from tests.engines.native.random_instances import needy_instance
+from tests.instances import permuted
+from tests.sweeps import how_many
+
+
+def random_problem(seed: int, nodes: int) -> SparseProblem:
+    """Make a problem with many ties: few different gains, small sizes, nodes that are alike."""
+    rng = np.random.default_rng(seed)
+    gains = rng.integers(-2, 4, (nodes, nodes))
+    forbidden = rng.random((nodes, nodes)) < rng.choice([0.1, 0.4, 0.7])
+    sizes = rng.integers(1, rng.choice([2, 4]), nodes)
+    if seed % 3 == 0:
+        twin, other = rng.choice(nodes, 2, replace=False)
+        gains[other], gains[:, other], sizes[other] = gains[twin], gains[:, twin], sizes[twin]
+        forbidden[other], forbidden[:, other] = forbidden[twin], forbidden[:, twin]
+        forbidden[twin, other] = forbidden[other, twin] = True
+    gains, forbidden = np.triu(gains, 1), np.triu(forbidden, 1)
+    gains, forbidden = gains + gains.T, forbidden | forbidden.T
+    return listed(Problem(np.where(forbidden, 0, gains), forbidden), sizes)
+
+
+def by_definition(problem: SparseProblem) -> tuple[int, ...]:
+    """Try all clusterings."""
+
+    def key(value: int, labels: tuple[int, ...]) -> tuple[int, int, int, tuple[int, ...]]:
+        held = np.bincount(labels, weights=problem.sizes).astype(int)
+        return -value, int((held * (held - 1)).sum()), int(held[held > 1].sum()), labels
+
+    dense = problem.dense()
+    return min(key(*found) for found in Walk(dense, -(10**6), None, None).clusterings())[-1]
+
+
+def first(problem: SparseProblem) -> ties.FirstOptimum:
+    return ties.first_optimum(problem, search(problem.dense(), Watch()), Watch())
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_the_first_optimum_of_a_problem(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        problem = random_problem(seed, 3 + seed % 5)
+        found = first(problem)
+        assert found.proven
+        assert tuple(found.labels.tolist()) == by_definition(problem), seed
+
+
+@pytest.mark.parametrize("rounds", [0, 20])
+@pytest.mark.parametrize("block", range(10, 15))
+def test_the_first_optimum_by_fixing(block: int, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Problems of more than two nodes count as large, and so do all that are not written down."""
+    monkeypatch.setattr(ties, "SMALL", 2)
+    monkeypatch.setattr(ties, "WRITTEN", 4)
+    monkeypatch.setattr(ties, "ROUNDS", rounds)
+    for seed in range(100 * block, 100 * block + how_many(100, 20)):
+        problem = random_problem(seed, 3 + seed % 5)
+        found = first(problem)
+        assert found.proven
+        assert tuple(found.labels.tolist()) == by_definition(problem), seed
+
+
+def test_an_optimum_across_components_is_cut() -> None:
+    """Search may put nodes together that gain nothing."""
+    gains = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    problem = listed(Problem(gains, np.zeros((4, 4), dtype=bool)), common=0)
+    found = ties.first_optimum(problem, SearchOutcome(np.zeros(4, dtype=np.intp), 2, 2), Watch())
+    assert found.proven
+    assert found.labels.tolist() == [0, 0, 1, 1]
+
+
+def test_what_is_not_proven_stays() -> None:
+    problem = random_problem(1, 6)
+    known = SearchOutcome(np.array([5, 1, 1, 5, 2, 2]), 0, 9)
+    found = ties.first_optimum(problem, known, Watch())
+    assert (found.proven, found.labels.tolist()) == (False, [0, 1, 1, 0, 2, 2])
+
+
+def test_no_number_wraps() -> None:
+    """Where gains are too large to be scaled, the optimum stays as it is, and is not called the first."""
+    large = LARGEST_MASS // 64
+    gains = np.array([[0, large, 0, 0], [large, 0, large, 0], [0, large, 0, 1], [0, 0, 1, 0]])
+    forbidden = np.zeros((4, 4), dtype=bool)
+    forbidden[[0, 0, 1], [2, 3, 3]] = forbidden[[2, 3, 3], [0, 0, 1]] = True
+    known = np.array([0, 1, 1, 2])
+    found = ties._fewest_pairs(Problem(gains, forbidden), np.array([9, 9, 9, 1]), known, Watch())
+    assert (found.proven, found.labels.tolist()) == (False, known.tolist())
+    found = ties._fewest_pairs(Problem(gains // large, forbidden), np.array([9, 9, 9, 1]), known, Watch())
+    assert (found.proven, found.labels.tolist()) == (True, [0, 0, 1, 2])
+
+
+def test_a_limit_leaves_an_optimum() -> None:
+    for seed in range(30):
+        problem = random_problem(seed, 8)
+        outcome = search(problem.dense(), Watch())
+        found = ties.first_optimum(problem, outcome, Watch(deadline=0.0))
+        assert problem.value(found.labels) == outcome.value
+
+
+@pytest.mark.parametrize("branches", [0, 1, 2])
+def test_a_region_that_is_not_searched_to_the_end_keeps_its_solution(
+    branches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instance_ties, "BRANCHES", branches)
+    open_ties = 0
+    for seed in range(how_many(100)):
+        instance = needy_instance(seed)
+        any_one, ours = (solve_with(instance, Limits(), memory=Memory(), ties=ties) for ties in (False, True))
+        assert (ours.status, ours.value, ours.bound) == (any_one.status, any_one.value, any_one.bound)
+        open_ties += [finding.code for finding in ours.findings] == ["ties-open"]
+    assert open_ties or branches == 2
+
+
+@pytest.mark.parametrize(
+    ("objective", "singletons", "mentions"),
+    [("va", "auto", 1000), ("v", "drop", 1000), ("u", "drop", 300)],
+)
+def test_a_decision_moves_nothing_elsewhere(objective: str, singletons: str, mentions: int) -> None:
+    instance = instance_of(like_a_play(mentions), objective, singletons)
+    for step in steps(instance, how_many(50, 2), 1, Limits()):
+        assert (step.moved, step.agrees, step.open) == (0, True, False), step
+
+
+@pytest.mark.parametrize("objective", ["va", "ua"])
+def test_the_order_of_files_does_not_matter_on_a_play(objective: str) -> None:
+    instance = instance_of(like_a_play(500), objective)
+    rng = random.Random(1)
+    expected = solve_with(instance, Limits(), memory=Memory())
+    for _ in range(how_many(5, 2)):
+        other = permuted(instance, rng.sample(range(3), 3))
+        assert solve_with(other, Limits(), memory=Memory()).partitions == expected.partitions
