@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
 from caspr.measures.intervals import ComparisonIntervals, Interval
-from caspr.measures.reliability import Reliability
+from caspr.measures.reliability import Reliability, WeightsAdvice
 from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.disagreements import TITLES, disagreement_sentence, examples
@@ -224,6 +225,24 @@ def reliability_lines(reliability: Reliability, agreement: Mapping[str, Fraction
         close = f"{decimal(agreement.get(who.annotator)):>28}" if agreement else ""
         yield f"{who.annotator:<{width}} {who.links:>10,}{shares}{who.omit:>7}{who.use:>7}{close}"
     yield f"{CONSTANT:<{width}} {'':>10}{'':>26}{reliability.constant:>7}"
+
+
+LIGHT = 0.5
+"""An annotator whose links weigh less than this share of the median is named."""
+NAMED = 6
+"""How many annotators are named at most."""
+
+
+def advice_lines(reliability: Reliability, advice: WeightsAdvice) -> Iterator[str]:
+    """Yield whether these weights are better than equal votes, and whose votes count for little."""
+    verdict = "better than equal votes" if advice.reliability else "not clearly better than equal votes"
+    yield f"learned weights are {verdict}: {advice.reason}"
+    by_weight = sorted(reliability.annotators, key=lambda who: (who.omit + who.use, who.annotator))
+    typical = median(who.omit + who.use for who in by_weight)
+    light = [who.annotator for who in by_weight if who.omit + who.use < LIGHT * typical]
+    if light:
+        more = f" and {len(light) - NAMED} more" if len(light) > NAMED else ""
+        yield f"votes that count for less than half of the usual: {', '.join(light[:NAMED])}{more}"
 
 
 def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
