@@ -334,8 +334,8 @@ def _verdict(comparison: SettingsComparison) -> Iterator[str]:
         yield "one document says nothing about others: give more to compare settings"
         return
     clear = [f"{name} ({_gain(gain)})" for name, gain in gains if gain.is_clear]
-    best = ", ".join(clear)
-    yield f"clearly better than the defaults: {best}" if clear else "no setting is clearly better than the defaults"
+    better = f"clearly better than the defaults: {', '.join(clear)}"
+    yield better if clear else "no setting is clearly better than the defaults"
     if comparison.documents < FEW:
         yield f"intervals from fewer than {FEW} documents are too narrow: do not choose by them alone"
 
