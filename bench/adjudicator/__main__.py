@@ -66,9 +66,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _print_project(given: argparse.Namespace, settings: Settings) -> None:
     """Print what ways to go through whole projects gain."""
-    print(
-        f"| dataset | way | documents | {' | '.join('all answers' if budget == NEVER else f'{budget} a document' for budget in BUDGETS)} |"
-    )
+    titles = ["all answers" if budget == NEVER else f"{budget} a document" for budget in BUDGETS]
+    print(f"| dataset | way | documents | {' | '.join(titles)} |")
     print("|---|---|---:|" + "---:|" * len(BUDGETS))
     for source in given.datasets:
         with tempfile.TemporaryDirectory() as folder:

@@ -54,6 +54,7 @@ WEIGHTS = "weights.csv"
 """The file of learned weights in the output folder."""
 EQUAL = f"{','.join(COLUMNS)}\n*equal,,\n"
 """What that file says where votes are equal."""
+UNSEEN = f"all votes count the same: some annotators have none of the {MOST:,} documents that were looked at"
 
 
 class Weighing(StrEnum):
@@ -101,9 +102,9 @@ def decide_for_run(
     learning = learn and (force or not known.exists())
     findings: list[Finding] = []
     if learn and not learning:
-        weights, said = _kept(known)
+        weights, kept = _kept(known)
         settings = replace(settings, weights=weights)
-        findings.append(said)
+        findings.append(kept)
     table = settings.coverage if isinstance(settings.coverage, CoverageTable) else None
     whole = (learning and weighing is Weighing.LEARN) or table is not None
     whole = whole or not _fits_names(plan, options, settings)
@@ -114,12 +115,12 @@ def decide_for_run(
         settings.refuse_unknown(seen.chains)
     findings += () if table is None else table.unknown(seen.titles, seen.chains)
     lines: tuple[str, ...] = ()
-    learned: Reliability | None = None
-    if learning:
-        learned, said_of_weights = _learned(seen, weighing, known)
-        findings += said_of_weights
+    learned, about = _learned(seen, weighing, known) if learning else (None, [])
+    if learned is not None and not (whole or _fits_names(plan, options, _weighted(settings, learned))):
+        learned, about = None, [note("weights-equal", UNSEEN)]
+    findings += about
     if learned is not None:
-        settings = replace(settings, weights=learned.weights)
+        settings = _weighted(settings, learned)
         lines = tuple(reliability_lines(learned, {}))
     elif whole and not learning:
         _refuse_unweighted(settings, seen, known if learn else None)
@@ -129,11 +130,21 @@ def decide_for_run(
         findings += said
     if options.strict:
         refuse_warnings(findings)
+    if learning:
+        _keep(learned, seen, known)
+    return RunDecisions(replace(options, settings=settings), tuple(findings), lines)
+
+
+def _weighted(settings: Settings, learned: Reliability) -> Settings:
+    return replace(settings, weights=learned.weights)
+
+
+def _keep(learned: Reliability | None, seen: _Survey, known: Path) -> None:
+    """Write what was decided about weights for later runs, where there is anything to decide."""
     if learned is not None:
         write_stream(known, [write_weights(learned.weights)])
-    elif learning and any(len(group) >= FEWEST for group in seen.groups):
+    elif any(len(group) >= FEWEST for group in seen.groups):
         write_stream(known, [EQUAL])
-    return RunDecisions(replace(options, settings=settings), tuple(findings), lines)
 
 
 def _kept(known: Path) -> tuple[WeightsTable | None, Finding]:

@@ -97,8 +97,8 @@ def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
             done = signed[2], signed[1]
     when, who = done or last
     status = "done" if done else "in work" if decisions else "open"
-    counted = {"decisions": decisions, "answers": len(signatures)}
-    return replace(row, **counted, status=status, by=_name(who), at=when)
+    row = replace(row, decisions=decisions, answers=len(signatures))
+    return replace(row, status=status, by=_name(who), at=when)
 
 
 def _with_header(row: ProjectRow, line: str) -> ProjectRow:
