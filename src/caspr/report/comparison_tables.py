@@ -229,22 +229,23 @@ def reliability_lines(reliability: Reliability, agreement: Mapping[str, Fraction
 
 FEW = 10
 """From fewer documents, intervals are too narrow."""
-LIGHT = 0.5
-"""An annotator whose links weigh less than this share of the median is named."""
-NAMED = 6
-"""How many annotators are named at most."""
+MANY = 6
+"""From how many annotators on the ends of the table are named."""
+ENDS = 3
+"""How many are named on each end."""
 
 
 def advice_lines(reliability: Reliability, advice: WeightsAdvice) -> Iterator[str]:
-    """Yield whether these weights are better than equal votes, and whose votes count for little."""
-    verdict = "better than equal votes" if advice.reliability else "not clearly better than equal votes"
+    """Yield whether these weights are better than equal votes, and how uneven annotators are."""
+    verdict = "better than equal votes" if advice.reliability else "not shown to be better than equal votes"
     yield f"learned weights are {verdict}: {advice.reason}"
-    by_weight = sorted(reliability.annotators, key=lambda who: (who.omit + who.use, who.annotator))
-    typical = median(who.omit + who.use for who in by_weight)
-    light = [who.annotator for who in by_weight if who.omit + who.use < LIGHT * typical]
-    if light:
-        more = f" and {len(light) - NAMED} more" if len(light) > NAMED else ""
-        yield f"votes that count for less than half of the usual: {', '.join(light[:NAMED])}{more}"
+    ranked = sorted(reliability.annotators, key=lambda who: (-who.omit - who.use, who.annotator))
+    if len(ranked) >= MANY:
+        found = sorted(100 * who.sensitivity for who in ranked)
+        best, last = (", ".join(who.annotator for who in ends) for ends in (ranked[:ENDS], ranked[-ENDS:]))
+        usual = f"half of them {median(found):.0f} % or more"
+        yield f"annotators find {found[0]:.0f} % to {found[-1]:.0f} % of the links, {usual}"
+        yield f"votes that weigh most: {best}; least: {last}"
 
 
 def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
