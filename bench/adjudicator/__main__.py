@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
+from bench.adjudicator.project import project_lines
 from bench.adjudicator.simulation import WAYS, Course, f1_after, work_through
 from bench.quality.judged import read_set
 from bench.quality.responses import read_values
+from caspr.review.questions.queue import DEFAULT_ORDER
 from caspr.task.settings import Settings, change
 
 MILESTONES = (0, 5, 10, 20)
@@ -18,6 +20,8 @@ MILESTONES = (0, 5, 10, 20)
 FIRST = 20
 """Over how many answers the mean is taken."""
 NEVER = 10**9
+BUDGETS = (0, 2, 5, 10, 20, NEVER)
+"""After how many answers a document a project is scored."""
 
 
 def line(dataset: str, way: str, courses: Sequence[Course]) -> str:
@@ -39,8 +43,12 @@ def main(words: Sequence[str] | None = None) -> None:
     add("--documents", type=int, help="how many documents of each dataset, over all sizes; default: all")
     add("--order", action="append", choices=WAYS, help="what to compare; default: all")
     add("--set", default="", metavar="NAME=VALUE,...", help="settings; default: the defaults")
+    add("--project", action="store_true", help="where the next answer of a whole project is worth most")
     given = parser.parse_args(words)
     settings = change(Settings(), read_values(given.set))
+    if given.project:
+        _print_project(given, settings)
+        return
     titles = [*(f"after {number}" for number in MILESTONES), "after all", f"mean of 1 to {FIRST}"]
     print(f"| dataset | questions | documents | {' | '.join(titles)} | answers | changed | refused |")
     print("|---|---|---:|" + "---:|" * (len(titles) + 3))
@@ -54,6 +62,19 @@ def main(words: Sequence[str] | None = None) -> None:
             print(line(judged.name, way, courses), flush=True)
     for reason, count in refusals.most_common(5):
         print(f"{count} x {reason}", file=sys.stderr)
+
+
+def _print_project(given: argparse.Namespace, settings: Settings) -> None:
+    """Print what ways to go through whole projects gain."""
+    titles = ["all answers" if budget == NEVER else f"{budget} a document" for budget in BUDGETS]
+    print(f"| dataset | way | documents | {' | '.join(titles)} |")
+    print("|---|---|---:|" + "---:|" * len(BUDGETS))
+    for source in given.datasets:
+        with tempfile.TemporaryDirectory() as folder:
+            judged = read_set(source, folder=Path(folder), most=given.documents)
+        courses = [work_through(one, DEFAULT_ORDER, settings) for one in judged.documents]
+        for row in project_lines(judged.name, courses, BUDGETS):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

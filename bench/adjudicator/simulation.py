@@ -34,14 +34,23 @@ class Course:
 
     scores: list[NDArray[np.float64]]
     """The counts behind the scores before the first answer and after each."""
-    changed: int = 0
-    """How many answers changed the result."""
+    changes: list[bool] = field(default_factory=list)
+    """Whether each answer changed the result."""
+    stakes: list[float] = field(default_factory=list)
+    """What the next question was worth before each answer, where cards are answered."""
+    close: int = 0
+    """On how many mentions annotators are about evenly divided."""
     refused: list[str] = field(default_factory=list)
     """Why answers were refused, one for each that was."""
 
     def after(self, answers: int) -> NDArray[np.float64]:
         """Return the counts after a number of answers, or after the last one."""
         return self.scores[min(answers, len(self.scores) - 1)]
+
+    @property
+    def changed(self) -> int:
+        """How many answers changed the result."""
+        return sum(self.changes)
 
     @property
     def answers(self) -> int:
@@ -54,17 +63,22 @@ def work_through(judged: Judged, way: str, settings: Settings) -> Course:
     solver = Solver(judged.annotations, settings)
     history = History.of(fresh_review(judged.annotations, settings), solver, SOLVING, ORACLE)
     oracle = Oracle(judged.gold)
-    course = Course([_score(judged, history)])
+    course = Course([_score(judged, history)], close=_close_calls(history))
     questions = _pairs if way == PAIRS else _cards(way)
     for operation in questions(history, oracle):
+        course.stakes.append(history.queue.stake(history.snapshot) or 0.0)
         before = set(history.snapshot.partition)
         try:
             history.commit(history.step_for(operation, SOLVING, ORACLE))
         except OperationError as refusal:
             course.refused.append(str(refusal))
-        course.changed += set(history.snapshot.partition) != before
+        course.changes.append(set(history.snapshot.partition) != before)
         course.scores.append(_score(judged, history))
     return course
+
+
+def _close_calls(history: History) -> int:
+    return len({question.mention for question in history.queue.questions if question.distance <= 1})
 
 
 def _score(judged: Judged, history: History) -> NDArray[np.float64]:

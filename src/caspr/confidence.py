@@ -137,8 +137,8 @@ class Confidence:
 def by_votes(for_: Sequence[float], against: Sequence[float]) -> Confidence:
     """Return the confidence that votes give, each with what it weighs."""
     heads, weight = len(for_) + len(against), sum(for_) + sum(against)
-    counted = (sum(against), weight) if weight > 0 else (len(against), heads)
-    return Confidence(1 - error_rate(*counted, annotators=heads), len(against), heads)
+    part, whole = (sum(against), weight) if weight > 0 else (len(against), heads)
+    return Confidence(1 - error_rate(part, whole, heads), len(against), heads)
 
 
 class VoteWeights:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from caspr.cli.settings import TRIED
 from tests.cli.caller import EXAMPLES, SONG, Caller
 
@@ -36,8 +38,10 @@ def test_golds_are_those_of_adjudicate_and_scores_those_of_score(caspr: Caller, 
     summary = tmp_path / "s.json"
     caspr("adjudicate", *SONG, "-o", tmp_path / "gold.conll", *words.split(), "--json", summary)
     [document] = json.loads(summary.read_text(encoding="utf-8"))["documents"]
-    [row] = values["settings"]
-    assert row["settings"] == words
+    [defaults, row] = values["settings"]
+    assert (defaults["settings"], row["settings"]) == ("(defaults)", words)
+    assert row["gain"]["conll"] == pytest.approx(row["gold"]["conll"] - defaults["gold"]["conll"])
+    assert (row["gain"]["low"], row["gain"]["clear"]) == (None, False)
     assert sum(row["cost"].values()) == document["value"]
     scored = json.loads(caspr("score", SONG[0], tmp_path / "gold.conll", "--no-singletons", "--json").out)
     assert row["gold"]["conll"] == scored["conll"]["f1"]
@@ -61,3 +65,15 @@ def test_json_does_not_overwrite_an_input(caspr: Caller) -> None:
     before = Path(SONG[0]).read_bytes()
     assert caspr("settings", *SONG[1:], "--json", SONG[0]).code == 0
     assert Path(SONG[0]).read_bytes() == before
+
+
+def test_gains_over_the_defaults_have_intervals_and_nothing_may_be_clearly_better(caspr: Caller) -> None:
+    outcome = caspr("settings", TALES, "--gold", GOLD, "--try", "--objective ua", "--try", "--variants")
+    assert "gain over the defaults, 90 % interval" in outcome.out
+    assert outcome.out.index("(defaults)") < outcome.out.index("--objective ua")
+    assert "no setting is clearly better than the defaults" in outcome.out
+    assert "too narrow" in outcome.out
+    one = caspr("settings", *SONG, "--gold", SONG[0], "--try", "", "--try", "--variants").out
+    assert "one document says nothing about others" in one
+    alone = caspr("settings", TALES, "--gold", GOLD, "--try", "").out
+    assert "gain" not in alone

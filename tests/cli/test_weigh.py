@@ -1,6 +1,8 @@
 """`caspr weigh` from files to a table and weights."""
 
 import json
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,21 @@ def test_an_input_is_not_overwritten(caspr: Caller) -> None:
     before = path.read_bytes()
     assert caspr("weigh", TALES, "-o", path).code == 2
     assert path.read_bytes() == before
+
+
+def test_many_uneven_annotators_are_summed_up(caspr: Caller, tmp_path: Path) -> None:
+    rng = random.Random(3)
+    for document in range(6):
+        (tmp_path / f"d{document}").mkdir()
+        for number in range(8):
+            ids = [rng.randrange(5) if rng.random() < number / 10 else token % 5 for token in range(20)]
+            rows = "".join(f"{token}\tw{document}{token}\t({id})\n" for token, id in enumerate(ids, 1))
+            text = f"#begin document (d{document});\n{rows}#end document\n"
+            (tmp_path / f"d{document}" / f"a{number}.conll").write_text(text, encoding="utf-8")
+    outcome = caspr("weigh", tmp_path, "--no-result")
+    assert (
+        "learned weights are better than equal votes: they predict held-out documents better" in outcome.err
+    )
+    [ends] = re.findall("votes that weigh most: (.*); least: (.*)", outcome.err)
+    assert [set(names.split(", ")) for names in ends] == [{"a0", "a1", "a2"}, {"a5", "a6", "a7"}]
+    assert re.search(r"annotators find \d+ % to \d+ % of the links, half of them \d+ % or more", outcome.err)

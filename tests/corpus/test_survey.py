@@ -1,13 +1,14 @@
 """What is decided once for all documents of a corpus: chains of one, learned weights, coverage."""
 
 import json
+import random
 import shutil
 from contextlib import closing
 from pathlib import Path
 
 from caspr.corpus.job import Options
 from caspr.corpus.plan import Plan
-from caspr.corpus.survey import decide_for_run
+from caspr.corpus.survey import EQUAL, Weighing, decide_for_run
 from caspr.task.instance import Singletons
 from tests.cli.caller import EXAMPLES, Caller, Outcome
 from tests.corpus.corpora import golds
@@ -61,7 +62,7 @@ def test_every_document_counts_for_chains_of_one(tmp_path: Path) -> None:
         write(tmp_path / "in", f"d{number:02}", anna="(1) (1)", ben="(1) (1)")
     write(tmp_path / "in", "last", anna="(1) (2) (3) (4) (5) (5)", ben="(1) (2) (3) (4) (5) (5)")
     with closing(Plan([tmp_path / "in"], by="document")) as plan:
-        decided = decide_for_run(plan, Options(), tmp_path, learn=False)
+        decided = decide_for_run(plan, Options(), tmp_path, weighing=Weighing.GIVEN)
     assert decided.options.settings.singletons is Singletons.VOTE
     assert [finding.code for finding in decided.findings] == ["singletons-kept"]
 
@@ -134,8 +135,8 @@ def test_who_joins_later_needs_weights_only_beside_two_others(caspr: Caller, tmp
 
 def test_the_help_says_that_weights_can_be_learned(caspr: Caller) -> None:
     shown = " ".join(caspr("corpus", "--help").out.split())
-    assert "--weights FILE|learn" in shown
-    assert "or the word learn: learn it from the corpus" in shown
+    assert "--weights FILE|auto|learn|equal" in shown
+    assert "or learn: learn it from the corpus; auto: if it is better than equal votes" in shown
     assert "FILE|learn" not in caspr("adjudicate", "--help").out
 
 
@@ -223,3 +224,70 @@ def test_agreement_in_the_summary_counts_those_who_saw_a_mention(caspr: Caller, 
     assert found["marks"] == found["table"] == ({"passonneau": 1.0, "links": 1.0}, 0)
     assert found["blind"][0]["passonneau"] < 1
     assert found["blind"][1] == 4
+
+
+def surveyed(caspr: Caller, folder: Path, *words: object, source: Path) -> Outcome:
+    return corpus(caspr, folder, "--by", "document", "--singletons", "drop", *words, source=source)
+
+
+def uneven(folder: Path, *, documents: int = 12, copy: bool = False) -> Path:
+    """Write documents of one who is right, one who errs now and then, and one who errs often, or copies."""
+    rng = random.Random(7)
+
+    def cells(rate: float) -> str:
+        truth = [number % 5 for number in range(20)]
+        return " ".join(f"({rng.randrange(5) if rng.random() < rate else id})" for id in truth)
+
+    for number in range(documents):
+        right, often = cells(0.02), cells(0.6)
+        third = right if copy else cells(0.1)
+        write(folder, f"d{number:02}", anna=right, ben=third, carla=often)
+    return folder
+
+
+def test_weights_are_used_where_they_predict_held_out_documents_better(caspr: Caller, tmp_path: Path) -> None:
+    source, out = uneven(tmp_path / "in"), tmp_path / "out"
+    outcome = surveyed(caspr, out, source=source)
+    assert "they predict held-out documents better (t = " in outcome.err
+    assert said(out) == ["weights-learned"]
+    surveyed(caspr, tmp_path / "learn", "--weights", "learn", source=source)
+    assert golds(out) == golds(tmp_path / "learn")
+    assert (out / "weights.csv").read_bytes() == (tmp_path / "learn" / "weights.csv").read_bytes()
+    again = surveyed(caspr, out, source=source)
+    assert (taken_over(out), said(out)) == (12, ["weights-kept"]), again.err
+    surveyed(caspr, tmp_path / "equal", "--weights", "equal", source=source)
+    assert not (tmp_path / "equal" / "weights.csv").exists()
+    assert said(tmp_path / "equal") == []
+
+
+def test_equal_votes_are_kept_on_resume_too(caspr: Caller, tmp_path: Path) -> None:
+    source, out = uneven(tmp_path / "in", documents=4), tmp_path / "out"
+    assert surveyed(caspr, out, source=source).code == 0
+    assert (said(out), (out / "weights.csv").read_text(encoding="utf-8")) == (["weights-equal"], EQUAL)
+    uneven(source)
+    assert surveyed(caspr, out, source=source).code == 0
+    assert said(out) == ["weights-kept"]
+    assert surveyed(caspr, out, "--force", source=source).code == 0
+    assert said(out) == ["weights-learned"]
+
+
+def test_near_copies_are_named_and_get_no_weights(caspr: Caller, tmp_path: Path) -> None:
+    outcome = surveyed(caspr, tmp_path / "out", source=uneven(tmp_path / "in", copy=True))
+    assert "warning: anna and ben gave nearly the same links (100 %)" in outcome.err
+    assert said(tmp_path / "out") == ["weights-equal", "near-copies"]
+
+
+def test_costs_that_are_given_are_not_overruled_by_weights(caspr: Caller, tmp_path: Path) -> None:
+    source = uneven(tmp_path / "in")
+    for words in (["--objective", "v"], ["--preset", "paper"], ["--weight", "anna=2"], ["--use-cost", "2"]):
+        out = tmp_path / words[-1]
+        assert surveyed(caspr, out, *words, source=source).code == 0
+        assert not (out / "weights.csv").exists(), words
+        assert not {"weights-learned", "weights-equal"} & set(said(out))
+
+
+def test_two_annotators_hear_nothing_of_weights(caspr: Caller, tmp_path: Path) -> None:
+    write(tmp_path / "in", "a", anna="(1) (1) - -", ben="(1) (1) - -")
+    surveyed(caspr, tmp_path / "out", source=tmp_path / "in")
+    assert said(tmp_path / "out") == []
+    assert not (tmp_path / "out" / "weights.csv").exists()

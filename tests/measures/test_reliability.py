@@ -3,11 +3,22 @@
 import math
 import random
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from caspr.errors import InputError
-from caspr.measures.reliability import AVERAGE_ERRORS, Pattern, Patterns, Reliability, learn_reliability
+from caspr.measures.reliability import (
+    AVERAGE_ERRORS,
+    Pattern,
+    Patterns,
+    Reliability,
+    WeightsAdvice,
+    copy_findings,
+    learn_reliability,
+    near_copies,
+    weights_for,
+)
 
 NAMES = ("anna", "ben", "carla", "dora")
 SENSITIVITY = {"anna": 0.95, "ben": 0.8, "carla": 0.6, "dora": 0.9}
@@ -149,3 +160,58 @@ def test_too_little_is_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r"needs 30 .* for each annotator, and 3 annotators have 89"):
         table(("abc", 900), ("ab", 89), ("", 5000))
     assert table(("abc", 900), ("ab", 90), ("", 5000)).annotators
+
+
+def corpus_of(rates: Sequence[tuple[float, float]], seed: int, documents: int = 30) -> list[Patterns]:
+    """Make documents of 60 pairs, with annotators of some sensitivity and specificity."""
+    rng, names = random.Random(seed), [f"a{number}" for number in range(len(rates))]
+    made = []
+    for _ in range(documents):
+        pairs: Counter[Pattern] = Counter()
+        for _ in range(60):
+            coreferent = rng.random() < 0.3
+            gave = tuple(
+                name
+                for name, (sensitivity, specificity) in zip(names, rates, strict=True)
+                if rng.random() < (sensitivity if coreferent else 1 - specificity)
+            )
+            pairs[Pattern(tuple(names), gave)] += 1
+        disputed = Counter({one: n for one, n in pairs.items() if 0 < len(one.givers) < len(names)})
+        made.append(Patterns(pairs, disputed, frozenset(names)))
+    return made
+
+
+def test_uneven_annotators_get_weights_and_equal_ones_seldom_do() -> None:
+    good, bad = (0.95, 0.99), (0.5, 0.9)
+    for seed in range(5):
+        assert weights_for(corpus_of([good, good, bad], seed)).reliability is not None
+    used = [weights_for(corpus_of([good] * 3, seed)).reliability is not None for seed in range(20)]
+    assert sum(used) <= 2
+
+
+def test_a_copy_is_found_whoever_it_is_and_nobody_else() -> None:
+    documents = corpus_of([(0.8, 0.95), (0.8, 0.95), (0.8, 0.95)], 1)
+    assert list(near_copies(sum(documents, Patterns()))) == []
+
+    def copied(pattern: Pattern) -> Pattern:
+        return Pattern((*pattern.viewers, "z"), (*pattern.givers, *(["z"] if "a1" in pattern.givers else [])))
+
+    doubled = [
+        Patterns(
+            Counter({copied(one): n for one, n in document.pairs.items()}),
+            Counter({copied(one): n for one, n in document.disagreements.items()}),
+            document.annotators | {"z"},
+        )
+        for document in documents
+    ]
+    assert [found[:2] for found in near_copies(sum(doubled, Patterns()))] == [("a1", "z")]
+    advice = weights_for(doubled)
+    assert advice.reliability is None
+    assert [finding.code for finding in copy_findings(advice.copies)] == ["near-copies"]
+
+
+def test_advice_does_not_depend_on_the_order_of_annotators_and_says_why() -> None:
+    documents = corpus_of([(0.95, 0.99), (0.95, 0.99), (0.5, 0.9)], 3)
+    assert weights_for(documents[:4]).reason.startswith("there are fewer than 5 documents")
+    assert "disagreements" in weights_for(documents[:1]).reason
+    assert weights_for([]) == WeightsAdvice(None, "")

@@ -1,6 +1,7 @@
 """Settings compared: counts as if links were listed, distances as the scores have them."""
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -56,3 +57,33 @@ def test_documents_are_pooled_and_annotators_may_lack_some() -> None:
     assert row.annotators[only] == score([results[0].gold], [first[0]], singletons=False).conll
     assert row.given == sum(len(links(one)) for one in (*first, *second))
     assert row.scores is None
+
+
+def test_a_gain_is_clear_where_every_draw_has_one() -> None:
+    """The same errors in each document, and so the same gain in each draw."""
+    annotations = random_instance(random.Random(5), mentions=12, tokens=20).annotations
+    good, bad = (adjudicate_document(annotations, settings=Settings(OBJECTIVES[name])) for name in ("v", "u"))
+    key = good.gold
+    renamed = [
+        [
+            replace(result, instance=replace(result.instance, annotations=called(annotations, f"d{number}")))
+            for number in range(6)
+        ]
+        for result in (bad, good)
+    ]
+    keys = [replace(key, document=replace(key.document, name=f"d{number}")) for number in range(6)]
+    first, second = compare_settings({"bad": renamed[0], "good": renamed[1]}, keys).rows
+    assert first.gain is None
+    assert second.gain is not None
+    assert second.gain.interval is not None
+    assert second.gain.difference > 0
+    assert second.gain.is_clear
+    assert second.gain.interval.low == pytest.approx(second.gain.difference)
+    assert second.gain.interval.high == pytest.approx(second.gain.difference)
+    _, worse = compare_settings({"good": renamed[1], "bad": renamed[0]}, keys).rows
+    assert worse.gain is not None
+    assert not worse.gain.is_clear
+
+
+def called(annotations: tuple[Annotation, ...], name: str) -> tuple[Annotation, ...]:
+    return tuple(replace(one, document=replace(one.document, name=name)) for one in annotations)

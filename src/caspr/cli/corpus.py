@@ -17,18 +17,23 @@ from caspr.corpus.layouts import LAYOUTS
 from caspr.corpus.outputs import REPORT, SUMMARIES
 from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
 from caspr.corpus.summary import Totals
-from caspr.corpus.survey import WEIGHTS
+from caspr.corpus.survey import WEIGHTS, Weighing
 from caspr.formats.registry import EXPORTED
 from caspr.report.summary import counted_entities
 from caspr.task.settings import Settings
 from caspr.text.findings import times
 
-LEARN = "learn"
-"""The word for weights that are learned from the corpus; a file of this name is given as `./learn`."""
+EQUAL = "equal"
+"""The word for votes that all count the same; a file that is called like a word is given as `./equal`."""
+DECIDED = ("weight", "objective", "omit_cost", "use_cost", "invent_cost", "preset", "forced_votes")
+"""What learned weights would overrule: who gives one of these gets no weights without asking for them."""
 SHOWN = 20
 """How many failed documents are listed on the terminal."""
 WARNINGS = 5
 """How many warnings about documents are printed."""
+
+
+_WORDS = (Weighing.AUTO.value, Weighing.LEARN.value, EQUAL)
 
 
 def _for_a_corpus(function: options.Function) -> options.Function:
@@ -37,11 +42,15 @@ def _for_a_corpus(function: options.Function) -> options.Function:
     No time is spent on prices unless asked for: results would depend on it. Weights can be learned.
     """
     weights = next(option for option in function.__click_params__ if option.name == "weights")  # type: ignore[attr-defined]
-    weights.metavar = f"FILE|{LEARN}"
+    weights.metavar = f"FILE|{'|'.join(_WORDS)}"
     return options.with_help(
         function,
         prices=("5 for a report, else 0", "0"),
-        weights=("writes it", f"writes it, or the word {LEARN}: learn it from the corpus"),
+        weights=(
+            "writes it. Default: none",
+            f"writes it; or {Weighing.LEARN}: learn it from the corpus; {Weighing.AUTO}: if it is better "
+            f"than equal votes; {EQUAL}. Default: {Weighing.AUTO}, unless --weight or costs are given",
+        ),
     )
 
 
@@ -100,10 +109,12 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
 
     Run the same command again to continue after a stop or a change: only what is missing or changed is done.
     """
-    learn = values["weights"] == LEARN
-    files = tuple(output / name for name in (*SUMMARIES, REPORT, *((WEIGHTS,) if learn else ())))
+    weighing = _weighing(values)
+    given = values["weights"] not in (None, *_WORDS)
+    learned = () if weighing is Weighing.GIVEN else (WEIGHTS,)
+    files = tuple(output / name for name in (*SUMMARIES, REPORT, *learned))
     Outputs((Output("-o", output, OutputKind.FOLDER, files, parents=True),), inputs).refuse()
-    settings = options.changed(Settings(), {**values, "weights": None} if learn else values)
+    settings = options.changed(Settings(), values if given else {**values, "weights": None})
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(
         settings, limits=replace(settings.limits, interruptible=False, certificate=values["certificate"])
@@ -113,8 +124,16 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
     read = Reading(**options.reading(values))
     how = Options(settings, read, every=options.wants_all(values), kill_after=kill_after, **chosen)
     placed = {name: values[name] for name in ("by", "files", "processes", "cluster", "force")}
-    request = Request(inputs, output, how, learn=learn, **placed)
+    request = Request(inputs, output, how, weighing=weighing, **placed)
     _deliver(request, quiet=values["quiet"])
+
+
+def _weighing(values: dict[str, Any]) -> Weighing:
+    """Return where weights come from: as asked for, else `auto` unless something says what votes cost."""
+    word = values["weights"]
+    if word is None and not any(values[name] for name in DECIDED):
+        return Weighing.AUTO
+    return Weighing(word) if word in (Weighing.LEARN, Weighing.AUTO) else Weighing.GIVEN
 
 
 def _deliver(request: Request, *, quiet: bool) -> None:

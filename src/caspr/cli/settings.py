@@ -61,7 +61,11 @@ def command(
     **values: Any,
 ) -> None:
     """Show what different settings make of the same files. No gold standard is written."""
-    settings = {words.strip() or DEFAULTS: _settings(words, time_limit) for words in tried or TRIED}
+    wanted = tried or TRIED
+    if gold is not None and not any(not words.strip() for words in wanted):
+        wanted = ("", *wanted)
+    ordered = sorted(wanted, key=lambda words: gold is not None and bool(words.strip()))
+    settings = {words.strip() or DEFAULTS: _settings(words, time_limit) for words in ordered}
     files, read = read_given(inputs, options.reading(values))
     outputs = Outputs(requested("--json", json_path), tuple(path for path in read if path.is_file()))
     outputs.refuse()

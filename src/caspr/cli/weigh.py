@@ -13,9 +13,15 @@ from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given
 from caspr.cli.shared.outputs import Files, Outputs, echo, print_findings, print_lines, requested
 from caspr.formats.registry import STANDARD_OUTPUT
-from caspr.measures.reliability import Reliability, instance_patterns, learn_reliability
+from caspr.measures.reliability import (
+    Reliability,
+    copy_findings,
+    instance_patterns,
+    learn_reliability,
+    weights_for,
+)
 from caspr.measures.settings_comparison import closeness
-from caspr.report.comparison_tables import reliability_lines
+from caspr.report.comparison_tables import advice_lines, reliability_lines
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, SettingValues, change
 from caspr.task.weights import write_weights
@@ -49,10 +55,11 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
     outputs.refuse()
     documents, findings = by_document(files, allow_gold=values["allow_gold"])
     settings, odd = _settings(values).for_run(documents)
-    learned = learn_reliability(
+    patterns = [
         instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents
-    )
-    all_findings = (*findings, *odd, *learned.findings)
+    ]
+    learned, advice = learn_reliability(patterns), weights_for(patterns)
+    all_findings = (*findings, *odd, *learned.findings, *copy_findings(advice.copies))
     if not quiet:
         print_findings(all_findings)
     if values["strict"]:
@@ -65,6 +72,7 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
         agreement = {} if values["no_result"] else _agreement(documents, settings, learned)
         for line in reliability_lines(learned, agreement):
             echo(line)
+        print_lines(advice_lines(learned, advice))
         print_lines(outputs.written(contents))
 
 

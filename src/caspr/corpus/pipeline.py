@@ -12,7 +12,7 @@ from caspr.corpus.journal import NAME, Journal, JournalEntry
 from caspr.corpus.outputs import REPORT, SUMMARIES, ConcurrentWriter, DocumentFiles, file_name, write_project
 from caspr.corpus.plan import Plan
 from caspr.corpus.summary import Totals, csv_lines, json_lines, totals_of
-from caspr.corpus.survey import decide_for_run
+from caspr.corpus.survey import Weighing, decide_for_run
 from caspr.errors import InputError, OutputError
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.processes import processors
@@ -36,8 +36,8 @@ class Request:
     cluster: str | None = None
     """The address of a Dask scheduler; `None` for this machine."""
     force: bool = False
-    learn: bool = False
-    """Whether weights are learned from the corpus."""
+    weighing: Weighing = Weighing.GIVEN
+    """Where the weights of annotators come from."""
 
 
 class Listener(Protocol):
@@ -67,7 +67,7 @@ def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, l
         if journal.broken_off:
             remove_temporary(request.output)
         decided = decide_for_run(
-            plan, request.options, request.output, learn=request.learn, force=request.force
+            plan, request.options, request.output, weighing=request.weighing, force=request.force
         )
         request = replace(request, options=decided.options)
         run = _Run(request, plan, journal, listener)

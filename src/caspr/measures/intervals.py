@@ -97,14 +97,14 @@ class Bootstrap:
         return sums
 
 
-def interval(drawn: "Numbers") -> Interval | None:
+def interval(drawn: "Numbers", level: float = LEVEL) -> Interval | None:
     """Return the middle of what was drawn; undefined draws are left out."""
     import numpy as np
 
     known = drawn[~np.isnan(drawn)]
     if 2 * len(known) <= len(drawn):
         return None
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     low, high = np.quantile(known, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
@@ -151,6 +151,21 @@ def score_intervals(scores: Scores) -> dict[str, Interval | None]:
     bootstrap = Bootstrap(len(scores.documents))
     drawn = _draw_scores(bootstrap, [document for _, document in scores.documents])
     return {measure: interval(numbers) for measure, numbers in drawn.items()}
+
+
+def paired_interval(scores: Scores, baseline: Scores, level: float = LEVEL) -> Interval | None:
+    """Return the interval of the difference in CoNLL F1 of two responses to the same documents.
+
+    Both are drawn together: a document that is hard for both does not count as a difference between them.
+    """
+    if len(scores.documents) < 2:
+        return None
+    bootstrap = Bootstrap(len(scores.documents))
+    ours, theirs = (
+        _draw_scores(bootstrap, [document for _, document in each.documents])["conll"]
+        for each in (scores, baseline)
+    )
+    return interval(ours - theirs, level)
 
 
 def _draw_scores(bootstrap: Bootstrap, documents: Sequence[Scores | None]) -> dict[str, "Numbers"]:

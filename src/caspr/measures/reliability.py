@@ -28,6 +28,14 @@ against what it says, becomes 0, with a finding. An annotator with few pairs is 
 of all: everybody's own errors count together with `AVERAGE_ERRORS` errors of an average annotator, in as
 many pairs as the average annotator makes them in.
 
+**Are learned weights better than equal votes?** `weights_for` learns on four fifths of the documents and asks
+how likely the model finds what annotators say in the last fifth, for all five fifths; beside it, a model in
+which all annotators are alike. Weights are used only if, over the documents, the first is clearly better (t
+above `CLEARLY`) and everybody has `DISAGREEMENTS` disagreements. On a corpus of crowd workers this gained 0.5
+points of CoNLL F1 (0.2 to 1.0), on four others it lost nothing, and in 160 simulated corpora neither. What
+fools it are annotators who are not independent: one who copies from another, or one system run twice, agree
+with each other and so look reliable. `near_copies` finds them, and weights are not used then.
+
 The same files give the same table in whatever order they are read, because patterns are sorted before
 anything is added up. These are estimates, in floating point; what follows from the whole numbers is exact.
 
@@ -42,7 +50,7 @@ misunderstanding. An annotator who marked a mention saw it, whatever the coverag
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -211,12 +219,18 @@ def learn_reliability(documents: Iterable[Patterns]) -> Reliability:
     _refuse_too_little(len(learned), sum(counts.disagreements[pattern] for pattern in known))
     # Unknown annotators get average weights: documents without weights would be refused.
     names = sorted(learned | counts.annotators)
-    data = _Data(
+    data = _data(counts, names)
+    return _table(names, data, _estimate(data))
+
+
+def _data(counts: Patterns, names: Sequence[str]) -> "_Data":
+    """Return what something is learned from, as arrays, in an order that does not depend on that of files."""
+    known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
+    return _Data(
         np.array([counts.pairs[pattern] for pattern in known], dtype=float),
         _members(names, (pattern.viewers for pattern in known)),
         _members(names, (pattern.givers for pattern in known)),
     )
-    return _table(names, data, _estimate(data))
 
 
 def _members(names: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.float64]:
@@ -235,6 +249,135 @@ def _refuse_too_little(annotators: int, disagreements: int) -> None:
             f"learning weights needs {DISAGREEMENTS} disagreements for each annotator, and {annotators} "
             f"annotators have {disagreements:,} in all: give more documents, or no weights"
         )
+
+
+FOLDS = 5
+"""In how many parts documents are held out, one after the other."""
+CLEARLY = 1.65
+"""How large t must be for learned weights to be used: in 1 of 20 corpora of equal annotators it is larger."""
+COPIES = 0.9
+"""The share of links that two annotators must have in common to be taken for near copies ..."""
+CLOSER = 5
+"""... and how many times fewer disagreements they must have with each other than with anybody else."""
+
+
+@dataclass(frozen=True)
+class WeightsAdvice:
+    """Whether learned weights should be used for a corpus, and why."""
+
+    reliability: Reliability | None
+    """What to use; `None` for equal votes."""
+    reason: str
+    """Why, to be read after a colon; empty where there are too few annotators to ask."""
+    copies: tuple[tuple[str, str, float], ...] = ()
+    """Annotators who may have copied, two and two, with the share of links that they have in common."""
+
+
+def weights_for(documents: Sequence[Patterns]) -> WeightsAdvice:
+    """Learn weights from the documents of a corpus, and say whether they are better than equal votes."""
+    counts = sum(documents, Patterns())
+    known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
+    names = sorted({name for pattern in known for name in pattern.viewers})
+    if len(names) < ANNOTATORS:
+        return WeightsAdvice(None, "")
+    copies = tuple(near_copies(counts))
+    if copies:
+        return WeightsAdvice(None, "some annotators are near copies of each other", copies)
+    fewest = min(_disagreements(counts, name) for name in names)
+    if fewest < DISAGREEMENTS:
+        return WeightsAdvice(
+            None, f"somebody has only {fewest} disagreements with others, fewer than {DISAGREEMENTS}"
+        )
+    if len(documents) < FOLDS:
+        return WeightsAdvice(None, f"there are fewer than {FOLDS} documents to try learned weights on")
+    t = _held_out(documents, names)
+    if t <= CLEARLY:
+        return WeightsAdvice(
+            None, f"learned weights do not predict held-out documents clearly better (t = {t:.2f})"
+        )
+    return WeightsAdvice(learn_reliability([counts]), f"they predict held-out documents better (t = {t:.2f})")
+
+
+def _disagreements(counts: Patterns, name: str) -> int:
+    return sum(
+        number
+        for pattern, number in counts.disagreements.items()
+        if len(pattern.viewers) >= ANNOTATORS and name in pattern.viewers
+    )
+
+
+def _held_out(documents: Sequence[Patterns], names: Sequence[str]) -> float:
+    """Return t over documents: how much likelier each is by annotators of their own than by equal ones."""
+    folds = [sum(documents[number::FOLDS], Patterns()) for number in range(FOLDS)]
+    gains: list[float] = []
+    for number in range(FOLDS):
+        rest = _data(sum((fold for other, fold in enumerate(folds) if other != number), Patterns()), names)
+        if not len(rest.counts):
+            continue
+        own, pooled = _estimate(rest), _estimate(rest, pooled=True)
+        for document in documents[number::FOLDS]:
+            data = _data(document, names)
+            if len(data.counts):
+                gains.append(_likelihood(data, own) - _likelihood(data, pooled))
+    spread = float(np.std(gains, ddof=1)) if len(gains) > 1 else 0.0
+    mean = float(np.mean(gains)) if gains else 0.0
+    return mean / (spread / len(gains) ** 0.5) if spread else 0.0
+
+
+def _likelihood(data: "_Data", estimate: "_Estimate") -> float:
+    """Return the logarithm of how likely a model finds what annotators say about the pairs of a document."""
+    missing = data.saw - data.gave
+    yes = np.log(estimate.prior) + data.gave @ np.log(estimate.sensitivity)
+    yes += missing @ np.log(1 - estimate.sensitivity)
+    no = np.log(1 - estimate.prior) + data.gave @ np.log(1 - estimate.specificity)
+    no += missing @ np.log(estimate.specificity)
+    return float(data.counts @ np.logaddexp(yes, no))
+
+
+def near_copies(counts: Patterns) -> Iterator[tuple[str, str, float]]:
+    """Yield two annotators each who may have copied, with the share of links that they have in common.
+
+    They agree on nearly all links, and disagree with each other much less than with anybody else, though the
+    others have enough to say. Two who are merely careful, beside one who is not, may look the same: nothing
+    shows the difference, so this is worth a question and no proof.
+    """
+    names = sorted({name for pattern in counts.pairs for name in pattern.viewers})
+    apart: Counter[tuple[str, str]] = Counter()
+    for pattern, number in counts.disagreements.items():
+        for first, second in combinations(pattern.viewers, 2):
+            apart[first, second] += number * ((first in pattern.givers) != (second in pattern.givers))
+    for first, second in combinations(names, 2):
+        common, either = _common_links(counts, first, second)
+        thirds = [
+            apart[min(name, third), max(name, third)]
+            for third in names
+            for name in (first, second)
+            if third not in (first, second)
+        ]
+        seldom = min(thirds, default=0) >= max(DISAGREEMENTS, CLOSER * apart[first, second])
+        if seldom and either and common >= COPIES * either:
+            yield first, second, common / either
+
+
+def copy_findings(copies: Iterable[tuple[str, str, float]]) -> Iterator[Finding]:
+    """Warn of annotators who may have copied."""
+    for first, second, common in copies:
+        message = (
+            f"{first} and {second} gave nearly the same links ({100 * common:.0f} %), unlike all others: if "
+            "one was made from the other, leave one out, because their votes count twice"
+        )
+        yield warning("near-copies", message)
+
+
+def _common_links(counts: Patterns, first: str, second: str) -> tuple[int, int]:
+    """Count the links that both annotators gave, and those that one of them gave, where both had a vote."""
+    common = either = 0
+    for pattern, number in counts.pairs.items():
+        if first in pattern.viewers and second in pattern.viewers:
+            gave = (first in pattern.givers) + (second in pattern.givers)
+            common += number * (gave == 2)
+            either += number * (gave > 0)
+    return common, either
 
 
 class _Data(NamedTuple):
@@ -263,25 +406,26 @@ class _Estimate(NamedTuple):
         return np.asarray(np.log(self.specificity / (1 - self.sensitivity)))
 
 
-def _estimate(data: _Data) -> _Estimate:
-    """Run expectation maximisation from the share of those who linked each pair."""
+def _estimate(data: _Data, *, pooled: bool = False) -> _Estimate:
+    """Run expectation maximisation from the share of those who linked each pair; pooled, all are alike."""
     coreferent = data.gave.sum(axis=1) / data.saw.sum(axis=1)
     for _ in range(STEPS):
-        following = _probabilities(data, _annotators(data, coreferent))
+        following = _probabilities(data, _annotators(data, coreferent, pooled=pooled))
         change = np.abs(following - coreferent).max()
         coreferent = following
         if change <= STILL:
             break
-    return _annotators(data, coreferent)
+    return _annotators(data, coreferent, pooled=pooled)
 
 
-def _annotators(data: _Data, coreferent: NDArray[np.float64]) -> _Estimate:
+def _annotators(data: _Data, coreferent: NDArray[np.float64], *, pooled: bool = False) -> _Estimate:
     """Estimate annotators from the probability that each pair is coreferent."""
     yes, no = data.counts * coreferent, data.counts * (1 - coreferent)
+    counted = [yes @ data.gave, yes @ data.saw, no @ (data.saw - data.gave), no @ data.saw]
+    if pooled:
+        counted = [np.full_like(each, each.sum()) for each in counted]
     return _Estimate(
-        float((yes.sum() + 1) / (data.counts.sum() + 2)),
-        _shares(yes @ data.gave, yes @ data.saw),
-        _shares(no @ (data.saw - data.gave), no @ data.saw),
+        float((yes.sum() + 1) / (data.counts.sum() + 2)), _shares(*counted[:2]), _shares(*counted[2:])
     )
 
 

@@ -5,16 +5,34 @@ chains of one, and most annotators do not mark them. All numbers are exact; an u
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from caspr.measures.comparison import Matrix, coverage_of, seen_by_both
+from caspr.measures.intervals import Interval, paired_interval
 from caspr.measures.matching import align
 from caspr.measures.scores import CONLL, SCORES, Counts, score
 from caspr.result import Result
 from caspr.task.solution import Costs, Status
 from caspr.text.document import Annotation, Chain, Span, count_links
+
+LEVEL = 0.9
+"""How much of the draws the interval of a gain holds."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A difference in CoNLL F1, without chains of one, and where other documents might have it."""
+
+    difference: float
+    interval: Interval | None
+    """`None` for a single document."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether other documents of this sort would probably show a gain, too."""
+        return self.interval is not None and self.interval.low > 0
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,8 @@ class SettingsRow:
     """How close each annotator is to the gold."""
     scores: tuple[Fraction | None, Fraction | None] | None = None
     """How close the gold is to a given gold standard, without chains of one and with them."""
+    gain: Gain | None = None
+    """By how much it is closer than the gold of the first settings; `None` for these, and without a key."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +74,13 @@ class SettingsComparison:
 def compare_settings(
     results: Mapping[str, Sequence[Result]], key: Sequence[Annotation] = ()
 ) -> SettingsComparison:
-    """Compare the results of several settings, given by name, for the same documents; also with a key."""
+    """Compare the results of several settings, given by name, for the same documents; also with a key.
+
+    With a key, all are compared with the first settings.
+    """
     rows = tuple(_row(name, some, key) for name, some in results.items())
+    if key:
+        rows = tuple(_with_gains(rows, list(results.values()), key))
     golds = [[result.gold for result in some] for some in results.values()]
     above = {
         (row, column): _distance(golds[row], golds[column])
@@ -70,6 +95,20 @@ def compare_settings(
         for row in range(len(golds))
     )
     return SettingsComparison(len(golds[0]) if golds else 0, rows, matrix)
+
+
+def _with_gains(
+    rows: Sequence[SettingsRow], results: Sequence[Sequence[Result]], key: Sequence[Annotation]
+) -> Iterator[SettingsRow]:
+    """Yield the rows with what each gains over the first."""
+    scored = [score(key, [result.gold for result in some], singletons=False) for some in results]
+    for number, row in enumerate(rows):
+        ours, first = scored[number].conll, scored[0].conll
+        if number == 0 or ours is None or first is None:
+            yield row
+        else:
+            bounds = paired_interval(scored[number], scored[0], LEVEL)
+            yield replace(row, gain=Gain(float(ours - first), bounds))
 
 
 def _row(settings: str, results: Sequence[Result], key: Sequence[Annotation]) -> SettingsRow:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 from caspr.measures.comparison import Comparison, Matrix
 from caspr.measures.intervals import ComparisonIntervals, Interval
-from caspr.measures.reliability import Reliability
-from caspr.measures.settings_comparison import SettingsComparison, SettingsRow
+from caspr.measures.reliability import Reliability, WeightsAdvice
+from caspr.measures.settings_comparison import Gain, SettingsComparison, SettingsRow
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.disagreements import TITLES, disagreement_sentence, examples
 from caspr.task.solution import Costs
@@ -240,6 +241,27 @@ def reliability_lines(reliability: Reliability, agreement: Mapping[str, Fraction
     yield f"{CONSTANT:<{width}} {'':>10}{'':>26}{reliability.constant:>7}"
 
 
+FEW = 10
+"""From fewer documents, intervals are too narrow."""
+MANY = 6
+"""From how many annotators on the ends of the table are named."""
+ENDS = 3
+"""How many are named on each end."""
+
+
+def advice_lines(reliability: Reliability, advice: WeightsAdvice) -> Iterator[str]:
+    """Yield whether these weights are better than equal votes, and how uneven annotators are."""
+    verdict = "better than equal votes" if advice.reliability else "not shown to be better than equal votes"
+    yield f"learned weights are {verdict}: {advice.reason}"
+    ranked = sorted(reliability.annotators, key=lambda who: (-who.omit - who.use, who.annotator))
+    if len(ranked) >= MANY:
+        found = sorted(100 * who.sensitivity for who in ranked)
+        best, last = (", ".join(who.annotator for who in ends) for ends in (ranked[:ENDS], ranked[-ENDS:]))
+        usual = f"half of them {median(found):.0f} % or more"
+        yield f"annotators find {found[0]:.0f} % to {found[-1]:.0f} % of the links, {usual}"
+        yield f"votes that weigh most: {best}; least: {last}"
+
+
 def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
     """Yield a table of sizes, one of costs, one of distances from annotators, and one between the golds."""
     names = [f"{number:>2}  {row.settings}" for number, row in enumerate(comparison.rows, 1)]
@@ -249,6 +271,7 @@ def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
     yield from _table("how close annotators are to the gold (CoNLL F1)", names, _closeness(comparison.rows))
     if any(row.scores for row in comparison.rows):
         yield from _table("how close the gold is to yours (CoNLL F1)", names, _scores(comparison.rows))
+        yield from _verdict(comparison)
     numbers = [str(number) for number in range(1, len(names) + 1)]
     cells = [[decimal(value) for value in row] for row in comparison.matrix]
     yield from _table("how close the golds are to each other (CoNLL F1)", names, [numbers, *cells])
@@ -297,10 +320,40 @@ def _closeness(rows: Sequence[SettingsRow]) -> list[list[str]]:
 
 
 def _scores(rows: Sequence[SettingsRow]) -> list[list[str]]:
-    return [
-        ["without chains of one", "with them"],
-        *([decimal(score) for score in row.scores or ()] for row in rows),
-    ]
+    head = ["without chains of one", "with them"]
+    cells = [[decimal(score) for score in row.scores or ()] for row in rows]
+    if len(rows) > 1:
+        head.append("gain over the defaults, 90 % interval")
+        cells = [[*cell, _gain(row.gain)] for cell, row in zip(cells, rows, strict=True)]
+    return [head, *cells]
+
+
+def _gain(gain: Gain | None) -> str:
+    """Return a gain in points with its interval."""
+    if gain is None:
+        return ""
+    points = f"{100 * gain.difference:+.1f}"
+    return points if gain.interval is None else f"{points} [{_points(gain.interval)}]"
+
+
+def _points(interval: Interval) -> str:
+    return ", ".join(f"{100 * bound:+.1f}" for bound in interval)
+
+
+def _verdict(comparison: SettingsComparison) -> Iterator[str]:
+    """Yield whether any settings are clearly better than the defaults, which come first."""
+    gains = [(row.settings, row.gain) for row in comparison.rows if row.gain is not None]
+    if not gains:
+        return
+    yield ""
+    if comparison.documents < 2:
+        yield "one document says nothing about others: give more to compare settings"
+        return
+    clear = [f"{name} ({_gain(gain)})" for name, gain in gains if gain.is_clear]
+    better = f"clearly better than the defaults: {', '.join(clear)}"
+    yield better if clear else "no setting is clearly better than the defaults"
+    if comparison.documents < FEW:
+        yield f"intervals from fewer than {FEW} documents are too narrow: do not choose by them alone"
 
 
 def settings_values(comparison: SettingsComparison) -> dict[str, Any]:
@@ -325,4 +378,12 @@ def _values(row: SettingsRow) -> dict[str, Any]:
     }
     if row.scores is not None:
         values["gold"] = dict(zip(("conll", "conll_with_singletons"), map(_float, row.scores), strict=True))
+    if row.gain is not None:
+        bounds = row.gain.interval
+        values["gain"] = {
+            "conll": row.gain.difference,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "clear": row.gain.is_clear,
+        }
     return values

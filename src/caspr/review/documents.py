@@ -13,7 +13,7 @@ from typing import Any
 
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
-from caspr.review.history import History, Step, kept_line
+from caspr.review.history import History, Step, count_answers, kept_line
 from caspr.review.questions.queue import Queue
 from caspr.review.record import DamagedError, Line, Record, change_line, digest_of
 from caspr.review.solver import Snapshot, Solver
@@ -22,6 +22,7 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import EDITOR, Authorship
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
+from caspr.task.solution import Costs
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Document
 
@@ -151,6 +152,7 @@ class ReviewDocument:
         decisions, entries, done = review.decisions, len(review.decided), review.done
         known: dict[str, Any] = {"chains": None, "value": None, "optimal": None, "version": self.version}
         queue = Queue(self.solver) if self.history is None else self.history.queue
+        snapshot = Snapshot(review.decided, (), review.gold.all_chains, 0, 0, Costs())
         made = [decision.made for decision in review.decided if decision.made is not None]
         if self.history is not None:
             snapshot = self.history.snapshot
@@ -167,7 +169,8 @@ class ReviewDocument:
             "status": "done" if done else "in work" if entries else "open",
             "by": last.who,
             "at": last.when,
-            "close": queue.close_calls(decisions),
+            "answers": count_answers(snapshot.entries),
+            "stake": queue.stake(snapshot),
             **known,
             **queue.progress(decisions),
         }

@@ -196,6 +196,11 @@ class History:
         recent = [*(snapshot for snapshot, _ in self.past[-LAST:]), self.snapshot]
         return {**self.queue.stakes(self.snapshot, questions), **last_changes(recent)}
 
+    def progress(self) -> dict[str, int]:
+        """Count the mentions that are asked about, those without an open question, and the answers given."""
+        counted = self.queue.progress(self.snapshot.decisions)
+        return {**counted, "answers": count_answers(self.snapshot.entries)}
+
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""
         self.queue.placing(self.snapshot)  # so that mentions are counted in this result
@@ -203,9 +208,15 @@ class History:
             "version": self.version,
             "undo": self.past[-1][1] if self.past else None,
             "redo": self.future[-1][1] if self.future else None,
-            "progress": self.queue.progress(self.snapshot.decisions),
+            "progress": self.progress(),
             "working": self.working,
         }
+
+
+def count_answers(entries: Iterable[Decision]) -> int:
+    """Count answers: decisions that somebody made at one moment are one."""
+    made = [entry.made for entry in entries]
+    return len({signature for signature in made if signature is not None}) + made.count(None)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def test_status_progress_and_assignment(project: Project, folder: Path) -> None:
     project.close()
     again = opened(folder)
     kept = again.summaries()
-    names = ("status", "by", "at", "assigned", "decisions", "asked", "answered", "close", "value")
+    names = ("status", "by", "at", "assigned", "decisions", "asked", "answered", "answers", "stake", "value")
     assert [[row[name] for name in names] for row in kept[:2]] == [
         [row[name] for name in names] for row in rows[:2]
     ]

@@ -14,7 +14,7 @@ from caspr.errors import FormatError, InputError
 from caspr.review.project.project import Project
 from caspr.review.project.team import LINKS, SECONDS, LeaseError, Leases, Person, read_team, with_links
 from caspr.review.server.guard import Address, Keys
-from caspr.review.server.routes import Team, make_app, most_worthwhile
+from caspr.review.server.routes import Team, make_app
 from caspr.review.server.serve import Interface
 from tests.review.project.projects import made, opened
 
@@ -197,8 +197,8 @@ def test_the_list_says_who_does_what_and_what_is_worth_doing_next(app: Any, proj
     Browser(app, BOB).post("/d/2/do", NOTE)
     page = ann.ask("GET", "/").text
     assert "<bdi>Bob</bdi> is working on it" in page
-    assert 'Worth doing next: <a href="/d/0/">' in page
-    assert 'Worth doing next: <a href="/d/1/">' in Browser(app, BOB).ask("GET", "/").text
+    assert 'Next in this round: <a href="/d/0/">' in page
+    assert 'Next in this round: <a href="/d/1/">' in Browser(app, BOB).ask("GET", "/").text
     assert page.count("<tr data-document") == 3
     assert Browser(app, BOB).ask("GET", "/?show=mine").text.count("<tr data-document") == 2
     assert project.file.assigned == {project.rows[1].file: "Bob"}
@@ -217,19 +217,6 @@ def test_the_history_can_be_narrowed_and_exported(app: Any) -> None:
     assert table[0] == "at,by,document,do,label,category,confidence"
     assert [line.split(",")[1] for line in table[1:]] == ["Bob", "Bob"]
     assert [one["do"] for one in bob.ask("GET", "/history/export?format=json").json()] == ["note", "done"]
-
-
-def test_what_is_worth_most() -> None:
-    def row(index: int, **more: Any) -> dict[str, Any]:
-        base = {"index": index, "status": "open", "holder": "", "assigned": "", "close": 1, "cost": 5}
-        return {**base, **more}
-
-    rows = [row(0), row(1, close=7), row(2, close=9, status="done"), row(3, close=8, holder="Bob")]
-    assert most_worthwhile(rows, "Ann") == rows[1]
-    rows.append(row(4, assigned="Ann"))
-    assert most_worthwhile(rows, "Ann") == rows[4]
-    assert most_worthwhile([row(0, close=0), row(1, close=None, cost=3)], "") == row(1, close=None, cost=3)
-    assert most_worthwhile([row(0, close=0)], "") is None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "LocalHost"])

@@ -159,7 +159,7 @@ def test_a_mention_whose_entity_is_enforced_in_the_text_is_decided() -> None:
     """The earlier mention is not one that annotators doubt, so no doubt is settled by it."""
     history = opened(DISPUTED)
     act(history, {"do": "together", "mentions": ["1-1", "8-8"]})
-    assert history.status()["progress"] == {"asked": 1, "answered": 1}
+    assert history.status()["progress"] == {"asked": 1, "answered": 1, "answers": 1}
     assert asked(history) == []
     act(history, {"do": "undo"})
     act(history, {"do": "accept", "chain": history.snapshot.chain_of[Span(*SHE)]})

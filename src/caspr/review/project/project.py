@@ -62,8 +62,10 @@ class ProjectRow:
     """How many mentions are asked about, once they were counted."""
     answered: int | None = None
     """How many of them have no open question."""
-    close: int | None = None
-    """How many of the others annotators are about evenly divided on."""
+    answers: int = 0
+    """How many answers were given: decisions that somebody made at one moment are one."""
+    stake: float | None = None
+    """What its next question is worth beside those of others, the less the more, once it was counted."""
     chains: int | None = None
     """How many chains the result has, once the document was opened."""
     value: int | None = None
@@ -83,18 +85,22 @@ def first_row(folder: Path, document: ProjectDocument) -> ProjectRow:
 
 def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
     decisions, last, done = 0, ("", ""), None
+    signatures: set[tuple[str, str]] = set()
     for line in head:
         if line.startswith("# caspr review:"):
             row = _with_header(row, line)
         elif _DECISION.match(line):
             decisions += 1
-            if signed := _SIGNED.match(line):
-                last = max(last, (signed[2], signed[1]))
+            signed = _SIGNED.match(line)
+            signature = (signed[2], signed[1]) if signed else ("", line)
+            signatures.add(signature)
+            last = max(last, signature) if signed else last
         elif signed := _DONE.match(line):
             done = signed[2], signed[1]
     when, who = done or last
     status = "done" if done else "in work" if decisions else "open"
-    return replace(row, decisions=decisions, status=status, by=_name(who), at=when)
+    row = replace(row, decisions=decisions, answers=len(signatures))
+    return replace(row, status=status, by=_name(who), at=when)
 
 
 def _with_header(row: ProjectRow, line: str) -> ProjectRow:
@@ -127,7 +133,7 @@ def _head(path: Path) -> list[str] | None:
 class Index:
     """What was counted in the documents of a project, each with the stamp of its file."""
 
-    COUNTED = ("asked", "answered", "close", "chains", "value", "optimal", "decisions")
+    COUNTED = ("asked", "answered", "stake", "chains", "value", "optimal", "decisions", "answers")
     """What is kept of a row."""
 
     def __init__(self, folder: Path) -> None:

@@ -14,8 +14,8 @@ How sure the result is about a question, the votes say (`caspr.confidence`); a t
 
 When may an adjudicator stop? Every open question moves its own mention at most, so the number of their
 mentions bounds what further answers change directly. And after `STILL` answers in a row that changed nothing,
-little is left: in simulations on five sets with a gold standard, 94 to 99 % of what answering everything
-gained was reached by then, with 59 to 98 % of the answers.
+little is left: in simulations on sets with a gold standard, 90 to 99 % of what answering everything gained
+was reached by then, with 59 to 98 % of the answers (`bench.adjudicator --project`).
 
 `static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.
 """
@@ -440,16 +440,18 @@ class Queue:
         left = {question.mention for question in self.questions if placing.is_open(question)}
         return {"asked": len(asked), "answered": len(asked) - len(left)}
 
-    def close_calls(self, decisions: Decisions) -> int:
-        """Count the mentions with an open question on which annotators are about evenly divided."""
-        placing = self._counted(decisions)
-        return len(
-            {
-                question.mention
-                for question in self.questions
-                if question.distance <= 1 and placing.is_open(question)
-            }
-        )
+    def stake(self, snapshot: Snapshot) -> float | None:
+        """Return what the next question of the document is worth beside those of others: the less, the more.
+
+        That is the price of its cheapest other answer, for each mention of the chain that it is in: long
+        chains make high prices. Without an open question there is nothing at stake.
+        """
+        here = self._at(snapshot)
+        question = next(iter(self.open(snapshot)), None)
+        if question is None:
+            return None
+        home = here.placing.chains.get(here.placing.home(question.mention) or "")
+        return max(0, here.price(question)) / (1 if home is None else len(home.mentions))
 
     def choices(self, question: Question, snapshot: Snapshot) -> list[Choice]:
         """Return the choices of a question."""

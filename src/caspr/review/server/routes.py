@@ -32,6 +32,7 @@ from caspr.review.exports import Download, export, report
 from caspr.review.history import History
 from caspr.review.operations import OperationContext, OperationError
 from caspr.review.project.project import Workplace
+from caspr.review.project.rounds import ROUND, next_anywhere, next_in_rounds, round_of, rounds_of
 from caspr.review.project.team import LeaseError, Leases
 from caspr.review.questions.queue import Filter
 from caspr.review.record import Line
@@ -203,9 +204,15 @@ class Overview:
         page = rendered(
             "index.html",
             title=self.work.title,
-            documents=[row for row in documents if _is_shown(row, shown, who.name)],
+            documents=[
+                {**row, "round": round_of(row["answers"])}
+                for row in documents
+                if _is_shown(row, shown, who.name)
+            ],
             totals=totals(documents),
-            next=most_worthwhile(documents, who.name),
+            turn=next_in_rounds(documents, who.name),
+            anywhere=next_anywhere(documents, who.name),
+            rounds=rounds_of(documents),
             choices=SHOWN,
             shown=shown,
             me=who.name,
@@ -217,6 +224,15 @@ class Overview:
     def _with_lease(self, row: dict[str, Any]) -> dict[str, Any]:
         lease = None if self.team is None else self.team.leases.of(row["index"])
         return {**row, "holder": "" if lease is None else lease.holder}
+
+    async def following(self, request: Request) -> Response:
+        """Redirect to the document that is next, in rounds or anywhere, after one that somebody has open."""
+        words = request.query_params
+        after = int(words["after"]) if words.get("after", "").isdecimal() else None
+        documents = [self._with_lease(row) for row in await run_in_threadpool(self.work.summaries)]
+        choose = next_anywhere if "anywhere" in words else next_in_rounds
+        row = choose(documents, person(request).name, after)
+        return RedirectResponse("/" if row is None else f"/d/{row['index']}/", status_code=303)
 
     async def history(self, request: Request) -> Response:
         """Show who did what since a time."""
@@ -296,30 +312,9 @@ def totals(documents: list[dict[str, Any]]) -> dict[str, int]:
         "asked": sum(row["asked"] or 0 for row in documents),
         "answered": sum(row["answered"] or 0 for row in documents),
         "uncounted": sum(row["asked"] is None for row in documents),
+        "answers": sum(row["answers"] for row in documents),
         **counts,
     }
-
-
-def most_worthwhile(documents: list[dict[str, Any]], me: str) -> dict[str, Any] | None:
-    """Return the document in which answers are most likely to change something, of those that are free to do.
-
-    That is where annotators are about evenly divided most often; where that was not counted yet, where the
-    result cost most. What is assigned to oneself comes before what is assigned to nobody.
-    """
-    free = [
-        row
-        for row in documents
-        if row["status"] not in ("done", "missing")
-        and row["holder"] in ("", me)
-        and row["assigned"] in ("", me)
-        and (row["close"] is None or row["close"] > 0)
-    ]
-
-    def worth(row: dict[str, Any]) -> tuple[bool, bool, int, int]:
-        mine = bool(me) and row["assigned"] == me
-        return mine, row["close"] is not None, row["close"] or row["cost"] or 0, -row["index"]
-
-    return max(free, key=worth, default=None)
 
 
 def _is_shown(row: dict[str, Any], shown: str, me: str) -> bool:
@@ -364,6 +359,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/", overview.index),
+            Route("/next", overview.following),
             Route("/history", overview.history),
             Route("/history/export", overview.export),
             Route(f"{document}/assign", overview.assign, methods=["POST"]),
@@ -404,6 +400,7 @@ class Pages:
             title=state["title"],
             index=number,
             count=self.work.count,
+            round=ROUND,
             csrf=person(request).csrf,
             me=person(request).name,
             formats=list(EXPORTED),
@@ -487,7 +484,7 @@ class Pages:
                 "found": len(passing),
                 "version": history.version,
                 "stakes": history.stakes(every),
-                **queue.progress(snapshot.decisions),
+                **history.progress(),
             }
 
         return JSONResponse(await run_in_threadpool(listed))

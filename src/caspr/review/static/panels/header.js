@@ -1,6 +1,6 @@
 /** The head of the page: progress, proof and cost; undo and redo; a running search; who works on the document. */
 import { button, byId, fill, find, make } from "../ui/dom.js";
-import { shortTime, signed } from "../ui/labels.js";
+import { counted, roundSize, shortTime, signed } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
 /** @import { Cost, Lease, Progress, SearchProgress } from "../state/types.js" */
 
@@ -137,13 +137,14 @@ export class Header {
 }
 
 /** @param {Progress} progress */
-function progressBar({ answered, asked }) {
-  const name = "Disputed mentions decided";
+function progressBar({ answered, asked, answers }) {
+  const title = `${answered} of ${asked} disputed mentions are decided`;
+  const round = roundSize ? `, round ${Math.floor(answers / roundSize) + 1}` : "";
   return make(
     "span",
-    { class: "progress" },
-    make("progress", { value: answered, max: Math.max(asked, 1), "aria-label": name }),
-    make("span", { class: "soft" }, asked ? `${answered} of ${asked} mentions` : "no questions"),
+    { class: "progress", title },
+    make("progress", { value: answered, max: Math.max(asked, 1), "aria-label": "Disputed mentions decided" }),
+    make("span", { class: "soft" }, asked ? `${counted(answers, "answer")}${round}` : "no questions"),
   );
 }
 

@@ -1,6 +1,6 @@
 /** The open questions as the reader goes through them, and their list: grouped by entity, with order and filters. */
 import { button, make, menu, remember, remembered } from "../ui/dom.js";
-import { chip, counted, grouped, sureText } from "../ui/labels.js";
+import { chip, counted, grouped, place, roundSize, sureText } from "../ui/labels.js";
 import { entityWords } from "./card.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, MentionId, QuestionRow, Questions, Stakes } from "../state/types.js" */
@@ -244,7 +244,28 @@ export function stakesText(app, stakes) {
     { class: "stakes", "aria-label": "When to stop" },
     make("p", {}, text),
     !done && stakes.steps ? make("p", {}, recent(stakes)) : null,
+    roundSize ? turn(app.store.state.progress.answers) : null,
     done ? null : make("div", { class: "buttons" }, accept),
+  );
+}
+
+/**
+ * Say where the document is in its round, and offer the next document.
+ * @param {number} answers
+ */
+function turn(answers) {
+  const round = Math.floor(answers / roundSize) + 1;
+  const through = answers > 0 && answers % roundSize === 0;
+  const text = through
+    ? `Round ${round - 1} is done in this document. `
+    : `Round ${round}: ${answers % roundSize} of ${roundSize} answers in this document. `;
+  return make(
+    "p",
+    { class: through ? "turn through" : "turn" },
+    text,
+    make("a", { href: `/next?after=${place}` }, "Next document"),
+    " · ",
+    make("a", { href: `/next?anywhere&after=${place}` }, "Next anywhere"),
   );
 }
 
@@ -258,7 +279,7 @@ function remaining({ mentions, ties }) {
 /** @param {Stakes} stakes */
 function recent({ steps, changed, still, enough }) {
   if (still >= enough) {
-    return `The last ${still} answers changed nothing. You may stop here: in simulations with an expert’s gold standard, this was the point where 94 to 99 % of what answering every question gains was reached.`;
+    return `The last ${still} answers changed nothing. You may stop here: in simulations with an expert’s gold standard, 90 to 99 % of what answering every question gains was reached by then.`;
   }
   if (steps === 1) {
     return changed ? "The last step changed the result." : "The last step changed nothing.";

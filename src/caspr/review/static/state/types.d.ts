@@ -102,6 +102,8 @@ export interface Note {
 export interface Progress {
   asked: number;
   answered: number;
+  /** How many answers were given. */
+  answers: number;
 }
 
 /** What every state and every update contains. */

@@ -49,6 +49,13 @@ export const counted = (count, thing) => `${grouped(count)} ${thing}${count === 
  */
 export const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "±0");
 
+const documents = document.querySelector(".documents-nav");
+const places = documents instanceof HTMLElement ? documents.dataset : {};
+/** How many answers a document gets in a round; 0 where there is only one document. */
+export const roundSize = Number(places.round ?? 0);
+/** The number of this document. */
+export const place = places.index ?? "";
+
 /**
  * Say how sure the result is about what a question asks.
  * @param {Sure} sure
