@@ -61,8 +61,8 @@ def priced_baseline(instance: Instance, seconds: float = inf) -> tuple[Partition
 
 
 def legal_cost(instance: Instance, partition: Partition) -> int | None:
-    """Return what a partition costs, or `None` if it breaks a rule; the pairs of no chain are listed twice."""
-    known: dict[tuple[Span, ...], ListedPairs] = {chain: listed_pairs(instance, chain) for chain in partition}
+    """Return what a partition costs, or `None` if it breaks a rule; no pairs are listed twice."""
+    known: dict[Iterable[Span], ListedPairs] = {chain: listed_pairs(instance, chain) for chain in partition}
     if any(violations(instance, partition, lambda _, chain: chain_faults(instance, chain, known[chain]))):
         return None
     return price(instance, partition, lambda _, chain: price_chain(instance, chain, known[chain])).total

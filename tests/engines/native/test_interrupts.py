@@ -17,7 +17,7 @@ from caspr.task.solution import Solution, Status, Stop
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
 
-BEGINNING = {one.__code__ for one in (solve, solve_with, engine._within_limits, engine._watch, Watch.of)}
+BEGINNING = {one.__code__ for one in (solve, solve_with, engine._watch, engine._within_limits, Watch.of)}
 
 
 class Interrupting:

@@ -10,6 +10,7 @@ has them open.
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -107,6 +108,10 @@ class Reporting:
         return texts, unproven
 
 
+NOT_SEARCHED = 3
+"""The exit code where a result was written that a limit left no better than the work of one annotator."""
+
+
 def deliver(
     outputs: Outputs,
     contents: Mapping[str, Files],
@@ -114,7 +119,10 @@ def deliver(
     findings: Sequence[Finding],
     reporting: Reporting,
 ) -> None:
-    """Write all files, or only the summary if `--strict` refuses warnings, and print what was found."""
+    """Write all files, or only the summary if `--strict` refuses warnings, and print what was found.
+
+    Where an engine found nothing better than the baseline, the command ends with an exit code of its own.
+    """
     summaries: dict[str, Files] = {}
     if reporting.json_path is not None:
         summaries["--json"] = {reporting.json_path: json_text(summary(results, findings), ascii=True)}
@@ -129,6 +137,8 @@ def deliver(
         print_lines(f"rewrote {path}; its old version is kept as {copy}" for path, copy in kept.items())
     if refused:
         refuse_warnings(all_findings)
+    if any(finding.code == "baseline" for finding in all_findings):
+        sys.exit(NOT_SEARCHED)
 
 
 @dataclass(frozen=True)

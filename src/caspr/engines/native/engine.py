@@ -98,10 +98,18 @@ def _best_known(state: SolveState) -> Solution:
 
 def _offer_baseline(state: SolveState) -> None:
     """Offer what needs no search: no result is worse than the best annotator."""
-    priced = priced_baseline(state.instance, SHORTLY) if state.fallback is False else None
-    if priced is not None:
-        state.fallback = state.value is None or priced[1] < state.value
-        state.offer(*priced)
+    if state.fallback is not False:
+        return
+    try:
+        known = priced_baseline(state.instance, SHORTLY)
+    except KeyboardInterrupt:
+        if state.value is None:
+            raise
+        state.watch.stop = Stop.INTERRUPT
+        return
+    if known is not None:
+        state.fallback = state.value is None or known[1] < state.value
+        state.offer(*known)
 
 
 def _solved(state: SolveState, joined: Bundles, solutions: int) -> Solution:
