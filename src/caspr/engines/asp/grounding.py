@@ -172,9 +172,12 @@ def _run(
     rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
     lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
     asked = frozenset(name for name, _ in parsed.asked)
-    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked)]
+    # Where nothing can be derived, the rules are only checked.
+    idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
+    given = () if idle else _facts(instance, asked)
+    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
-    atoms = _grounded("\n".join([*lines, *facts]), partial(_located, rules), limits)
+    atoms = _grounded("\n".join([*lines, "#show caspr_derived/2.", *facts]), partial(_located, rules), limits)
     tokens = len(instance.annotations[0].document.tokens)
     derived: dict[Consequence, None] = {}
     for number, name, arguments in atoms:
@@ -383,8 +386,7 @@ def _answer(program: str) -> dict[str, Any]:
                 return {
                     "error": "the rules have more than one answer set: they go round in a circle of `not`"
                 }
-            every = model.symbols(atoms=True)
-            found = [_plain(atom) for atom in every if atom.match("caspr_derived", 2)]
+            found = [_plain(atom) for atom in model.symbols(shown=True)]
         if not handle.get().satisfiable:
             return {"error": "the rules have no answer set: they go round in a circle of `not`"}
     return {"atoms": found}

@@ -1,7 +1,7 @@
 """The way from mentions to nodes, and back: the only module of the search that knows what a mention is.
 
 Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive among
-themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the limit
+themselves, every optimum holds them together unless they are forbidden with different others: twins, the limit
 case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that gains
 nothing, neither within itself nor with another, ends alone. Mentions that must be together form a *bundle*,
 one node of several kinds. What happens to twins around mentions that must not stay alone is explained at the
@@ -434,8 +434,8 @@ def _part(
     watch: Watch | None,
 ) -> Part:
     _refuse_overflow(max(kinds.gains.largest, *(abs(gain) for _, gain, _ in own), 0), len(mentions))
-    distinct = kinds.single.union(*apart, *(pair for pair, _, _ in own), instance.chain_gains)
-    atoms = _atoms(kinds, mentions, distinct)
+    distinct = kinds.single.union(*(pair for pair, _, _ in own), instance.chain_gains)
+    atoms = _atoms(kinds, mentions, distinct, apart)
     if len(atoms) == 1:
         # Most chains that nobody disputes: one node, and no pairs.
         return Part(lonely_node(len(atoms[0])), tuple(atoms), kinds.gain_inside(instance, atoms[0]))
@@ -486,13 +486,20 @@ def _refuse_overflow(largest: int, mentions: int) -> None:
         )
 
 
-def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) -> list[tuple[Span, ...]]:
-    """Gather twins: by kind and bundle; mentions in a forbidden pair stay single."""
+def _atoms(
+    kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span], apart: Iterable[Pair]
+) -> list[tuple[Span, ...]]:
+    """Gather twins: by kind, bundle, and what they are kept apart from."""
+    against: dict[Span, set[Span]] = {}
+    for first, second in apart:
+        against.setdefault(first, set()).add(second)
+        against.setdefault(second, set()).add(first)
+    shared = {span: frozenset(spans) for span, spans in against.items()}
     atoms: dict[object, list[Span]] = {}
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
         twins = bundle is not None or kinds.attract[kind]
-        key = ("twins", kind, bundle) if twins and mention not in single else mention
+        key = ("twins", kind, bundle, shared.get(mention)) if twins and mention not in single else mention
         atoms.setdefault(key, []).append(mention)
     return sorted(tuple(atom) for atom in atoms.values())
 

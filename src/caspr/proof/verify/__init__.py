@@ -16,8 +16,8 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
 2. *Conflicts* (`parts`): pairs that the proof says share no chain are kept apart by a decision or by the rule
    against nested mentions.
 3. *Nodes* (`parts`) are a single mention; a *bundle*, which is all mentions that are assumed to be in one
-   chain (at first those that decisions put there); or *twins*: mentions outside of all bundles and conflicts
-   with equal signatures and g > 0 among themselves. Some best clustering has twins together: of two that are
+   chain (at first those that decisions put there); or *twins*: mentions outside of all bundles with equal
+   signatures, in conflict with the same others, and g > 0 among themselves. Some best clustering has twins together: of two that are
    apart, move the one that gains less to the other; it gains there what the other does, may be there
    because the other may, and g of the two comes on top.
 4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no
