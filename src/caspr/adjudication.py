@@ -24,7 +24,7 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.own_rules import DerivedRules
+from caspr.task.own_rules import DerivedRules, rule_findings
 from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
@@ -99,7 +99,14 @@ def adjudicate_document(
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
-        findings=(*findings, *odd, *about_rules, *check_task(instance), *certified.findings),
+        findings=(
+            *findings,
+            *odd,
+            *about_rules,
+            *rule_findings(instance.rules),
+            *check_task(instance),
+            *certified.findings,
+        ),
         given=given,
     )
     result = replace(

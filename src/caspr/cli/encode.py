@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from caspr.adjudication import by_document
+from caspr.adjudication import by_document, with_rules
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given
 from caspr.cli.shared.outputs import print_findings
@@ -37,4 +37,6 @@ def command(files: tuple[Path, ...], document: str | None, **values: Any) -> Non
         names = ", ".join(group[0].document.title for group in documents)
         raise InputError(f"--document: choose one of {names}")
     settings = options.changed(Settings(), values)
-    click.echo(program(settings.instance(align(chosen[0]), Decisions()), settings.encoding), nl=False)
+    instance, odd = with_rules(settings.instance(align(chosen[0]), Decisions()), settings)
+    print_findings(odd)
+    click.echo(program(instance, settings.encoding), nl=False)

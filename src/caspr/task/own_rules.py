@@ -28,7 +28,7 @@ No cost is negative, so no solution costs less than nothing. Costs of several ru
 derives several times, or in both orders of a pair, counts once.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +39,7 @@ from caspr.errors import InputError
 from caspr.task.decisions import Pair, Rule, Statement, StatementKind
 from caspr.task.objectives import LARGEST_COEFFICIENT
 from caspr.text.document import Span
+from caspr.text.findings import Finding, note, times
 
 
 class Effect(StrEnum):
@@ -228,6 +229,25 @@ class DerivedRules:
         """Return these with more consequences."""
         every = tuple(dict.fromkeys((*self.consequences, *more)))
         return DerivedRules(every, self.files, partial, self.program)
+
+
+_SAID = {
+    Effect.FORBID: ("pair", "kept apart"),
+    Effect.REQUIRE: ("pair", "put together"),
+    Effect.FORBID_MENTION: ("mention", "ruled out"),
+    Effect.REQUIRE_MENTION: ("mention", "required"),
+    Effect.TOGETHER_COST: ("pair", "charged if together"),
+    Effect.APART_COST: ("pair", "charged if apart"),
+    Effect.MENTION_COST: ("mention", "charged"),
+}
+
+
+def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
+    """Say of each rule how much it derived."""
+    counts = Counter((one.rule, one.effect) for one in derived.consequences)
+    for (rule, effect), count in counts.items():
+        what, done = _SAID[effect]
+        yield note("rule-derived", f"{rule}: {times(count, what)} {done}", count=count)
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile, consequence
 from caspr.task.solution import Partition
 from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, note, times, warning
 
 MANY = 200_000
 """In documents with more pairs of mentions, rules about pairs are asked about the chains of solutions."""
@@ -78,8 +78,29 @@ def derive(
         findings.append(
             warning("unmarked-by-rules", f"{lost} of rules about mentions that nobody marked ignored")
         )
+    effective = {one.rule for one in kept}
+    for rule in parsed.about_input:
+        if rule.head in EFFECTS and rule.rule not in effective and not (lazy and _is_lazy(rule, parsed)):
+            findings.append(note("rule-idle", f"{rule.rule}: nothing derived here"))
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
     return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
+
+
+def refuse_forged(instance: Instance, files: Sequence[RuleFile]) -> None:
+    """Refuse an instance whose rules are said to have derived something else than they do.
+
+    Where they were asked only about some pairs, they are asked about these again.
+    """
+    parsed, said = parse_rules(files), set(instance.rules.consequences)
+    lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
+    derived = set(_run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits()))
+    marked = _marked(instance)
+    derived = {one for one in derived if marked.issuperset(one.mentions)}
+    wrong = said ^ derived if not lazy else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
+    if wrong:
+        one = min(wrong, key=lambda one: (one.rule.file, one.rule.line, one.mentions))
+        verb = "does not derive" if one in said else "also derives"
+        raise EngineError(f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}")
 
 
 def derive_within(instance: Instance, partition: Partition, limits: Limits | None = None) -> DerivedRules:
