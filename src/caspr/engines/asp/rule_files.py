@@ -291,7 +291,7 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
         for signature in sorted(rule.asks - known):
             if f"{signature[0]}/{signature[1]}" not in defined:
                 message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
-                yield warning("unknown-predicate", message, where=rule.rule.file)
+                yield warning("unknown-predicate", message)
 
 
 def _named(signature: Signature) -> str:
