@@ -141,7 +141,8 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
         return name, solve
     if settings.engine not in ("auto", "clingo"):
         raise InputError(
-            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can respect"
+            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can "
+            "respect"
         )
     return choose("clingo", settings.encoding)
 
@@ -151,8 +152,8 @@ def _by_clingo(instance: Instance, settings: Settings) -> Finding:
     more = "; one solution is listed, not all" if settings.limits.solutions > 1 else ""
     names = ", ".join(file.name for file in instance.rules.files)
     message = (
-        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, and there is "
-        f"no certificate{more}"
+        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, "
+        f"and there is no certificate{more}"
     )
     return note("rules-about-solution", message)
 

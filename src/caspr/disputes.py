@@ -107,7 +107,9 @@ class _Grouping:
         ruled: dict[Span, set[Hashable]] = defaultdict(set)
         for one in instance.rules.consequences:
             for span in one.mentions:
-                ruled[span].add((one.effect, one.rule, one.cost, *(far for far in one.mentions if far != span)))
+                ruled[span].add(
+                    (one.effect, one.rule, one.cost, *(far for far in one.mentions if far != span))
+                )
         for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
             key = (
                 votes.signature(span),

@@ -108,7 +108,7 @@ def test_a_proof_holds_for_no_other_rules_unless_they_have_the_same_optimum(bloc
 
 
 def pair(first: Span, second: Span, objective: Objective = OBJECTIVES["va"]) -> Instance:
-    linked = [[tuple(first), tuple(second)], [(3, 3), (4, 4)]]
+    linked = [[(first.start, first.end), (second.start, second.end)], [(3, 3), (4, 4)]]
     return Instance((annotation("a", linked), annotation("b", linked)), objective)
 
 

@@ -20,9 +20,9 @@ they cost. But a pair that is in one chain in every solution costs the same in e
 is free like an enforced one, and `Instance.required_costs` is what these pairs cost once and for all.
 
 *Costs of being apart.* Such a rule says that two mentions belong together: it *gives* their link, as an
-annotator does. So the link may hold a chain together, also where nobody else gave it (`PairPrices.given`), and
-a pair gains in one chain what it saves by votes, plus what being apart costs, minus what being together does.
-This is what keeps the engines' argument about chains in pieces true: a pair that gains is linked.
+annotator does. So the link may hold a chain together, also where nobody else gave it (`PairPrices.given`),
+and a pair gains in one chain what it saves by votes, plus what being apart costs, minus what being together
+does. This is what keeps the engines' argument about chains in pieces true: a pair that gains is linked.
 
 No cost is negative, so no solution costs less than nothing. Costs of several rules add up. What one rule
 derives several times, or in both orders of a pair, counts once.

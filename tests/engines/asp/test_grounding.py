@@ -12,7 +12,6 @@ from caspr.engines.asp import grounding
 from caspr.engines.asp.grounding import derive, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
 from caspr.errors import EngineError, InputError, LimitError
-
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
@@ -26,9 +25,11 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 PAPER = Instance(paper_annotations())
 
 
-def said(text: str, instance: Instance = PAPER) -> list[tuple[str, list[tuple[int, int]], int]]:
+def said(text: str, instance: Instance = PAPER) -> list[tuple[str, list[tuple[int, ...]], int]]:
     derived, _ = derive(instance, [RuleFile("ours.lp", text)])
-    return [(one.effect.value, [tuple(span) for span in one.mentions], one.cost) for one in derived.consequences]
+    return [
+        (one.effect.value, [tuple(span) for span in one.mentions], one.cost) for one in derived.consequences
+    ]
 
 
 def test_a_rule_derives_consequences_with_its_title_and_line() -> None:
@@ -50,7 +51,7 @@ def test_both_orders_and_several_reasons_count_once_and_several_rules_add_up() -
 
 
 def test_every_word_of_the_vocabulary_has_facts() -> None:
-    tokens = "The baker sang . He smiled .".split()
+    tokens = ["The", "baker", "sang", ".", "He", "smiled", "."]
     rows = tuple(f"d\t0\t{n}\t{word}\tX\t*\t-\t-\t-\tAnna" for n, word in enumerate(tokens))
     document = Document("d", tuple(tokens), rows=rows, sentence_ends=(4, 7))
     chain = replace(Chain.of("1", [(1, 2), (5, 5)]), name="Baker", type="person")
@@ -60,7 +61,9 @@ def test_every_word_of_the_vocabulary_has_facts() -> None:
         arguments = ",".join("_" * arity)
         assert said(f"forbid_mention(mid(5,5)) :- {name}({arguments}).", instance), name
     assert said('forbid_mention(M) :- entity_type(1,M,"person"), label(1,M,"pronoun").', instance)
-    assert said('forbid_mention(M) :- in_sentence(M,2), span(M,S,_), speaker(S,"Anna"), lower(S,"he").', instance)
+    assert said(
+        'forbid_mention(M) :- in_sentence(M,2), span(M,S,_), speaker(S,"Anna"), lower(S,"he").', instance
+    )
     assert not said("forbid_mention(M) :- in_sentence(M,3).", instance)
 
 
@@ -69,7 +72,9 @@ def test_words_of_the_text_cannot_become_rules() -> None:
     document = Document("d", words)
     both = [Annotation.of(who, document, [Chain.of("1", [(n, n) for n in range(1, 6)])]) for who in "ab"]
     assert said('forbid_mention(M) :- text(M,"#nothing").', Instance(tuple(both))) == []
-    assert said('forbid_mention(M) :- text(M,"a\\\\").', Instance(tuple(both))) == [("forbid_mention", [(3, 3)], 0)]
+    assert said('forbid_mention(M) :- text(M,"a\\\\").', Instance(tuple(both))) == [
+        ("forbid_mention", [(3, 3)], 0)
+    ]
 
 
 REFUSED = {
@@ -94,7 +99,7 @@ REFUSED = {
     ":~ clink(M1,M2). [1,M1,M2]": "found a weak constraint at level 0, expected level 1",
     "a :- not b. b :- not a.": "more than one answer set",
     "a :- not a.": "no answer set",
-    "% every four\n:- text(_,\"4\").": r"your rule 'every four' \(ours.lp:2\): this document breaks it",
+    '% every four\n:- text(_,"4").': r"your rule 'every four' \(ours.lp:2\): this document breaks it",
     "forbid_mention(mid(1,99)).": "found tokens 1 to 99",
     "forbid_mention(7).": "as a mention, expected mid",
     "together_cost(mid(1,1),mid(2,2),-3).": "found together_cost -3, expected a cost from 0.*apart_cost 3",
@@ -124,7 +129,9 @@ def test_an_unknown_predicate_is_a_warning_with_the_nearest_name() -> None:
 
 
 def test_rules_that_derive_nothing_or_about_nothing_marked_are_reported() -> None:
-    _, findings = derive(PAPER, [RuleFile("x.lp", 'forbid_mention(M) :- text(M,"x"). forbid_mention(mid(1,2)).')])
+    _, findings = derive(
+        PAPER, [RuleFile("x.lp", 'forbid_mention(M) :- text(M,"x"). forbid_mention(mid(1,2)).')]
+    )
     assert [finding.code for finding in findings] == ["unmarked-by-rules", "rule-idle", "rule-idle"]
 
 
@@ -214,7 +221,10 @@ def test_what_rules_do_not_derive_is_found_out() -> None:
     files = [RuleFile("ours.lp", "mention_cost(M,2) :- in_chain(1,_,M).")]
     derived, _ = derive(PAPER, files)
     refuse_forged(PAPER.under(derived), files)
-    for forged in (derived.consequences[1:], (*derived.consequences, replace(derived.consequences[0], cost=3))):
+    for forged in (
+        derived.consequences[1:],
+        (*derived.consequences, replace(derived.consequences[0], cost=3)),
+    ):
         with pytest.raises(EngineError, match="derive"):
             refuse_forged(PAPER.under(DerivedRules(forged)), files)
 
@@ -231,7 +241,9 @@ ABOUT_SOLUTION = """
 def test_rules_about_the_solution_go_to_clingo(encoding: str) -> None:
     rules = RuleFile("ours.lp", ABOUT_SOLUTION)
     plain, ruled = (
-        adjudicate_document(paper_annotations(), settings=change(Settings(), {"encoding": encoding, "rules": given}))
+        adjudicate_document(
+            paper_annotations(), settings=change(Settings(), {"encoding": encoding, "rules": given})
+        )
         for given in ([], [rules])
     )
     assert (plain.engine, ruled.engine, ruled.status) == ("native", "clingo", "optimal")
@@ -239,7 +251,9 @@ def test_rules_about_the_solution_go_to_clingo(encoding: str) -> None:
     assert not any({Span(1, 3), Span(5, 5)} <= set(chain.mentions) for chain in ruled.chains)
     assert "rules-about-solution" in {finding.code for finding in ruled.findings}
     with pytest.raises(InputError, match="only engine clingo"):
-        adjudicate_document(paper_annotations(), settings=change(Settings(), {"engine": "native", "rules": rules}))
+        adjudicate_document(
+            paper_annotations(), settings=change(Settings(), {"engine": "native", "rules": rules})
+        )
 
 
 def test_rules_about_the_solution_that_leave_none() -> None:

@@ -3,21 +3,23 @@
     files --parse_rules--> rules about the input --+
     Instance --facts--> what they ask about -------+--clingo, once--> DerivedRules
 
-Every rule with an effect, such as `forbid(M1,M2) :- body`, is run as `caspr_derived(7,forbid(M1,M2)) :- body`,
-where 7 is its number: so each consequence knows its rule. Only facts are given that some rule asks about. There
-must be exactly one answer set; a constraint about the input that is violated refuses the document.
+Every rule with an effect, such as `forbid(M1,M2) :- body`, is run as `caspr_derived(7,forbid(M1,M2)) :-
+body`, where 7 is its number: so each consequence knows its rule. Only facts are given that some rule asks
+about. There must be exactly one answer set; a constraint about the input that is violated refuses the
+document.
 
-**Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances. Forbidden
-pairs and costs of being together only make solutions dearer: without them, the optimum is a *relaxation*, and one
-that breaks none of them is an optimum with them (the argument of `engines.native.nesting`). So in a document of
-more than `MANY` pairs these rules are asked about no pair at first, and then about the pairs that a solution puts
-into one chain, again and again until nothing new is derived: `derive_within` asks, `adjudication` goes round.
-To the body comes that both mentions are in one chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules
-are asked about everything, once.
+**Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances.
+Forbidden pairs and costs of being together only make solutions dearer: without them, the optimum is a
+*relaxation*, and one that breaks none of them is an optimum with them (the argument of
+`engines.native.nesting`). So in a document of more than `MANY` pairs these rules are asked about no pair at
+first, and then about the pairs that a solution puts into one chain, again and again until nothing new is
+derived: `derive_within` asks, `adjudication` goes round. To the body comes that both mentions are in one
+chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules are asked about everything, once.
 
-*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not at
-where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows from
-them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds for all.
+*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not
+at where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows
+from them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds
+for all.
 
 Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve`.
 """
@@ -93,18 +95,26 @@ def refuse_forged(instance: Instance, files: Sequence[RuleFile]) -> None:
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
     lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
-    derived = set(_run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits()))
+    derived = set(
+        _run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits())
+    )
     marked = _marked(instance)
     derived = {one for one in derived if marked.issuperset(one.mentions)}
-    wrong = said ^ derived if not lazy else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
+    wrong = (
+        said ^ derived
+        if not lazy
+        else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
+    )
     if wrong:
         one = min(wrong, key=lambda one: (one.rule.file, one.rule.line, one.mentions))
         verb = "does not derive" if one in said else "also derives"
-        raise EngineError(f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}")
+        raise EngineError(
+            f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}"
+        )
 
 
 def derive_within(instance: Instance, partition: Partition, limits: Limits | None = None) -> DerivedRules:
-    """Return the rules of an instance with what they say of pairs that share a chain; the same if that is known."""
+    """Return the rules with what they say of pairs that share a chain; the same ones if that is known."""
     rules = instance.rules
     parsed = parse_rules(rules.files)
     alike = _are_alike(parsed)
@@ -169,8 +179,7 @@ def _spread(
     groups: dict[int, dict[frozenset[str], list[Span]]] = {}
     done = set()
     for one in derived:
-        first, second = one.mentions
-        number = homes[first]
+        number = homes[one.mentions[0]]
         if number not in groups:
             groups[number] = _by_profile(partition[number], profiles)
         own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)

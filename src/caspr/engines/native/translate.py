@@ -1,11 +1,11 @@
 """The way from mentions to nodes, and back: the only module of the search that knows what a mention is.
 
 Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive among
-themselves, every optimum holds them together unless they are forbidden with different others: twins, the limit
-case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that gains
-nothing, neither within itself nor with another, ends alone. Mentions that must be together form a *bundle*,
-one node of several kinds. What happens to twins around mentions that must not stay alone is explained at the
-end.
+themselves, every optimum holds them together unless they are forbidden with different others: twins, the
+limit case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that
+gains nothing, neither within itself nor with another, ends alone. Mentions that must be together form a
+*bundle*, one node of several kinds. What happens to twins around mentions that must not stay alone is
+explained at the end.
 
 What a pair gains in one chain follows from its evidence (`task.pair_price`); a pair with an enforced
 and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
@@ -15,11 +15,11 @@ Pairs with costs of rules (`task.own_rules`) depart from their kinds: their ment
 and their gains are written down one by one. A pair that gains by a rule has a link that the rule gives.
 
 *Mentions with costs.* Let a rule charge c for a mention m that is in a chain (`Instance.chain_gains` -c). The
-part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with anything
-else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a rule charge
-d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so m is demanded,
-with its marker as one more partner, at the cost d, and the part has the constant d. A mention that is in a chain
-in every solution only adds to the constant.
+part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with
+anything else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a
+rule charge d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so
+m is demanded, with its marker as one more partner, at the cost d, and the part has the constant d. A mention
+that is in a chain in every solution only adds to the constant.
 
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
@@ -143,7 +143,7 @@ class Part:
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
-    """Return the mentions that decisions put into one chain, and single ones that gain by being in a chain."""
+    """Return the mentions that decisions put into one chain, and single ones that gain by being in one."""
     gaining = (span for span, gain in instance.chain_gains.items() if gain > 0)
     grouped = instance.constraints.group_of
     return (*instance.bundles, *((span,) for span in sorted(gaining) if span not in grouped))

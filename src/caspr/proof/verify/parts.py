@@ -167,7 +167,9 @@ def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed:
         elif len(node) > 1:
             signature = signature_of(node[0])
             apart = against.get(node[0])
-            alike = all(signature_of(mention) == signature and against.get(mention) == apart for mention in node)
+            alike = all(
+                signature_of(mention) == signature and against.get(mention) == apart for mention in node
+            )
             require(alike and special.isdisjoint(node), "the mentions of a node are not twins")
             require(facts.gain(signature, signature) > 0, "twins of a node do not gain")
     placed = frozenset(mention for node in nodes for mention in node)
