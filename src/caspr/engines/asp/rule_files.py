@@ -160,8 +160,8 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     if kind is ASTType.Minimize:
         if str(statement.priority) != "1":
             raise InputError(
-                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level 1, "
-                f"where all costs are: [{statement.weight}@1,...]"
+                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
+                f"1, where all costs are: [{statement.weight}@1,...]"
             )
         return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True)
     return _with_head(rule, statement, body, asks, derives)
