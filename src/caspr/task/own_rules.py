@@ -192,6 +192,26 @@ class DerivedRules:
         return {span: frozenset(ends) for span, ends in given.items()}
 
     @cached_property
+    def forbidden(self) -> Mapping[Span, frozenset[Span]]:
+        """For each mention in forbidden pairs, the others."""
+        forbidden: dict[Span, set[Span]] = defaultdict(set)
+        for one in self.consequences:
+            if one.effect is Effect.FORBID:
+                first, second = one.mentions
+                forbidden[first].add(second)
+                forbidden[second].add(first)
+        return {span: frozenset(spans) for span, spans in forbidden.items()}
+
+    def faults(self, mentions: Collection[Span]) -> Iterator[Pair]:
+        """Yield the forbidden pairs among some mentions."""
+        if self.forbidden:
+            inside = frozenset(mentions)
+            for first in sorted(inside & self.forbidden.keys()):
+                for second in self.forbidden[first] & inside:
+                    if first < second:
+                        yield first, second
+
+    @cached_property
     def required(self) -> frozenset[Span]:
         """The mentions of required pairs."""
         return frozenset(

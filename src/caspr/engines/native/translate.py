@@ -155,13 +155,15 @@ def marker(mention: Span) -> Span:
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
-    """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
+    """Return the pairs that a chain must not hold: decided to be apart, forbidden by rules, or nested.
 
-    Nested pairs without evidence are seldom together in an optimum, but keep hundreds of twins from being
-    merged: they may be left out and added when a solution breaks them. Those that are forbidden anyway,
-    because nobody linked them, distinguish nobody.
+    Nested pairs, and those of rules, without evidence are seldom together in an optimum, but keep hundreds of
+    twins from being merged: they may be left out and added when a solution breaks them. Those that are
+    forbidden anyway, because nobody linked them, distinguish nobody.
     """
-    apart = instance.constraints.apart
+    apart = (
+        instance.constraints.apart if all_pairs else instance.decisions.apart.union(_linked_faults(instance))
+    )
     if instance.nested is Nesting.ALWAYS:
         return apart
     nested: Iterable[Pair] = instance.votes.nested_links
@@ -172,6 +174,13 @@ def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     return apart.union(
         pair for pair in nested if allowed.issuperset(pair) and instance.forbids_nesting(*pair)
     )
+
+
+def _linked_faults(instance: Instance) -> Iterator[Pair]:
+    """Yield the pairs that rules forbid and an annotator linked."""
+    for pair in instance.rules.faults(instance.mentions):
+        if instance.votes.evidence(*pair).givers:
+            yield pair
 
 
 def _unlinked(instance: Instance) -> Iterable[Span]:

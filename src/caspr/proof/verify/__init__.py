@@ -37,9 +37,9 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
 8. *Costs of rules* (`task.own_rules`) are part of g for pairs that have some: their mentions are no twins,
    and a pair that gains lies within a part. A mention that rules charge c for being in a chain adds -c to its
    part, and its *marker*, a node that gains c with it and must be with nothing else, says that it is alone.
-   One that they charge d for being alone adds d, and may be demanded, with its marker as a partner at the cost
-   d: in every solution it is alone, or used links hold its chain together. Without markers, the first adds 0
-   and the second d, which makes the bound weaker and not wrong.
+   One that they charge d for being alone adds d, and may be demanded, with its marker as a partner at the
+   cost d: in every solution it is alone, or used links hold its chain together. Without markers, the first
+   adds 0 and the second d, which makes the bound weaker and not wrong.
 
 The bound that follows must equal the value. What a proof does not mention (nested pairs without a vote,
 connectedness) is left out of the bound.
