@@ -112,8 +112,10 @@ def adjudicate_document(
     result = replace(
         result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
     )
-    if settings.certainty <= 0:
-        return result
+    if settings.certainty <= 0 or instance.rules.program:
+        return (
+            result  # The native engine, which finds out what is certain, knows no rules about the solution.
+        )
     from caspr.disputes import with_certainty
 
     return with_certainty(result, settings.certainty, settings.limits.cancelled)
@@ -245,11 +247,21 @@ def solve_and_certify(
     seconds = time.monotonic() - started
     if solution.status is Status.INFEASIBLE:
         if instance.rules.program:
-            raise InputError(
-                "no solution respects all rules about the solution and decisions: leave some out"
-            )
+            raise _no_solution(instance, solve, limits)
         raise EngineError("the engine found no solution for decisions that do not contradict each other")
     return Certified(instance, solution, certify(instance, solution)[0], seconds)
+
+
+def _no_solution(instance: Instance, solve: Engine, limits: Limits) -> InputError:
+    """Name as few rules about the solution as possible that leave none."""
+    from caspr.engines.asp.grounding import unsolvable
+
+    def has_solution(instance: Instance) -> bool:
+        return solve(instance, limits, silent).status is not Status.INFEASIBLE
+
+    rules = unsolvable(instance, has_solution)
+    named = "; ".join(map(str, rules)) or "your rules about the solution"
+    return InputError(f"no solution respects these rules, beside decisions and other rules: {named}")
 
 
 def _derived_within(instance: Instance, solution: Solution, limits: Limits) -> DerivedRules:

@@ -257,6 +257,21 @@ def test_rules_about_the_solution_go_to_clingo(encoding: str) -> None:
 
 
 def test_rules_about_the_solution_that_leave_none() -> None:
-    rules = RuleFile("ours.lp", "require_mention(mid(1,3)). :- resultchain(_).")
-    with pytest.raises(InputError, match="no solution respects all rules"):
+    text = (
+        "require_mention(mid(1,3)). :- resultchain(C), #count { M : result_cm(C,M) } > 9.\n:- resultchain(_)."
+    )
+    rules = RuleFile("ours.lp", text)
+    with pytest.raises(InputError, match=r"no solution respects these rules[^;]*ours.lp:2\)$"):
         adjudicate_document(paper_annotations(), settings=change(Settings(), {"rules": rules}))
+
+
+@pytest.mark.parametrize("tale", ["market", "miller", "storm"])
+@pytest.mark.parametrize("rules", ["market.lp", "first.lp"])
+def test_native_and_clingo_agree_on_the_examples(tale: str, rules: str) -> None:
+    files = [read(path) for path in sorted((EXAMPLES / "tales" / tale).glob("*.conll"))]
+    native, clingo = (
+        adjudicate(files, rules=EXAMPLES / "rules" / rules, engine=engine)[0]
+        for engine in ("native", "clingo")
+    )
+    assert (native.status, native.value) == (clingo.status, clingo.value)
+    assert native.status == "optimal"

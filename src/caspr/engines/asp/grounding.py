@@ -30,6 +30,7 @@ import signal
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -37,6 +38,8 @@ from typing import Any, NamedTuple
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
 from caspr.errors import EngineError, InputError, LimitError
+from caspr.task.contradictions import minimal_subset
+from caspr.task.decisions import Rule
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile, consequence
@@ -345,6 +348,23 @@ def _annotation_facts(number: int, annotation: Annotation, asked: frozenset[str]
 
 _IN_PROGRAM = frozenset({"annotator", "mention", "cm", "acmen"})
 """Facts that the program of an ASP engine has anyway."""
+
+
+def unsolvable(instance: Instance, has_solution: Callable[[Instance], bool]) -> list[Rule]:
+    """Return fewest rules about the solution that leave none, given that all of them do.
+
+    None are returned if there is no solution even without the constraints among them.
+    """
+    parsed = parse_rules(instance.rules.files)
+    blamed = [rule for rule in parsed.about_solution if rule.head is None and not (rule.weak or rule.choice)]
+
+    def holds(chosen: Sequence[int]) -> bool:
+        kept = {blamed[number] for number in chosen}
+        late = tuple(rule for rule in parsed.about_solution if rule not in blamed or rule in kept)
+        program = _solution_program(instance, replace(parsed, about_solution=late))
+        return has_solution(instance.under(replace(instance.rules, program=program)))
+
+    return [blamed[number].rule for number in minimal_subset(range(len(blamed)), holds)] if holds(()) else []
 
 
 def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
