@@ -24,7 +24,7 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.own_rules import DerivedRules
+from caspr.task.own_rules import DerivedRules, rule_findings
 from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.text.alignment import align
@@ -104,14 +104,21 @@ def adjudicate_document(
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
-        findings=(*findings, *odd, *about_rules, *check_task(instance), *certified.findings),
+        findings=(
+            *findings,
+            *odd,
+            *about_rules,
+            *rule_findings(instance.rules),
+            *check_task(instance),
+            *certified.findings,
+        ),
         given=given,
     )
     result = replace(
         result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
     )
-    if settings.prices <= 0:
-        return result
+    if settings.prices <= 0 or instance.rules.program:
+        return result  # the native engine, which computes prices, knows no rules about the solution
     from caspr.disputes import with_prices
 
     return with_prices(result, settings.prices, settings.limits.cancelled)
@@ -139,7 +146,8 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
         return name, solve
     if settings.engine not in ("auto", "clingo"):
         raise InputError(
-            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can respect"
+            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can "
+            "respect"
         )
     return choose("clingo", settings.encoding, settings.limits.solver_options)
 
@@ -149,8 +157,8 @@ def _by_clingo(instance: Instance, settings: Settings) -> Finding:
     more = "; one solution is listed, not all" if settings.limits.solutions > 1 else ""
     names = ", ".join(file.name for file in instance.rules.files)
     message = (
-        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, and there is "
-        f"no certificate{more}"
+        f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, "
+        f"and there is no certificate{more}"
     )
     return note("rules-about-solution", message)
 
@@ -242,11 +250,21 @@ def solve_and_certify(
     seconds = time.monotonic() - started
     if solution.status is Status.INFEASIBLE:
         if instance.rules.program:
-            raise InputError(
-                "no solution respects all rules about the solution and decisions: leave some out"
-            )
+            raise _no_solution(instance, solve, limits)
         raise EngineError("the engine found no solution for decisions that do not contradict each other")
     return Certified(instance, solution, certify(instance, solution)[0], seconds)
+
+
+def _no_solution(instance: Instance, solve: Engine, limits: Limits) -> InputError:
+    """Name as few rules about the solution as possible that leave none."""
+    from caspr.engines.asp.grounding import unsolvable
+
+    def has_solution(instance: Instance) -> bool:
+        return solve(instance, limits, silent).status is not Status.INFEASIBLE
+
+    rules = unsolvable(instance, has_solution)
+    named = "; ".join(map(str, rules)) or "your rules about the solution"
+    return InputError(f"no solution respects these rules, beside decisions and other rules: {named}")
 
 
 def _derived_within(instance: Instance, solution: Solution, limits: Limits) -> DerivedRules:

@@ -50,6 +50,7 @@ from caspr.result import ChangePrice, Result
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
+from caspr.task.own_rules import Consequence, Effect
 from caspr.task.solution import Status
 from caspr.text.document import Span, nested_pairs
 from caspr.text.findings import shorten, times
@@ -109,6 +110,12 @@ class _Grouping:
         by_key: dict[Hashable, list[Span]] = defaultdict(list)
         decisions = instance.decisions
         single = {span for pair in decisions.apart for span in pair}
+        ruled: dict[Span, set[Hashable]] = defaultdict(set)
+        for one in instance.rules.consequences:
+            for span in one.mentions:
+                ruled[span].add(
+                    (one.effect, one.rule, one.cost, *(far for far in one.mentions if far != span))
+                )
         for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
             key = (
                 votes.signature(span),
@@ -116,6 +123,7 @@ class _Grouping:
                 group.mentions[0] if (group := decisions.group_of.get(span)) else None,
                 decisions.excludes(span),
                 span if span in single else None,
+                frozenset(ruled.get(span, ())),
             )
             by_key[key].append(span)
         return [tuple(spans) for spans in by_key.values()]
@@ -319,6 +327,7 @@ class Explainer:
         first, second = link.pair
         return (
             self._decision(first, second)
+            or self._own_rule(first, second)
             or self._rule(first, second)
             or self._balance(link)
             or self._put_elsewhere(link)
@@ -346,6 +355,34 @@ class Explainer:
                 return Explanation(Reason.DECISION, f"the adjudicator ruled out {self._quote(span)}")
         return None
 
+    def _own_rule(self, first: Span, second: Span) -> Explanation | None:
+        """Name the rule of one's own that decides about a pair at any cost."""
+        said = self._said(first, second)
+        if Effect.FORBID in said:
+            return Explanation(Reason.RULE, f"{said[Effect.FORBID].rule} keeps these apart")
+        if Effect.REQUIRE in said:
+            return Explanation(Reason.RULE, f"{said[Effect.REQUIRE].rule} puts both into one chain")
+        for span in (first, second):
+            alone = self._said(span)
+            if Effect.FORBID_MENTION in alone:
+                words = f"{alone[Effect.FORBID_MENTION].rule} rules out {self._quote(span)}"
+                return Explanation(Reason.RULE, words)
+        return None
+
+    def _said(self, *mentions: Span) -> dict[Effect, Consequence]:
+        """Return what rules of one's own say of a mention or a pair, by effect."""
+        about = self._instance.rules.by_pair.get(tuple(sorted(mentions)), ())
+        return {one.effect: one for one in about}
+
+    def _charges(self, first: Span, second: Span) -> str:
+        """Name the rules that charge for a pair."""
+        words = [
+            f"{one.rule} charges {one.cost} if {'together' if effect is Effect.TOGETHER_COST else 'apart'}"
+            for effect, one in self._said(first, second).items()
+            if effect.costs
+        ]
+        return f"; {', '.join(words)}" if words else ""
+
     def _rule(self, first: Span, second: Span) -> Explanation | None:
         if not self._instance.forbids_nesting(first, second):
             return None
@@ -358,7 +395,9 @@ class Explainer:
         if join != part and link.linked != (join is not None and join < part):
             return None
         joining = "joining them is not allowed" if join is None else f"joining them costs {join}"
-        costs = f"(either way costs {part})" if join == part else f"({joining}, parting them {part})"
+        charges = self._charges(*link.pair)
+        costs = f"(either way costs {part}" if join == part else f"({joining}, parting them {part}"
+        costs = f"{costs}{charges})"
         evidence = self._instance.votes.evidence(*link.pair)
         if 2 * evidence.k == evidence.n:
             return Explanation(Reason.TIE, f"as many annotators link them as keep them apart {costs}")
@@ -386,8 +425,10 @@ class Explainer:
 
     def _costs(self, first: Span, second: Span) -> tuple[int | None, int]:
         """Return the costs of joining and of parting two mentions; `None` where joining is forbidden."""
-        price = self._instance.price(first, second)
-        return (price.omitted - price.gain if price.allowed else None), price.omitted
+        price, rules = self._instance.price(first, second), self._instance.rules
+        pair = min(first, second), max(first, second)
+        join = price.omitted - price.gain + rules.together.get(pair, 0)
+        return (join if price.allowed else None), price.omitted + rules.apart.get(pair, 0)
 
     def _outweighed(self, link: DecidedLink) -> str:
         if link.linked:
@@ -445,6 +486,9 @@ class Explainer:
             return "one of which the adjudicator left alone"
         if self._instance.decisions.separates(first, second):
             return "which the adjudicator put into different chains"
+        forbidding = self._said(first, second).get(Effect.FORBID)
+        if forbidding is not None:
+            return f"which {forbidding.rule} keeps apart"
         if self._instance.forbids_nesting(first, second):
             return "one of which is inside the other"
         return "which nobody linked"

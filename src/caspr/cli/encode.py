@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from caspr.adjudication import with_rules
 from caspr.cli.shared import options
 from caspr.cli.shared.outputs import print_findings
 from caspr.cli.shared.solving import only_task
@@ -41,6 +42,8 @@ def command(
     task, findings = only_task(files, values, document)
     print_findings(findings)
     instance = task.settings.instance(align(task.annotations), task.decisions)
+    instance, about_rules = with_rules(instance, task.settings)
+    print_findings(about_rules)
     encoding = task.settings.encoding
     if facts:
         text = facts_text(instance, named=True)

@@ -47,6 +47,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
         with reading(proof):
             data = parse_value(read_text(proof), "a file that --certificate wrote")
         for result in verify_documents(data, documents):
+            _refuse_forged_rules(result)
             for line in _verdict(result, reviewed=reviewed):
                 echo(line)
             verified += 1
@@ -54,6 +55,14 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
         in_all += len(data["documents"])
     only = f", {conditional} of them only under decisions that the certificate names" if conditional else ""
     echo(f"{verified} of {in_all} certificates verified{only}")
+
+
+def _refuse_forged_rules(result: Verified) -> None:
+    """Run rules of one's own again, and compare what they derive with what the certificate says."""
+    if result.settings.rules:
+        from caspr.engines.asp.grounding import refuse_forged
+
+        refuse_forged(result.instance, result.settings.rules)
 
 
 def _proofs(certificate: Path) -> list[Path]:

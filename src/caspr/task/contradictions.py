@@ -19,7 +19,7 @@ from enum import StrEnum
 from functools import partial
 
 from caspr.errors import ContradictionError
-from caspr.task.decisions import Decisions, Group, Statement
+from caspr.task.decisions import Decisions, Group, Rule, Statement
 from caspr.task.demands import Chains, find_partners
 from caspr.task.instance import Instance, Singletons
 from caspr.text.document import Document, Span
@@ -58,6 +58,8 @@ class Fault:
     """A clause about words and tokens, for those who edit files."""
     said: str = "you decided"
     """Who says what cannot hold: the adjudicator, rules, or both."""
+    rules: tuple[Rule, ...] = ()
+    """The rules of one's own among those that say it."""
 
     def __str__(self) -> str:
         """Return the words."""
@@ -117,7 +119,8 @@ def _split(items: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Statement, ...
 def _explained(instance: Instance, items: Sequence[Item]) -> ContradictionError:
     document = instance.annotations[0].document
     tokens, statements = _split(items)
-    fault = replace(_reason(instance, _only(instance.constraints, items)), said=_said(items))
+    rules = tuple(dict.fromkeys(statement.rule for statement in statements if statement.rule))
+    fault = replace(_reason(instance, _only(instance.constraints, items)), said=_said(items), rules=rules)
     words = fault.in_words(partial(called, document))
     if fault.kind is FaultKind.NESTED:
         words += ": --nested never forbids that"

@@ -20,15 +20,15 @@ they cost. But a pair that is in one chain in every solution costs the same in e
 is free like an enforced one, and `Instance.required_costs` is what these pairs cost once and for all.
 
 *Costs of being apart.* Such a rule says that two mentions belong together: it *gives* their link, as an
-annotator does. So the link may hold a chain together, also where nobody else gave it (`PairPrices.given`), and
-a pair gains in one chain what it saves by votes, plus what being apart costs, minus what being together does.
-This is what keeps the engines' argument about chains in pieces true: a pair that gains is linked.
+annotator does. So the link may hold a chain together, also where nobody else gave it (`PairPrices.given`),
+and a pair gains in one chain what it saves by votes, plus what being apart costs, minus what being together
+does. This is what keeps the engines' argument about chains in pieces true: a pair that gains is linked.
 
 No cost is negative, so no solution costs less than nothing. Costs of several rules add up. What one rule
 derives several times, or in both orders of a pair, counts once.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +39,7 @@ from caspr.errors import InputError
 from caspr.task.decisions import Pair, Rule, Statement, StatementKind
 from caspr.task.objectives import LARGEST_COEFFICIENT
 from caspr.text.document import Span
+from caspr.text.findings import Finding, note, times
 
 
 class Effect(StrEnum):
@@ -191,6 +192,26 @@ class DerivedRules:
         return {span: frozenset(ends) for span, ends in given.items()}
 
     @cached_property
+    def forbidden(self) -> Mapping[Span, frozenset[Span]]:
+        """For each mention in forbidden pairs, the others."""
+        forbidden: dict[Span, set[Span]] = defaultdict(set)
+        for one in self.consequences:
+            if one.effect is Effect.FORBID:
+                first, second = one.mentions
+                forbidden[first].add(second)
+                forbidden[second].add(first)
+        return {span: frozenset(spans) for span, spans in forbidden.items()}
+
+    def faults(self, mentions: Collection[Span]) -> Iterator[Pair]:
+        """Yield the forbidden pairs among some mentions."""
+        if self.forbidden:
+            inside = frozenset(mentions)
+            for first in sorted(inside & self.forbidden.keys()):
+                for second in self.forbidden[first] & inside:
+                    if first < second:
+                        yield first, second
+
+    @cached_property
     def required(self) -> frozenset[Span]:
         """The mentions of required pairs."""
         return frozenset(
@@ -228,6 +249,25 @@ class DerivedRules:
         """Return these with more consequences."""
         every = tuple(dict.fromkeys((*self.consequences, *more)))
         return DerivedRules(every, self.files, partial, self.program)
+
+
+_SAID = {
+    Effect.FORBID: ("pair", "kept apart"),
+    Effect.REQUIRE: ("pair", "put together"),
+    Effect.FORBID_MENTION: ("mention", "ruled out"),
+    Effect.REQUIRE_MENTION: ("mention", "required"),
+    Effect.TOGETHER_COST: ("pair", "charged if together"),
+    Effect.APART_COST: ("pair", "charged if apart"),
+    Effect.MENTION_COST: ("mention", "charged"),
+}
+
+
+def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
+    """Say of each rule how much it derived."""
+    counts = Counter((one.rule, one.effect) for one in derived.consequences)
+    for (rule, effect), count in counts.items():
+        what, done = _SAID[effect]
+        yield note("rule-derived", f"{rule}: {times(count, what)} {done}", count=count)
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

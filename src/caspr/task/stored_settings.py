@@ -40,7 +40,7 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         "variants": write_groups(settings.kept_variants) if settings.variants else None,
         "time_limit": settings.limits.seconds,
         "memory_limit": settings.limits.megabytes,
-        **({"rules": {file.name: file.text for file in settings.rules}} if settings.rules else {}),
+        **({"rules": [[file.name, file.text] for file in settings.rules]} if settings.rules else {}),
     }
 
 
@@ -96,14 +96,14 @@ def _read(values: Values) -> Settings:
         coverage=_read_coverage(values["coverage"]),
         variants=variants is not None,
         kept_variants=read_groups(variants or ()),
-        rules=tuple(_read_rules(values.get("rules") or {})),
+        rules=tuple(_read_rules(values.get("rules") or ())),
         limits=Limits(values["time_limit"], values["memory_limit"]),
     )
 
 
-def _read_rules(values: Values) -> Iterator[RuleFile]:
-    for name, text in values.items():
-        if not isinstance(text, str):
+def _read_rules(values: Sequence[Any]) -> Iterator[RuleFile]:
+    for name, text in values:
+        if not isinstance(name, str) or not isinstance(text, str):
             raise ValueError(f"{text!r} as the text of rules")
         yield RuleFile(name, text)
 
@@ -160,6 +160,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "variants": (list, type(None)),
     "time_limit": (int, float, type(None)),
     "memory_limit": (int, type(None)),
-    "rules": (dict, type(None)),
+    "rules": (list, type(None)),
 }
 """What a file keeps, with the types of its JSON values."""

@@ -202,8 +202,8 @@ settings_options = options_of(
         "--rules",
         multiple=True,
         metavar="FILE.lp",
-        help="Rules of your own, to forbid, require or charge links and mentions; may be repeated. Also a name: "
-        f"{', '.join(LIBRARY)}. Default: none.",
+        help="Rules of your own, to forbid, require or charge links and mentions, or the name of one that "
+        f"ships: {', '.join(LIBRARY)}; may be repeated. Default: none.",
     ),
     click.option(
         "--nested",

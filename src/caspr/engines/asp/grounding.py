@@ -3,21 +3,23 @@
     files --parse_rules--> rules about the input --+
     Instance --facts--> what they ask about -------+--clingo, once--> DerivedRules
 
-Every rule with an effect, such as `forbid(M1,M2) :- body`, is run as `caspr_derived(7,forbid(M1,M2)) :- body`,
-where 7 is its number: so each consequence knows its rule. Only facts are given that some rule asks about. There
-must be exactly one answer set; a constraint about the input that is violated refuses the document.
+Every rule with an effect, such as `forbid(M1,M2) :- body`, is run as `caspr_derived(7,forbid(M1,M2)) :-
+body`, where 7 is its number: so each consequence knows its rule. Only facts are given that some rule asks
+about. There must be exactly one answer set; a constraint about the input that is violated refuses the
+document.
 
-**Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances. Forbidden
-pairs and costs of being together only make solutions dearer: without them, the optimum is a *relaxation*, and one
-that breaks none of them is an optimum with them (the argument of `engines.native.nesting`). So in a document of
-more than `MANY` pairs these rules are asked about no pair at first, and then about the pairs that a solution puts
-into one chain, again and again until nothing new is derived: `derive_within` asks, `adjudication` goes round.
-To the body comes that both mentions are in one chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules
-are asked about everything, once.
+**Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances.
+Forbidden pairs and costs of being together only make solutions dearer: without them, the optimum is a
+*relaxation*, and one that breaks none of them is an optimum with them (the argument of
+`engines.native.nesting`). So in a document of more than `MANY` pairs these rules are asked about no pair at
+first, and then about the pairs that a solution puts into one chain, again and again until nothing new is
+derived: `derive_within` asks, `adjudication` goes round. To the body comes that both mentions are in one
+chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules are asked about everything, once.
 
-*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not at
-where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows from
-them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds for all.
+*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not
+at where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows
+from them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds
+for all.
 
 Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve`.
 """
@@ -28,6 +30,7 @@ import signal
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -35,12 +38,14 @@ from typing import Any, NamedTuple
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
 from caspr.errors import EngineError, InputError, LimitError
+from caspr.task.contradictions import minimal_subset
+from caspr.task.decisions import Rule
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile, consequence
 from caspr.task.solution import Partition
 from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding, times, warning
+from caspr.text.findings import Finding, note, times, warning
 
 MANY = 200_000
 """In documents with more pairs of mentions, rules about pairs are asked about the chains of solutions."""
@@ -78,12 +83,41 @@ def derive(
         findings.append(
             warning("unmarked-by-rules", f"{lost} of rules about mentions that nobody marked ignored")
         )
+    effective = {one.rule for one in kept}
+    for rule in parsed.about_input:
+        if rule.head in EFFECTS and rule.rule not in effective and not (lazy and _is_lazy(rule, parsed)):
+            findings.append(note("rule-idle", f"{rule.rule}: nothing derived here"))
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
     return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
 
 
+def refuse_forged(instance: Instance, files: Sequence[RuleFile]) -> None:
+    """Refuse an instance whose rules are said to have derived something else than they do.
+
+    Where they were asked only about some pairs, they are asked about these again.
+    """
+    parsed, said = parse_rules(files), set(instance.rules.consequences)
+    lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
+    derived = set(
+        _run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits())
+    )
+    marked = _marked(instance)
+    derived = {one for one in derived if marked.issuperset(one.mentions)}
+    wrong = (
+        said ^ derived
+        if not lazy
+        else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
+    )
+    if wrong:
+        one = min(wrong, key=lambda one: (one.rule.file, one.rule.line, one.mentions))
+        verb = "does not derive" if one in said else "also derives"
+        raise EngineError(
+            f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}"
+        )
+
+
 def derive_within(instance: Instance, partition: Partition, limits: Limits | None = None) -> DerivedRules:
-    """Return the rules of an instance with what they say of pairs that share a chain; the same if that is known."""
+    """Return the rules with what they say of pairs that share a chain; the same ones if that is known."""
     rules = instance.rules
     parsed = parse_rules(rules.files)
     alike = _are_alike(parsed)
@@ -148,8 +182,7 @@ def _spread(
     groups: dict[int, dict[frozenset[str], list[Span]]] = {}
     done = set()
     for one in derived:
-        first, second = one.mentions
-        number = homes[first]
+        number = homes[one.mentions[0]]
         if number not in groups:
             groups[number] = _by_profile(partition[number], profiles)
         own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)
@@ -172,9 +205,12 @@ def _run(
     rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
     lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
     asked = frozenset(name for name, _ in parsed.asked)
-    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked)]
+    # Where nothing can be derived, the rules are only checked.
+    idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
+    given = () if idle else _facts(instance, asked)
+    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
-    atoms = _grounded("\n".join([*lines, *facts]), partial(_located, rules), limits)
+    atoms = _grounded("\n".join([*lines, "#show caspr_derived/2.", *facts]), partial(_located, rules), limits)
     tokens = len(instance.annotations[0].document.tokens)
     derived: dict[Consequence, None] = {}
     for number, name, arguments in atoms:
@@ -314,6 +350,23 @@ _IN_PROGRAM = frozenset({"annotator", "mention", "cm", "acmen"})
 """Facts that the program of an ASP engine has anyway."""
 
 
+def unsolvable(instance: Instance, has_solution: Callable[[Instance], bool]) -> list[Rule]:
+    """Return fewest rules about the solution that leave none, given that all of them do.
+
+    None are returned if there is no solution even without the constraints among them.
+    """
+    parsed = parse_rules(instance.rules.files)
+    blamed = [rule for rule in parsed.about_solution if rule.head is None and not (rule.weak or rule.choice)]
+
+    def holds(chosen: Sequence[int]) -> bool:
+        kept = {blamed[number] for number in chosen}
+        late = tuple(rule for rule in parsed.about_solution if rule not in blamed or rule in kept)
+        program = _solution_program(instance, replace(parsed, about_solution=late))
+        return has_solution(instance.under(replace(instance.rules, program=program)))
+
+    return [blamed[number].rule for number in minimal_subset(range(len(blamed)), holds)] if holds(()) else []
+
+
 def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     """Return the rules about the solution, those they build on, and the facts that these ask about."""
     asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
@@ -383,8 +436,7 @@ def _answer(program: str) -> dict[str, Any]:
                 return {
                     "error": "the rules have more than one answer set: they go round in a circle of `not`"
                 }
-            every = model.symbols(atoms=True)
-            found = [_plain(atom) for atom in every if atom.match("caspr_derived", 2)]
+            found = [_plain(atom) for atom in model.symbols(shown=True)]
         if not handle.get().satisfiable:
             return {"error": "the rules have no answer set: they go round in a circle of `not`"}
     return {"atoms": found}

@@ -117,8 +117,8 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
         for word in _UNSAFE:
             if word in line:
                 raise InputError(
-                    f"{file.name}:{number}: found {word}, expected rules only: a rule file runs no code and reads no "
-                    "other file (give several files with --rules)"
+                    f"{file.name}:{number}: found {word}, expected rules only: a rule file runs no code and "
+                    "reads no other file (give several files with --rules)"
                 )
     statements: list[Any] = []
     messages: list[str] = []
@@ -160,8 +160,8 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     if kind is ASTType.Minimize:
         if str(statement.priority) != "1":
             raise InputError(
-                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level 1, where "
-                f"all costs are: [{statement.weight}@1,...]"
+                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
+                f"1, where all costs are: [{statement.weight}@1,...]"
             )
         return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True)
     return _with_head(rule, statement, body, asks, derives)
@@ -192,10 +192,10 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
 
     found: set[Signature] = set()
 
-    class _Visitor(Transformer):  # type: ignore[misc]
+    class _Visitor(Transformer):
         """Visits every node."""
 
-        def visit_SymbolicAtom(self, atom: Any) -> Any:
+        def visit_SymbolicAtom(self, atom: Any) -> Any:  # noqa: N802 - the names are clingo's
             for symbol in (
                 getattr(atom.symbol, "arguments", ())
                 if atom.symbol.ast_type is ASTType.Pool
@@ -207,12 +207,12 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
                     found.add((symbol.name, len(symbol.arguments)))
             return self.visit_children(atom) or atom
 
-        def visit_Function(self, function: Any) -> Any:
+        def visit_Function(self, function: Any) -> Any:  # noqa: N802
             if function.external:
                 raise InputError(f"{_place(rule)}: found @{function.name}, expected a term that runs no code")
             return self.visit_children(function) or function
 
-        def visit_TheoryAtom(self, atom: Any) -> Any:
+        def visit_TheoryAtom(self, atom: Any) -> Any:  # noqa: N802
             raise InputError(f"{_place(rule)}: found {atom}, expected no theory atoms")
 
     look = _Visitor()
@@ -272,13 +272,13 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
         effects = sorted(rule.derives & EFFECTS.keys())
         if effects:
             raise InputError(
-                f"{_place(rule.rule)}: found {effects[0][0]} derived from the solution, expected from the input; "
-                "about the solution, write a constraint (:- ...) or a weak constraint (:~ ...)"
+                f"{_place(rule.rule)}: found {effects[0][0]} derived from the solution, expected from the "
+                "input; about the solution, write a constraint (:- ...) or a weak constraint (:~ ...)"
             )
     elif rule.choice:
         raise InputError(
-            f"{_place(rule.rule)}: found a head with a choice, expected a single predicate: rules about the input leave "
-            "no choice"
+            f"{_place(rule.rule)}: found a head with a choice, expected a single predicate: rules about the "
+            "input leave no choice"
         )
 
 
@@ -291,7 +291,7 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
         for signature in sorted(rule.asks - known):
             if f"{signature[0]}/{signature[1]}" not in defined:
                 message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
-                yield warning("unknown-predicate", message, where=rule.rule.file)
+                yield warning("unknown-predicate", message)
 
 
 def _named(signature: Signature) -> str:

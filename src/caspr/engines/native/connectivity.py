@@ -85,7 +85,9 @@ def contradicts(instance: Instance, bundle: Collection[Span], apart: Collection[
         return True
     if next(instance.nested_faults(bundle), None) is not None:
         return True
-    if any(first in inside and second in inside for first, second in (*apart, *decisions.apart)):
+    if next(instance.rules.faults(inside), None) is not None:
+        return True
+    if any(first in inside and second in inside for first, second in (*apart, *instance.decisions.apart)):
         return True
     pairs = pairs_of(classes_of(instance, inside), counted=instance.prices.counted)
     barred = sum(

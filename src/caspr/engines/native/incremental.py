@@ -62,7 +62,9 @@ def flip_prices(
             yield FlipPrice(first, second, together, 0, exact=False)
             continue
         price = None if flipped.status is Status.INFEASIBLE else max(0, flipped.bound - solution.value)
-        yield FlipPrice(first, second, together, price, flipped.status is not Status.FEASIBLE)
+        # Rules that were not asked about the pairs of the other solution might make it dearer.
+        exact = flipped.status is not Status.FEASIBLE and not instance.rules.partial
+        yield FlipPrice(first, second, together, price, exact)
 
 
 class IncrementalSolver:

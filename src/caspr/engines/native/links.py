@@ -457,8 +457,8 @@ def list_pairs(
 ) -> SparseProblem:
     """Write down the problem of nodes that each hold mentions of one kind; some pairs are kept apart.
 
-    `own` are pairs that do not gain what their kinds do. `links` are those between the kinds of these nodes, and maybe others. `ExpiredError` is raised where a
-    limit is reached before that is done.
+    `own` are pairs that do not gain what their kinds do. `links` are those between the kinds of these nodes,
+    and maybe others. `ExpiredError` is raised where a limit is reached before that is done.
     """
     view, size = links.view[kind], max(len(kind), 1)
     common = _common(gains, view)

@@ -4,7 +4,8 @@ Leaving rules out makes the problem easier and its optimum at least as good: a *
 optimum breaks none of the rules left out, it is an optimum with them. Nested pairs that nobody linked
 are left out because each distinguishes two otherwise equal mentions: with them in, hundreds of twins
 could not be merged, and only about one in eight is ever broken. Pairs that are broken are put in, and
-the parts they touch are solved again, first by heuristics alone, then to the end.
+the parts they touch are solved again, first by heuristics alone, then to the end. The same is done with pairs
+that rules of one's own forbid and nobody linked.
 
 Mentions that must not stay alone (*demanded* ones) are demands on nodes (`translate`), unless a caller
 wants the relaxation without them.
@@ -154,8 +155,12 @@ def _number(gain: int) -> int:
 
 
 def _broken(state: SolveState, chains: list[list[list[Span]]]) -> set[Pair]:
-    """Return the nested pairs of all chains that the rule keeps apart."""
-    return {pair for part in chains for chain in part for pair in state.instance.nested_faults(chain)}
+    """Return the pairs of all chains that the rule on nesting, or a rule of one's own, keeps apart."""
+    return {pair for part in chains for chain in part for pair in _faults(state, chain)}
+
+
+def _faults(state: SolveState, chain: list[Span]) -> list[Pair]:
+    return [*state.instance.nested_faults(chain), *state.instance.rules.faults(chain)]
 
 
 def _solve_parts(
@@ -245,8 +250,8 @@ def _cut(
 
 
 def _without_nesting(state: SolveState, chain: list[Span], bundles: Bundles) -> list[list[Span]]:
-    """Take the mentions that break a nested pair out of a chain, but no bundle apart."""
-    faults = list(state.instance.nested_faults(chain))
+    """Take the mentions that break a pair kept apart out of a chain, but no bundle apart."""
+    faults = _faults(state, chain)
     if not faults:
         return [chain]
     whole = {mention: bundle for bundle in bundles for mention in bundle}

@@ -95,7 +95,7 @@ class SolveState:
     cuts: dict[Span, CutsBefore] = field(default_factory=dict)
     """The cuts last used for a part, by its first mention: where a similar part starts."""
     nested: set[Pair] = field(default_factory=set)
-    """Nested pairs that some solution broke."""
+    """Nested pairs, and pairs that rules forbid, that some solution broke."""
     done: int = 0
     """How many parts of the work are solved."""
     parts: int = 0

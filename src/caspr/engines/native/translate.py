@@ -1,11 +1,11 @@
 """The way from mentions to nodes, and back: the only module of the search that knows what a mention is.
 
 Mentions of one kind (equal signature) have equal gain with everything else. If that gain is positive among
-themselves, every optimum holds them together unless a forbidden pair distinguishes them: twins, the limit
-case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that gains
-nothing, neither within itself nor with another, ends alone. Mentions that must be together form a *bundle*,
-one node of several kinds. What happens to twins around mentions that must not stay alone is explained at the
-end.
+themselves, every optimum holds them together unless they are forbidden with different others: twins, the
+limit case of the near-twin rule in `reductions`. They become one node before any pair exists. A kind that
+gains nothing, neither within itself nor with another, ends alone. Mentions that must be together form a
+*bundle*, one node of several kinds. What happens to twins around mentions that must not stay alone is
+explained at the end.
 
 What a pair gains in one chain follows from its evidence (`task.pair_price`); a pair with an enforced
 and free link gains all that omitting it would cost. A pair of kinds that nobody linked gains what a pair
@@ -15,11 +15,11 @@ Pairs with costs of rules (`task.own_rules`) depart from their kinds: their ment
 and their gains are written down one by one. A pair that gains by a rule has a link that the rule gives.
 
 *Mentions with costs.* Let a rule charge c for a mention m that is in a chain (`Instance.chain_gains` -c). The
-part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with anything
-else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a rule charge
-d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so m is demanded,
-with its marker as one more partner, at the cost d, and the part has the constant d. A mention that is in a chain
-in every solution only adds to the constant.
+part has the constant -c and a node more, the *marker* of m, which gains c with m and must not be with
+anything else: a clustering puts it there exactly if m is alone, and c is charged exactly if it is not. Let a
+rule charge d for m in no chain (+d). In every solution m is alone, or used links hold its chain together; so
+m is demanded, with its marker as one more partner, at the cost d, and the part has the constant d. A mention
+that is in a chain in every solution only adds to the constant.
 
 A part is what positive gains connect. When all optima are wanted, gains of 0 connect as well, if the
 link can be used: a chain whose parts touch only by pairs of gain 0 that nobody linked, or whose links are
@@ -144,7 +144,7 @@ class Part:
 
 
 def enforced_bundles(instance: Instance) -> Bundles:
-    """Return the mentions that decisions put into one chain, and single ones that gain by being in a chain."""
+    """Return the mentions that decisions put into one chain, and single ones that gain by being in one."""
     gaining = (span for span, gain in instance.chain_gains.items() if gain > 0)
     grouped = instance.constraints.group_of
     return (*instance.bundles, *((span,) for span in sorted(gaining) if span not in grouped))
@@ -156,13 +156,15 @@ def marker(mention: Span) -> Span:
 
 
 def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
-    """Return the pairs that a chain must not hold: those decided to be apart, and nested ones.
+    """Return the pairs that a chain must not hold: decided to be apart, forbidden by rules, or nested.
 
-    Nested pairs without evidence are seldom together in an optimum, but keep hundreds of twins from being
-    merged: they may be left out and added when a solution breaks them. Those that are forbidden anyway,
-    because nobody linked them, distinguish nobody.
+    Nested pairs, and those of rules, without evidence are seldom together in an optimum, but keep hundreds of
+    twins from being merged: they may be left out and added when a solution breaks them. Those that are
+    forbidden anyway, because nobody linked them, distinguish nobody.
     """
-    apart = instance.constraints.apart
+    apart = (
+        instance.constraints.apart if all_pairs else instance.decisions.apart.union(_linked_faults(instance))
+    )
     if instance.nested is Nesting.ALWAYS:
         return apart
     nested: Iterable[Pair] = instance.votes.nested_links
@@ -173,6 +175,13 @@ def forbidden_pairs(instance: Instance, *, all_pairs: bool) -> frozenset[Pair]:
     return apart.union(
         pair for pair in nested if allowed.issuperset(pair) and instance.forbids_nesting(*pair)
     )
+
+
+def _linked_faults(instance: Instance) -> Iterator[Pair]:
+    """Yield the pairs that rules forbid and an annotator linked."""
+    for pair in instance.rules.faults(instance.mentions):
+        if instance.votes.evidence(*pair).givers:
+            yield pair
 
 
 def _unlinked(instance: Instance) -> Iterable[Span]:
@@ -440,8 +449,8 @@ def _part(
     watch: Watch | None,
 ) -> Part:
     _refuse_overflow(max(kinds.gains.largest, *(abs(gain) for _, gain, _ in own), 0), len(mentions))
-    distinct = kinds.single.union(*apart, *(pair for pair, _, _ in own), instance.chain_gains)
-    atoms = _atoms(kinds, mentions, distinct)
+    distinct = kinds.single.union(*(pair for pair, _, _ in own), instance.chain_gains)
+    atoms = _atoms(kinds, mentions, distinct, apart)
     if len(atoms) == 1:
         # Most chains that nobody disputes: one node, and no pairs.
         return Part(lonely_node(len(atoms[0])), tuple(atoms), kinds.gain_inside(instance, atoms[0]))
@@ -492,13 +501,20 @@ def _refuse_overflow(largest: int, mentions: int) -> None:
         )
 
 
-def _atoms(kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span]) -> list[tuple[Span, ...]]:
-    """Gather twins: by kind and bundle; mentions in a forbidden pair stay single."""
+def _atoms(
+    kinds: _Kinds, mentions: Iterable[Span], single: Collection[Span], apart: Iterable[Pair]
+) -> list[tuple[Span, ...]]:
+    """Gather twins: by kind, bundle, and what they are kept apart from."""
+    against: dict[Span, set[Span]] = {}
+    for first, second in apart:
+        against.setdefault(first, set()).add(second)
+        against.setdefault(second, set()).add(first)
+    shared = {span: frozenset(spans) for span, spans in against.items()}
     atoms: dict[object, list[Span]] = {}
     for mention in mentions:
         kind, bundle = kinds.of[mention], kinds.bundle_of.get(mention)
         twins = bundle is not None or kinds.attract[kind]
-        key = ("twins", kind, bundle) if twins and mention not in single else mention
+        key = ("twins", kind, bundle, shared.get(mention)) if twins and mention not in single else mention
         atoms.setdefault(key, []).append(mention)
     return sorted(tuple(atom) for atom in atoms.values())
 

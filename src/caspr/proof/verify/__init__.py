@@ -13,13 +13,13 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
 **What is checked, and why it suffices.**
 
 1. The chains break no rule and cost the value (`task.pricing`). So the value can be reached.
-2. *Conflicts* (`parts`): pairs that the proof says share no chain are kept apart by a decision or by the rule
-   against nested mentions.
+2. *Conflicts* (`parts`): pairs that the proof says share no chain are kept apart by a decision, by the rule
+   against nested mentions, or by a rule of one's own.
 3. *Nodes* (`parts`) are a single mention; a *bundle*, which is all mentions that are assumed to be in one
-   chain (at first those that decisions put there); or *twins*: mentions outside of all bundles and conflicts
-   with equal signatures and g > 0 among themselves. Some best clustering has twins together: of two that are
-   apart, move the one that gains less to the other; it gains there what the other does, may be there
-   because the other may, and g of the two comes on top.
+   chain (at first those that decisions put there); or *twins*: mentions outside of all bundles with equal
+   signatures, in conflict with the same others, and g > 0 among themselves. Some best clustering has twins
+   together: of two that are apart, move the one that gains less to the other; it gains there what the other
+   does, may be there because the other may, and g of the two comes on top.
 4. *Parts* (`parts`) are disjoint sets of mentions in scope. A mention in scope and in no part is in no
    bundle. No pair whose mentions are in no part, or in two, has g > 0: all pairs of signatures that share an
    annotator's chain are looked at. So the pairs outside of parts gain nothing, and the gains of parts add up.
@@ -33,6 +33,13 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
    part is proven by cases: a *piece* of a bundle must be linked to something, so there is a case for
    everything it can be linked to. The part gains at most what the best case does. A case is proven like the
    whole, with more assumed, on the mentions of the part. A mention that must not stay alone is a piece, too.
+
+8. *Costs of rules* (`task.own_rules`) are part of g for pairs that have some: their mentions are no twins,
+   and a pair that gains lies within a part. A mention that rules charge c for being in a chain adds -c to its
+   part, and its *marker*, a node that gains c with it and must be with nothing else, says that it is alone.
+   One that they charge d for being alone adds d, and may be demanded, with its marker as a partner at the
+   cost d: in every solution it is alone, or used links hold its chain together. Without markers, the first
+   adds 0 and the second d, which makes the bound weaker and not wrong.
 
 The bound that follows must equal the value. What a proof does not mention (nested pairs without a vote,
 connectedness) is left out of the bound.

@@ -161,19 +161,31 @@ def _read_conflicts(facts: Facts, rows: Sequence[Sequence[Sequence[int]]]) -> Co
 def _check_nodes(facts: Facts, nodes: list[Node], conflicts: Conflicts, assumed: Assumptions) -> Mentions:
     """Check that the mentions of every node are together in some optimum; return all of them."""
     signature_of = facts.instance.votes.signature
-    special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
-    special |= facts.ruled({mention for node in nodes for mention in node})
+    special = assumed.bundles.keys() | facts.ruled({mention for node in nodes for mention in node})
+    against = _conflicts_of(conflicts)
     for node in nodes:
         if node[0] in assumed.bundles:
             require(set(node) == assumed.bundles[node[0]], "a node splits or extends a bundle")
         elif len(node) > 1:
             signature = signature_of(node[0])
-            alike = all(signature_of(mention) == signature for mention in node)
+            apart = against.get(node[0])
+            alike = all(
+                signature_of(mention) == signature and against.get(mention) == apart for mention in node
+            )
             require(alike and special.isdisjoint(node), "the mentions of a node are not twins")
             require(facts.gain(signature, signature) > 0, "twins of a node do not gain")
     placed = frozenset(mention for node in nodes for mention in node)
     require(len(placed) == sum(map(len, nodes)), "a mention is in two nodes")
     return placed
+
+
+def _conflicts_of(conflicts: Conflicts) -> Mapping[Span, set[Span]]:
+    """Return, for each mention in a conflict, what it is kept apart from."""
+    against: dict[Span, set[Span]] = defaultdict(set)
+    for first, second in conflicts:
+        against[first].add(second)
+        against[second].add(first)
+    return against
 
 
 def _check_parts(facts: Facts, parts: list[Mentions], scope: Mentions, assumed: Assumptions) -> None:
@@ -319,7 +331,7 @@ def _read_demands(
         require(False, f"the partner {tuple(mention)} is beyond its part")
     special = assumed.bundles.keys() | {span for pair in conflicts for span in pair}
     special |= facts.ruled(facts.allowed)
-    _check_singles(facts, nodes, linked, special)
+    _check_singles(facts, nodes, linked, (special, assumed.bundles.keys()))
     demands = {
         number: _demand(facts, (number, mention), linked[mention], where, markers.get(mention))
         for number, mention in homes.items()
@@ -328,9 +340,13 @@ def _read_demands(
 
 
 def _check_singles(
-    facts: Facts, nodes: Sequence[Sequence[Span]], linked: Mapping[Span, Mentions], special: Collection[Span]
+    facts: Facts,
+    nodes: Sequence[Sequence[Span]],
+    linked: Mapping[Span, Mentions],
+    kinds: tuple[Collection[Span], Collection[Span]],
 ) -> None:
     """Check that all special partners have a node, and of those that may be swapped enough, each its own."""
+    special, bundled = kinds
     signature_of = facts.instance.votes.signature
     single = {node[0] for node in nodes if len(node) == 1}
     placed = {mention for node in nodes for mention in node}
@@ -341,6 +357,7 @@ def _check_singles(
     for mention in sorted(frozenset[Span]().union(*linked.values()) - single):
         if mention in special:
             require(mention in placed, "a partner is in no node")
+            require(mention in bundled, "a partner is not a node of its own")
         else:
             signature = signature_of(mention)
             require(known[signature] >= needed[signature], "too few partners are nodes of their own")

@@ -246,7 +246,8 @@ def refusal(
 def worded(document: Document, fault: Fault) -> str:
     """Say what is wrong in words of the text."""
     words = fault.in_words(lambda mention: f"“{document.phrase(mention)}”")
-    return f"{words[0].upper()}{words[1:]}."
+    rules = f" ({'; '.join(map(str, fault.rules))})" if fault.rules else ""
+    return f"{words[0].upper()}{words[1:]}{rules}."
 
 
 def _about_nesting(context: OperationContext, operation: Operation, fault: Fault) -> list[Remedy]:
