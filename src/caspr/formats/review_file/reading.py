@@ -195,7 +195,8 @@ def _beside(block: Block, annotations: Sequence[Annotation]) -> Review:
     lines = read_lines(block.before, len(rows))
     decisions = (*signed_cells(enforced, lines.decisions), *_stated(lines))
     gold = Annotation("gold", document, ())
-    return Review(gold, tuple(annotations), decisions, {}, shown=_shown(enforced, results, {}))
+    homes = result_homes(results, {})
+    return Review(gold, tuple(annotations), decisions, {}, shown=_shown(enforced, homes), homes=homes)
 
 
 def _stated(lines: HeadLines) -> Iterator[Decision]:
