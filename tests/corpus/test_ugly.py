@@ -4,11 +4,13 @@ import errno
 import json
 import os
 import shutil
+import sqlite3
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from caspr.corpus.journal import Journal
 from caspr.corpus.layouts import walk
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_project
@@ -179,3 +181,13 @@ def test_a_full_disk_ends_the_run_in_one_line(
     assert "cannot write: No space left on device" in line
     assert caspr("corpus", corpus, "-o", tmp_path / "out", *BRUTE).code == 0
     assert len(golds(tmp_path / "out")) == 3
+
+
+def test_on_a_full_disk_nobody_is_told_to_delete_the_journal(tmp_path: Path) -> None:
+    full = sqlite3.OperationalError("database or disk is full")
+    spoilt = sqlite3.DatabaseError("file is not a database")
+    journal = Journal(tmp_path)
+    assert "cannot write there: database or disk is full" in journal._message(full)
+    assert "delete it" not in journal._message(full)
+    assert "delete it to do everything again" in journal._message(spoilt)
+    journal.close()

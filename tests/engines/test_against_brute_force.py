@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from caspr.adjudication import adjudicate_document
 from caspr.engines import Engine, brute, choose
 from caspr.proof.certify import certify
 from caspr.task.contradictions import feasible
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, silent
-from caspr.task.objectives import OBJECTIVES
+from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.settings import Settings
 from caspr.task.solution import Solution, Status
 from caspr.text.document import Chain
 from tests.engines.asp.wasp import with_wasp
@@ -136,3 +138,21 @@ def test_contradictions_are_exactly_the_infeasible_instances(block: int) -> None
         instance = random_instance(rng, mentions=6, decisions=True, odd=True)
         solvable = brute.solve(instance, Limits()).status is not Status.INFEASIBLE
         assert feasible(instance, instance.decisions) == solvable
+
+
+@pytest.mark.parametrize("invent", [0, 1])
+@pytest.mark.parametrize("encoding", ["mm", "cm"])
+def test_mentions_enforced_together_are_connected_by_links(invent: int, encoding: str) -> None:
+    """A number of a chain connects nothing: with forced votes, somebody's links have to."""
+    annotations = (
+        annotation("a", [[(1, 1), (2, 2)], [(3, 3), (4, 4)], [(5, 5), (6, 6)]]),
+        annotation("b", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]]),
+    )
+    together = Statement.of(StatementKind.TOGETHER, [(1, 1), (3, 3), (5, 5)])
+    decisions = Decisions.of(statements=[together])
+    settings = Settings(Objective(2, 1, invent), encoding=encoding, forced_votes=True)
+    values = {
+        engine: adjudicate_document(annotations, decisions, replace(settings, engine=engine)).value
+        for engine in ("brute", "clingo", "native")
+    }
+    assert len(set(values.values())) == 1, values

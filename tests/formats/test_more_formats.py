@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from caspr.adjudication import adjudicate
-from caspr.errors import CasprError
+from caspr.errors import CasprError, OutputError
 from caspr.formats import read, read_all, write
-from caspr.formats.registry import detect, losses, recognise
+from caspr.formats.registry import detect, losses, recognise, render
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.everywhere import chain_texts
 from tests.formats.sound import FASTCOREF, FILES, LABELSTUDIO, PRECO, RUCOCO, SACR, WLCOREF, put, refused
@@ -407,3 +407,10 @@ def test_a_packed_file_of_a_chosen_format_is_called_packed(tmp_path: Path) -> No
     path.write_bytes(gzip.compress(RUCOCO.encode()))
     with pytest.raises(CasprError, match=r"a file packed by gzip, expected .* unpack it"):
         read(path, format="rucoco")
+
+
+def test_sacr_writes_no_control_character_that_it_refuses_to_read(tmp_path: Path) -> None:
+    document = Document("d", ("a", "b\x07", "c"))
+    annotation = Annotation.of("ann", document, [Chain.of("1", [(1, 1), (3, 3)])])
+    with pytest.raises(OutputError, match="control character U\\+0007"):
+        render([annotation], tmp_path / "d.sacr", format="sacr")

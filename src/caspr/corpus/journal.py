@@ -5,6 +5,7 @@ stopped run can be resumed without loss. A run locks the journal, so that there 
 """
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -68,7 +69,8 @@ class Journal:
     def _message(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
             return f"{self._path.parent}: another run is writing to this folder: wait for it to end"
-        if "open" in str(error) or "readonly" in str(error):
+        if isinstance(error, sqlite3.OperationalError) and not re.search("no such|no column", str(error)):
+            # The journal is not to blame, but the disk: it is full, fails, or may not be written.
             return f"{self._path.parent}: cannot write there: {error}"
         return f"{self._path}: cannot use this journal ({error}): delete it to do everything again"
 

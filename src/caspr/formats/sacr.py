@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from caspr.errors import FormatError
+from caspr.errors import FormatError, OutputError
 from caspr.formats.format import Format, ReadOptions, lost, quoted
 from caspr.formats.naming import collect, numbered, stem
 from caspr.formats.text_layer import EntityFacts, Marked, Text, annotate, plan, spell, wide_pieces
@@ -211,6 +211,11 @@ def _split(annotation: Annotation) -> tuple[list[Marked], list[Marked]]:
 
 def _written(annotation: Annotation) -> str:
     text, _ = spell(annotation.document)
+    if odd := _CONTROL.search(text):
+        raise OutputError(
+            f"document '{annotation.document.title}': the text holds the control character "
+            f"U+{ord(odd[0]):04X}, which SACR files cannot: choose another format, or take it out of the text"
+        )
     layout = annotation.document.layout
     known = layout if isinstance(layout, SacrLayout) else SacrLayout((), {}, ())
     nested, hidden = _split(annotation)

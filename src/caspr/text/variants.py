@@ -459,10 +459,10 @@ def _best(graph: _Graph, part: Sequence[int], most_lost: int, ways: int) -> list
         if len(best) > ways or graph.steps > STEPS:
             return None
     [(_, firsts)] = best.values()
-    cliques: dict[int, list[int]] = defaultdict(list)
+    nodes_of: dict[int, list[int]] = defaultdict(list)
     for node, first in zip(part, firsts, strict=True):
-        cliques[first].append(node)
-    return [tuple(clique) for clique in cliques.values()]
+        nodes_of[first].append(node)
+    return [tuple(clique) for clique in nodes_of.values()]
 
 
 def _rank(way: Way) -> Way:

@@ -16,10 +16,11 @@ from caspr.errors import FormatError, InputError
 from caspr.formats.review_file.project import NAME, read_project
 from caspr.review.documents import ReviewDocument
 from caspr.review.project import project as module
-from caspr.review.project.project import Index, Project, first_row
+from caspr.review.project.project import INDEX, Index, Project, first_row
 from caspr.review.server.guard import Address, Keys
 from caspr.review.server.routes import make_app
 from caspr.review.session import ReviewSession
+from caspr.storage import stamp_of
 from tests.cli.caller import Caller
 from tests.corpus.processes import until
 from tests.review.project.projects import NAMES, made, opened
@@ -218,6 +219,37 @@ def test_a_document_that_was_edited_while_it_was_closed_is_another_version(
     )
     assert project.at(0)[0].history(0).version > version
     project.close()
+
+
+@pytest.mark.parametrize("counts", [7, "x", [], None, {"asked": "x"}, {"close": [1]}, {"value": {}}])
+@pytest.mark.parametrize("stamp", [None, 7, [1], "abc"])
+def test_an_index_of_wrong_types_is_counted_again(folder: Path, counts: object, stamp: object) -> None:
+    listed = read_project(folder)
+    path = folder / listed.documents[0].file
+    stamps = stamp_of(path) if stamp is None else stamp
+    (folder / INDEX).write_text(json.dumps({listed.documents[0].file: [stamps, counts]}))
+    project = opened(folder)
+    browser = httpx.ASGITransport(make_app(project, [KEYS], Address(8765)))
+    assert asyncio.run(asked(browser, "/")).status_code == 200
+    project.close()
+
+
+async def asked(transport: httpx.ASGITransport, path: str) -> httpx.Response:
+    cookies = {"caspr-8765": KEYS.token}
+    async with httpx.AsyncClient(transport=transport, base_url=HOST, cookies=cookies) as client:
+        return await client.get(path)
+
+
+def test_an_index_that_is_nested_deeply_is_counted_again(folder: Path) -> None:
+    (folder / INDEX).write_text("[" * 100_000)
+    opened(folder).close()
+
+
+def test_a_name_with_a_control_character_is_refused(folder: Path) -> None:
+    text = (folder / NAME).read_text()
+    (folder / NAME).write_text(text.replace("documents/one.conll", "documents/o\\u0000ne.conll"))
+    with pytest.raises(FormatError, match="below the folder"):
+        opened(folder)
 
 
 def test_two_cannot_open_one_project_nor_one_of_its_documents(project: Project, folder: Path) -> None:

@@ -24,6 +24,8 @@ from caspr.storage import read_text
 NAME = "caspr-project.json"
 """The file that makes a folder a project."""
 VERSION = 1
+_NEVER = frozenset(("\\", ":", *map(chr, range(32))))
+"""What no path of a document has: on Windows it may lead out of the folder, or it makes no path at all."""
 _EXPECTED = 'an object such as {"version": 1, "documents": [{"file": "documents/a.conll", "title": "a"}]}'
 
 
@@ -92,7 +94,7 @@ def _document(values: object) -> ProjectDocument:
     if not isinstance(values, dict) or not isinstance(values.get("file"), str):
         raise FormatError(None, f"a document {str(values)[:60]!r}", _EXPECTED)
     file = PurePosixPath(values["file"])
-    if file.is_absolute() or ".." in file.parts or "\\" in values["file"] or ":" in values["file"]:
+    if file.is_absolute() or ".." in file.parts or not _NEVER.isdisjoint(values["file"]):
         expected = "a path below the folder of the project, such as documents/a.conll"
         raise FormatError(None, f"file {values['file']!r}", expected)
     numbers = {name: values.get(name) for name in ("tokens", "annotators", "cost")}

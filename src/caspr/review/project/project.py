@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread
+from types import NoneType
 from typing import Any, Protocol
 
 from caspr.errors import CasprError, InputError
@@ -104,9 +105,12 @@ def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
 
 
 def _with_header(row: ProjectRow, line: str) -> ProjectRow:
-    with suppress(ValueError, KeyError, TypeError):
+    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         header = json.loads(line.partition(":")[2])
-        return replace(row, tokens=header.get("tokens"), annotators=len(header["annotators"]))
+        tokens = header.get("tokens")
+        return replace(
+            row, tokens=tokens if type(tokens) is int else None, annotators=len(header["annotators"])
+        )
     return row
 
 
@@ -125,7 +129,7 @@ def _head(path: Path) -> list[str] | None:
                 data += chunk
                 if b"#begin" in chunk:
                     break
-    except OSError:
+    except (OSError, ValueError):
         return None
     return data.partition(b"#begin")[0].decode("utf-8", "replace").splitlines()
 
@@ -141,9 +145,10 @@ class Index:
         self._folder = folder
         self._counts: dict[str, tuple[Stamp, Mapping[str, Any]]] = {}
         self._dirty = False
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             for file, (stamp, counts) in json.loads(self._path.read_bytes()).items():
-                self._counts[file] = (stamp[0], stamp[1], stamp[2]), counts
+                if all(type(counts.get(name)) in (int, bool, NoneType) for name in self.COUNTED):
+                    self._counts[file] = (stamp[0], stamp[1], stamp[2]), counts
 
     def apply(self, row: ProjectRow) -> ProjectRow:
         """Add what was counted to a row, if its file is still the same."""
