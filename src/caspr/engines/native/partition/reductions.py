@@ -125,17 +125,19 @@ def reduce(
     """
     watch = watch or Watch()
     reduced = Reduced(problem, np.arange(problem.size), 0)
+    smaller: Reduced | None = None
+    without = 0
+    """The size of the problem in which no cores were found."""
     try:
         while reduced.problem.size > 1:
             watch.check()
-            fresh = len(reduced.labels) == reduced.problem.size
-            smaller = _with_cores(reduced, watch, record) if cores and fresh else None
-            smaller = smaller or _reduced_once(reduced, watch, all_optima=all_optima, record=record)
-            if smaller is None and cores and not fresh:
-                smaller = _with_cores(reduced, watch, record)
-            if smaller is None:
-                break
-            reduced = smaller
+            if cores and smaller is None and reduced.problem.size != without:
+                smaller, without = _with_cores(reduced, watch, record), reduced.problem.size
+            else:
+                smaller = _reduced_once(reduced, watch, all_optima=all_optima, record=record)
+                if smaller is None and (not cores or reduced.problem.size == without):
+                    break
+            reduced = smaller or reduced
     except ExpiredError:
         pass
     return reduced
