@@ -116,23 +116,45 @@ def reduce(
     *,
     all_optima: bool = False,
     record: list[Statement] | None = None,
+    cores: bool = True,
 ) -> Reduced:
     """Apply all reductions until none applies or a limit is reached; keep all optima, or at least one.
 
-    What was applied is added to `record`, if given.
+    What was applied is added to `record`, if given. `cores` says whether to look for these, too: first, and
+    again when nothing else applies.
     """
     watch = watch or Watch()
     reduced = Reduced(problem, np.arange(problem.size), 0)
+    smaller: Reduced | None = None
+    without = 0
+    """The size of the problem in which no cores were found."""
     try:
         while reduced.problem.size > 1:
             watch.check()
-            smaller = _reduced_once(reduced, watch, all_optima=all_optima, record=record)
-            if smaller is None:
-                break
-            reduced = smaller
+            if cores and smaller is None and reduced.problem.size != without:
+                smaller, without = _with_cores(reduced, watch, record), reduced.problem.size
+            else:
+                smaller = _reduced_once(reduced, watch, all_optima=all_optima, record=record)
+                if smaller is None and (not cores or reduced.problem.size == without):
+                    break
+            reduced = smaller or reduced
     except ExpiredError:
         pass
     return reduced
+
+
+def _with_cores(reduced: Reduced, watch: Watch, record: list[Statement] | None) -> Reduced | None:
+    """Contract the cores of a problem; `None` if there are none."""
+    problem = reduced.problem
+    undisputed = not problem.forbidden.any() and problem.gains.min() >= 0
+    cores = [] if undisputed else find_cores(problem, watch)
+    if not cores:
+        return None
+    if record is not None:
+        record.append(renamed(statements.cores(cores), firsts(reduced.labels)))
+    step = joined(problem.size, *_chained(cores))
+    problem, gained = problem.contract(step)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained)
 
 
 def _reduced_once(
@@ -151,10 +173,6 @@ def _reduced_once(
     heavy = heavy_edges(problem)
     together = leaves(problem, best) | heavy
     twins = np.zeros_like(heavy)
-    cores: list[Core] = []
-    if not together.any():
-        cores = find_cores(problem, watch)
-        together = _within(cores, problem.size)
     if not together.any():
         # The dearest rule last: by now most nodes may be gone.
         together = twins = near_twins(problem, best, watch)
@@ -166,9 +184,7 @@ def _reduced_once(
         names = firsts(reduced.labels)
         if apart.any():
             record.append(statements.apart(names, apart))
-        if cores:
-            record.append(renamed(statements.cores(cores), names))
-        elif rivalries:
+        if rivalries:
             record.append({"rivals": [names[list(rivalry)].tolist() for rivalry in rivalries]})
         elif together.any():
             record.append(_written(problem, names, together, best, heavy, twins))
@@ -289,15 +305,6 @@ def find_rivals(problem: Problem, best: Ints) -> list[Rivalry]:
                 moved |= {v, rival}
                 hosts.add(u)
     return rivalries
-
-
-def _within(cores: list[Core], size: int) -> Bools:
-    """Mark the pairs of the first node of each core with all others."""
-    together = np.zeros((size, size), dtype=bool)
-    if cores:
-        first, second = _chained(cores)
-        together[first, second] = together[second, first] = True
-    return together
 
 
 def _chained(cores: list[Core]) -> tuple[Labels, Labels]:

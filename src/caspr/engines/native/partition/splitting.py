@@ -96,7 +96,10 @@ class Split:
 def split(problem: Problem | SparseProblem, watch: Watch, *, record: bool = False) -> Split:
     """Reduce a problem as far as limits allow, and take it apart."""
     if isinstance(problem, Problem):
-        return (_split_demanding if problem.demands else _split_dense)(problem, watch, record=record)
+        # What is in a matrix already, such as a branch, was reduced before: cores are not worth looking for.
+        if problem.demands:
+            return _split_demanding(problem, watch, record=record)
+        return _split_dense(problem, watch, record=record, cores=False)
     if problem.size <= SMALL:
         return _undisputed(problem) or _split_dense(problem.dense(), watch, record=record)
     steps: list[Statement] = []
@@ -167,9 +170,9 @@ def _split_group(problem: SparseProblem, watch: Watch, *, record: bool) -> Split
     return Split(nodes, problem.size, 0, (Piece(nodes, problem),))
 
 
-def _split_dense(problem: Problem, watch: Watch, *, record: bool) -> Split:
+def _split_dense(problem: Problem, watch: Watch, *, record: bool, cores: bool = True) -> Split:
     steps: list[Statement] = []
-    reduced = reduce(problem, watch, record=steps if record else None)
+    reduced = reduce(problem, watch, record=steps if record else None, cores=cores)
     small = reduced.problem
     pieces = [Piece(group, small.restrict(group)) for group in connected_groups(small.gains > 0)]
     return Split(reduced.labels, small.size, reduced.constant, _in_order(pieces), tuple(steps))
