@@ -17,7 +17,7 @@ below the branch between them (`cases`, claim 2). Mentions of one signature in n
 bundle can be swapped, so if one of them leads to more pairs or mentions than the best found, all do.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caspr.engines.native.cases import (
     Branch,
@@ -31,14 +31,14 @@ from caspr.engines.native.cases import (
 )
 from caspr.engines.native.connectivity import pieces
 from caspr.engines.native.nesting import relax_exactly
-from caspr.engines.native.partition.ties import FirstOptimum, first_optimum
+from caspr.engines.native.partition.ties import FirstOptimum, first_meeting_demands, first_optimum
 from caspr.engines.native.state import SolveState, solve_exactly
-from caspr.engines.native.translate import Bundles, Part
+from caspr.engines.native.translate import Bundles, Part, linked_kinds
 from caspr.task.solution import Partition, canonical
 from caspr.task.ties import Rank, rank
 from caspr.text.document import Span
 
-BRANCHES = 300
+BRANCHES = 100
 """How many branches of one region are looked at."""
 
 Chains = list[list[Span]]
@@ -54,22 +54,39 @@ class Decided:
 
 def decide_ties(state: SolveState, bundles: Bundles) -> Decided:
     """Return the first of all solutions that cost as little as the best, whose cost is proven."""
-    root = Branch(bundles)
-    demanded = demanded_mentions(state, bundles)
-    needy = {mention for bundle in bundles if _is_needy(state, bundle) for mention in bundle}
-    if not needy:
-        first = _first_relaxed(state, root, None)
-        return Decided(canonical(first.chains), first.proven)
+    root, demanded = Branch(bundles), demanded_mentions(state, bundles)
+    torn = {mention for bundle in bundles if _is_torn(state, bundle) for mention in bundle}
+    if not torn:
+        first = _first_relaxed(state, root, None, demanded)
+        if not _splits_twins(state, bundles, demanded, first.chains):
+            return Decided(canonical(first.chains), first.proven)
     parts = state.translator.translate(bundles, state.eager | state.nested, demanded=demanded)
     chains: Chains = []
     proven = True
     for reach in list(all_regions(state, root, parts)):
-        if needy.isdisjoint(reach):
-            first = _first_relaxed(state, root, reach)
-        else:
+        first = _first_relaxed(state, root, reach, demanded)
+        if not torn.isdisjoint(reach) or _splits_twins(state, bundles, demanded & reach, first.chains):
             first = _RegionTies(state, reach).decide(root)
         chains, proven = chains + first.chains, proven and first.proven
     return Decided(canonical(chains), proven)
+
+
+def _splits_twins(
+    state: SolveState, bundles: Bundles, demanded: frozenset[Span], chains: Chains
+) -> bool:
+    """Return whether mentions that could be swapped are in different chains near a demanded one.
+
+    Not all of them are nodes of their own then (`translate`), so the first solution may have others of them.
+    """
+    translator = state.translator
+    linked = linked_kinds(state.instance, translator.of, demanded)
+    bundled = {mention for bundle in bundles for mention in bundle}
+    home = {mention: number for number, chain in enumerate(chains) for mention in chain}
+    for kind in {kind for kinds in linked.values() for kind in kinds}:
+        twins = set(translator.by_kind[kind]) - bundled - state.distinguished
+        if translator.attracts(kind) and len({home.get(twin) for twin in twins}) > 1:
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -80,16 +97,16 @@ class _First:
     proven: bool
 
 
-def _is_needy(state: SolveState, bundle: tuple[Span, ...]) -> bool:
-    """Return whether a bundle may not be alone, or may need further links to be one chain."""
-    if len(bundle) == 1:
-        return bundle[0] in state.instance.demands
-    return bundle not in state.held and len(pieces(state.instance, bundle)) > 1
+def _is_torn(state: SolveState, bundle: tuple[Span, ...]) -> bool:
+    """Return whether a bundle may need further links to be one chain."""
+    held = len(bundle) == 1 or bundle in state.held
+    return not held and len(pieces(state.instance, bundle)) > 1
 
 
-def _first_relaxed(state: SolveState, branch: Branch, reach: Region | None) -> _First:
-    """Return the first chains of the relaxation in a region, or everywhere, without its demands."""
-    demanded = frozenset() if reach is None else demanded_mentions(state, branch.bundles) - reach
+def _first_relaxed(
+    state: SolveState, branch: Branch, reach: Region | None, demanded: frozenset[Span]
+) -> _First:
+    """Return the first chains of the relaxation with some demands, in a region or everywhere."""
     while True:
         parts = state.translator.translate(branch.bundles, state.eager | state.nested, demanded=demanded)
         chains: Chains = []
@@ -110,8 +127,15 @@ def _first_of_part(state: SolveState, part: Part) -> FirstOptimum:
     """Return what is remembered, or decide a part."""
     known, key = state.memory.ties, part.key
     if key not in known:
-        first = first_optimum(part.problem, solve_exactly(state, part), state.watch)
-        if state.watch.expired():
+        outcome, watch = solve_exactly(state, part), state.watch
+        if not part.demands:
+            first = first_optimum(part.problem, outcome, watch)
+        elif outcome.proven:
+            whole = replace(part.problem.dense(), demands=part.demands)
+            first = first_meeting_demands(whole, part.problem.sizes, outcome, watch)
+        else:
+            first = FirstOptimum(outcome.labels, proven=False)
+        if watch.expired():
             return first
         known[key] = first
     return known[key]
@@ -149,7 +173,7 @@ class _RegionTies:
         cost = relaxed.bound + branch.penalty
         if cost > self.goal:
             return False
-        first = _first_relaxed(state, branch, self.reach)
+        first = _first_relaxed(state, branch, self.reach, demanded - self.reach)
         self.proven = self.proven and first.proven and relaxed.proven
         if cost == self.goal and self._is_left(first, branch):
             return rank(first.chains)[:2] <= self.rank[:2]

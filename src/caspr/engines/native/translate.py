@@ -272,6 +272,10 @@ class Translator:
         self.last: tuple[object, tuple[Part, ...]] | None = None
         """What was asked for last, and the answer."""
 
+    def attracts(self, kind: int) -> bool:
+        """Return whether two mentions of a kind gain something together."""
+        return bool(self.gains.linked[self.links.inside[kind]] > 0)
+
     def translate(
         self,
         bundles: Bundles,

@@ -42,11 +42,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from caspr.engines.native.partition.exhaustive import enumerate_optima
+from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
 from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all_optima
-from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.outcome import SearchOutcome, Start
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
+    UNMET,
     Bools,
     Ints,
     Labels,
@@ -196,18 +197,65 @@ def _added(sizes: Ints, labels: Labels) -> Ints:
 
 def _fewest_pairs(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
     """Return the first optimum of a problem, given one."""
-    held = _added(sizes, known)
-    pairs = (int((held * held).sum()) - int((sizes * sizes).sum())) // 2
+    pairs = _pairs(sizes, known)
     if not pairs:
         # Only the clustering without any pair has so few.
         return FirstOptimum(known, proven=True)
-    gains = problem.gains // problem.step
-    if (pairs + 1) * int(np.abs(gains).sum()) + int(sizes.sum()) ** 2 > LARGEST_MASS:
+    scaled = _scaled(problem, pairs + 1, np.outer(sizes, sizes))
+    return FirstOptimum(known, proven=False) if scaled is None else _first(scaled, sizes, watch)
+
+
+def _pairs(sizes: Ints, labels: Labels) -> int:
+    """Count the pairs of mentions of different nodes that a clustering holds together."""
+    held = _added(sizes, labels)
+    return (int((held * held).sum()) - int((sizes * sizes).sum())) // 2
+
+
+def _scaled(problem: Problem, factor: int, less: Ints | Bools) -> Problem | None:
+    """Multiply all gains, in units of the step, and take a little from them; `None` if they grow too large."""
+    step = problem.step
+    costs = sum(cost for demand in problem.demands for cost in demand.costs)
+    if factor * (int(np.abs(problem.gains).sum()) + costs) // step + int(less.sum()) > LARGEST_MASS:
+        return None
+    gains = factor * (problem.gains // step) - less
+    gains[problem.forbidden] = 0
+    np.fill_diagonal(gains, 0)
+    demands = tuple(
+        replace(demand, costs=tuple(factor * cost // step for cost in demand.costs)) for demand in problem.demands
+    )
+    return Problem(gains, problem.forbidden, demands)
+
+
+def first_meeting_demands(
+    problem: Problem, sizes: Ints, outcome: SearchOutcome, watch: Watch
+) -> FirstOptimum:
+    """Return the first optimum of a problem with demands, given the outcome of its search."""
+    known = renumber(outcome.labels)
+    scaled = _scaled(problem, _pairs(sizes, known) + 1, np.outer(sizes, sizes)) if outcome.proven else None
+    if scaled is None or outcome.value == UNMET:
         return FirstOptimum(known, proven=False)
-    scaled = (pairs + 1) * gains - np.outer(sizes, sizes)
-    scaled[problem.forbidden] = 0
-    np.fill_diagonal(scaled, 0)
-    return _first(Problem(scaled, problem.forbidden), sizes, watch)
+    best = search(scaled, watch, Start(known=known))
+    if not best.proven:
+        return FirstOptimum(known, proven=False)
+    return _first_demanding(scaled, sizes, renumber(best.labels), best.value, watch)
+
+
+def _first_demanding(
+    problem: Problem, sizes: Ints, known: Labels, value: int, watch: Watch
+) -> FirstOptimum:
+    """Contract what all optima hold together until few nodes are left, and list their optima."""
+    if problem.size <= SMALL:
+        every = (labels for _, labels in Walk(problem, value, None, watch).clusterings())
+        listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
+        return _first_of(listed, None if watch.expired() else len(listed), sizes)
+    groups = _held_together(problem, known, value, watch)
+    if (groups == known).all():
+        return FirstOptimum(known, proven=True)
+    if int(groups.max()) + 1 == problem.size:
+        return FirstOptimum(known, proven=False)
+    small, constant = problem.contract(groups)
+    first = _first_demanding(small, _added(sizes, groups), known[firsts(groups)], value - constant, watch)
+    return replace(first, labels=renumber(first.labels[groups]))
 
 
 def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
@@ -265,12 +313,9 @@ def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) ->
     sure: Bools = known[:, None] == known[None, :]
     np.fill_diagonal(sure, False)
     for _ in range(ROUNDS):
-        pairs = int(sure.sum()) // 2
-        if not pairs or (pairs + 1) * int(np.abs(problem.gains).sum()) + 2 * pairs > LARGEST_MASS:
-            return alone
-        gains = (pairs + 1) * problem.gains - sure
-        outcome = search(Problem(gains, problem.forbidden), watch)
-        if not outcome.proven or problem.value(outcome.labels) != value:
+        less = _scaled(problem, int(sure.sum()) // 2 + 1, sure)
+        outcome = None if less is None or not sure.any() else search(less, watch, Start(known=known))
+        if outcome is None or not outcome.proven or problem.value(outcome.labels) != value:
             return alone
         missed = sure & (outcome.labels[:, None] != outcome.labels[None, :])
         if not missed.any():
