@@ -71,9 +71,7 @@ def decide_ties(state: SolveState, bundles: Bundles) -> Decided:
     return Decided(canonical(chains), proven)
 
 
-def _splits_twins(
-    state: SolveState, bundles: Bundles, demanded: frozenset[Span], chains: Chains
-) -> bool:
+def _splits_twins(state: SolveState, bundles: Bundles, demanded: frozenset[Span], chains: Chains) -> bool:
     """Return whether mentions that could be swapped are in different chains near a demanded one.
 
     Not all of them are nodes of their own then (`translate`), so the first solution may have others of them.

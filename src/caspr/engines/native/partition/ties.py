@@ -221,7 +221,8 @@ def _scaled(problem: Problem, factor: int, less: Ints | Bools) -> Problem | None
     gains[problem.forbidden] = 0
     np.fill_diagonal(gains, 0)
     demands = tuple(
-        replace(demand, costs=tuple(factor * cost // step for cost in demand.costs)) for demand in problem.demands
+        replace(demand, costs=tuple(factor * cost // step for cost in demand.costs))
+        for demand in problem.demands
     )
     return Problem(gains, problem.forbidden, demands)
 
@@ -240,9 +241,7 @@ def first_meeting_demands(
     return _first_demanding(scaled, sizes, renumber(best.labels), best.value, watch)
 
 
-def _first_demanding(
-    problem: Problem, sizes: Ints, known: Labels, value: int, watch: Watch
-) -> FirstOptimum:
+def _first_demanding(problem: Problem, sizes: Ints, known: Labels, value: int, watch: Watch) -> FirstOptimum:
     """Contract what all optima hold together until few nodes are left, and list their optima."""
     if problem.size <= SMALL:
         every = (labels for _, labels in Walk(problem, value, None, watch).clusterings())
