@@ -143,9 +143,7 @@ def test_a_limit_among_ties_keeps_the_proven_optimum(
 
 
 @pytest.mark.parametrize("end", [asp.End.TIME, asp.End.MEMORY, asp.End.INTERRUPT])
-def test_a_limit_in_the_second_pass_keeps_the_proven_optimum(
-    end: asp.End, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_limit_in_the_second_pass_keeps_the_proven_optimum(end: asp.End) -> None:
     passes: list[asp.Run] = []
 
     def backend(run: asp.Run) -> Iterator[asp.Event]:
@@ -154,8 +152,7 @@ def test_a_limit_in_the_second_pass_keeps_the_proven_optimum(
             return asp.in_process(run)
         return iter([end])
 
-    monkeypatch.setitem(asp._BACKENDS, "clingo", backend)
-    solution = asp._solve("clingo", "mm", tied(), ONE, silent)
+    solution = asp._solve(backend, "mm", tied(), ONE, silent)
     certify(tied(), solution)
     assert (len(passes), solution.status, solution.stop) == (2, Status.OPTIMAL, end.value)
     assert [finding.code for finding in solution.findings] == ["ties-open"]

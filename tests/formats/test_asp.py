@@ -100,6 +100,9 @@ def test_all_annotators_of_a_document_are_one_file(tmp_path: Path) -> None:
         ("mention(1,1,1,1)", 1, "mention"),
         ('mention(1,1,1,1).\ncm(1,"1,1).', 2, "cm"),
         ("token(1,a).", None, "no annotator"),
+        ("a(1).\n%* never closed\nmention(1,1,1,1).", 2, "never closed"),
+        ("a(1).\n" + "x %* y *% %z\n" * 20_000, 2, "x"),
+        ("a(" * 50_000, 1, "a"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, line: int | None, found: str) -> None:

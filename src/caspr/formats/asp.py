@@ -38,12 +38,13 @@ _MOST_TOKENS = 10_000_000
 """The longest text that is made up for mentions without words."""
 _LARGEST = 2**31 - 1
 """Grounders have whole numbers of 32 bits."""
-_SKIP = re.compile(r"(?:\s+|%\*.*?\*%|%[^\n]*|\[[^\]]*\])+", re.DOTALL)
+_COMMENT = r"%\*.*?\*%|%(?!\*)[^\n]*"
+_SKIP = re.compile(rf"(?:\s+|{_COMMENT}|\[[^\]]*\])++", re.DOTALL)
 """Blanks, comments, and the weight after a weak constraint."""
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _TERM = rf"\s*(?:-?\d+|_*[a-z]\w*|{_STRING})\s*"
 _FACT = re.compile(rf"([a-z]\w*)\(((?:{_TERM},)*{_TERM})\)\s*\.(?!\.)", re.DOTALL)
-_STATEMENT = re.compile(rf"(?:{_STRING}|%\*.*?\*%|%[^\n]*|\.\.|[^\".%])*\.(?!\.)", re.DOTALL)
+_STATEMENT = re.compile(rf"(?:{_STRING}|{_COMMENT}|\.\.|[^\".%])*+\.(?!\.)", re.DOTALL)
 _ARGUMENT = re.compile(_TERM, re.DOTALL)
 _OURS = {"mention": 4, "cm": 3, "annotator": 1, "annotator_name": 2, "token": 2, "sentence": 2}
 """The predicates that are read, with the number of their arguments."""

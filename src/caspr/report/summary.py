@@ -64,8 +64,6 @@ def outcome(result: Result) -> str:
     else:
         gap = f", gap {percent(result.value - result.bound, result.bound)}" if result.bound else ""
         cost = f"cost {result.value:,}, bound {result.bound:,}{gap}"
-        if _is_best_within_limit(result):
-            cost = f"optimal within the encoding's limit of chains, {cost} without that limit"
     kinds = " + ".join(f"{kind} {cost:,}" for kind, cost in result.costs.by_kind.items())
     return f"{cost} ({kinds}){_ties(result)}"
 
@@ -78,6 +76,8 @@ def _is_best_within_limit(result: Result) -> bool:
 
 def _ties(result: Result) -> str:
     """Return how many solutions cost the same, in words, as far as that was asked for and is known."""
+    if result.status is not Status.OPTIMAL and _is_best_within_limit(result):
+        return "; optimal within the encoding's limit of chains"
     solution, listed = result.solution, len(result.golds)
     if solution.complete:
         return f"; {listed:,} optimal solutions" if listed > 1 else "; the only optimal solution"

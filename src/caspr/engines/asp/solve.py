@@ -68,15 +68,6 @@ from caspr.text.grouping import Groups
 
 OPTIMISE = ("--opt-strategy=usc,oll,disjoint,stratify",)
 """Core-guided optimisation with disjoint cores and stratification, which the paper found essential."""
-_REPORT = ("--verbose=2", "--quiet=0", "--stats")
-"""What makes clasp print every answer set, its bounds and its statistics."""
-_OURS = (
-    *("--outf", "--out-", "--output", "--text", "--quiet", "--verbose", "--stats", "--silent", "--warn"),
-    *("--mode", "--models", "--opt-mode", "--enum-mode", "--project", "--const", "--file", "--lemma-out"),
-    *("--time-limit", "--help", "--version", "--printbounds", "--supp-models", "--no-ufs-check"),
-)
-"""Options that decide what is asked, what is printed, or what an answer set is: these are ours."""
-_OURS_IN_SHORT = "nqVehvcfW"
 _LINK = re.compile(r"(?:clink|ownlink)\(mid\((\d+),(\d+)\),mid\((\d+),(\d+)\)\)")
 _RESULT_CM = re.compile(r"result_cm\(((?:mid\(\d+,\d+\))|\d+),mid\((\d+),(\d+)\)\)")
 _PROGRESS = re.compile(r"Progression\s*:\s*\[\s*(\d+);")
@@ -89,6 +80,17 @@ _DROP_INCREMENTAL = (
     "import shutil, sys; i, o = sys.stdin.buffer, sys.stdout.buffer; "
     "line = i.readline(); o.write(b'' if line == b'90 0\\n' else line); shutil.copyfileobj(i, o)"
 )
+
+
+_REPORT = ("--verbose=2", "--quiet=0", "--stats")
+"""What makes clasp print every answer set, its bounds and its statistics."""
+_OURS = (
+    *("--outf", "--out-", "--output", "--text", "--quiet", "--verbose", "--stats", "--silent", "--warn"),
+    *("--mode", "--models", "--opt-mode", "--enum-mode", "--project", "--const", "--file", "--lemma-out"),
+    *("--time-limit", "--help", "--version", "--printbounds", "--supp-models", "--no-ufs-check"),
+)
+"""Options that decide what is asked, what is printed, or what an answer set is: these are ours."""
+_OURS_IN_SHORT = "nqVehvcfW"
 
 
 class End(Enum):
@@ -143,19 +145,20 @@ def engine(system: str, encoding: str) -> "partial[Solution]":
             "repository (alviano/wasp on GitHub; make), put build/release/wasp on PATH, "
             "or choose --engine clingo"
         )
-    return partial(_solve, system, encoding)
+    return partial(_solve, _BACKENDS[system], encoding)
 
 
-def _solve(system: str, encoding: str, instance: Instance, limits: Limits, progress: Progress) -> Solution:
-    """Find an optimum with an answer set system and, if asked, all of them."""
-    refuse_options(system, limits.solver_options)
+def _solve(
+    backend: Backend, encoding: str, instance: Instance, limits: Limits, progress: Progress
+) -> Solution:
+    """Find an optimum with a backend and, if asked, all of them."""
     if not instance.mentions:
         if instance.bundles or instance.constraints.overruled:
             return INFEASIBLE
         cost = price(instance, ()).total
         if not instance.rules.program:
             return found(cost, cost, [()], complete=True)
-    search = _Search(_BACKENDS[system], encoding, instance, limits, progress)
+    search = _Search(backend, encoding, instance, limits, progress)
     solution = search.optimise()
     if solution.status is Status.OPTIMAL and not instance.rules.program:
         solution = search.decide_ties(solution)
@@ -373,6 +376,7 @@ def partition_of_results(atoms: str) -> Partition:
 
 def _clingo(run: Run) -> Iterator[Event]:
     limits = run.limits
+    refuse_options(limits.solver_options)
     if limits.debug is not None:
         clingo = [sys.executable, "-m", "clingo", "--warn=none", *_REPORT, *arguments(run)]
         return _piped([clingo], run.program, limits, _read_clasp)
@@ -389,14 +393,14 @@ def arguments(run: Run) -> list[str]:
     return [f"--opt-mode=enum,{run.at_cost}", "--project=show", "--models=0", *own]
 
 
-def refuse_options(system: str, options: Sequence[str]) -> None:
-    """Refuse options that change what is asked or printed, and those that clasp does not know."""
+def refuse_options(options: Sequence[str], *, of_clasp: bool = True) -> None:
+    """Refuse options that change what is asked or printed, and those of clasp that it does not know."""
     for option in options:
         if not option.startswith("-"):
             raise InputError(f"solver option {option}: it should begin with -")
         if _is_ours(option):
             raise InputError(f"solver option {option}: CaspR decides what the solver does and prints")
-    if not options or system == "gringo-wasp":
+    if not options or not of_clasp:
         return
     import clingo
 
@@ -504,6 +508,7 @@ def _within_limits(events: Iterator[Event]) -> Iterator[Event]:
 
 
 def _clasp(run: Run) -> Iterator[Event]:
+    refuse_options(run.limits.solver_options)
     clasp = [sys.executable, "-m", "clingo", "--mode=clasp", *_REPORT, *arguments(run)]
     return _piped([_gringo("intermediate"), clasp], run.program, run.limits, _read_clasp)
 
@@ -577,6 +582,7 @@ def _read_clasp(lines: Iterable[str]) -> Iterator[Event]:
 
 
 def _wasp(run: Run) -> Iterator[Event]:
+    refuse_options(run.limits.solver_options, of_clasp=False)
     if run.at_cost is None:
         return _wasp_optimum(run.program, run.limits)
     return _wasp_optima(run.program, run.limits, run.at_cost)
