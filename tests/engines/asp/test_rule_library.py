@@ -14,7 +14,7 @@ from caspr.text.document import Annotation, Chain, Document, Mark, Span
 TEXT = "Anna is a baker . Berta , who sings , met her . I like my song".split()  # noqa: SIM905
 SPEAKERS = ["-"] * 13 + ["Anna"] * 4
 ROWS = tuple(f"d 0 {n} {w} X * - - - {who}" for n, (w, who) in enumerate(zip(TEXT, SPEAKERS, strict=True)))
-ANNA, BAKER, BERTA, WHO, HER, I, MY = (
+ANNA, BAKER, BERTA, WHO, HER, ME, MY = (
     Span(*span) for span in ((1, 1), (3, 4), (6, 6), (8, 8), (12, 12), (14, 14), (16, 16))
 )
 
@@ -22,7 +22,7 @@ ANNA, BAKER, BERTA, WHO, HER, I, MY = (
 def task(types: Mapping[Span, str] | None = None) -> Instance:
     """Return two annotators of a text: all mentions are in one chain, or in chains by their types."""
     document = Document("d", tuple(TEXT), rows=ROWS, sentence_ends=(5, 13))
-    every = (ANNA, BAKER, BERTA, WHO, HER, I, MY)
+    every = (ANNA, BAKER, BERTA, WHO, HER, ME, MY)
     chains = [Chain.of("1", every)]
     if types is not None:
         kinds = sorted(set(types.values()))
@@ -57,7 +57,7 @@ def test_predicates() -> None:
 
 
 def test_speaker() -> None:
-    assert derived(task(), "speaker") == {("require", (I, MY), 0)}
+    assert derived(task(), "speaker") == {("require", (ME, MY), 0)}
 
 
 def test_relative_clause() -> None:
@@ -66,7 +66,7 @@ def test_relative_clause() -> None:
 
 def test_trust_pronouns() -> None:
     trusted = RuleFile("ours.lp", 'trusted("anna").')
-    others = (ANNA, BAKER, BERTA, WHO, I, MY)
+    others = (ANNA, BAKER, BERTA, WHO, ME, MY)
     expected = {("apart_cost", tuple(sorted((span, HER))), 4) for span in others}
     assert derived(task(), "trust-pronouns", trusted) == expected
     assert derived(task(), "trust-pronouns") == set()
@@ -76,6 +76,6 @@ def test_trust_pronouns() -> None:
 def test_distance(sentences: int, cost: int | None) -> None:
     (file,) = read_rule_files("distance")
     near = RuleFile(file.name, file.text.replace("#const n = 20.", f"#const n = {sentences}."))
-    far = {pair[2] for pair in derived(task(), near) if pair[1] == (ANNA, I)}
+    far = {pair[2] for pair in derived(task(), near) if pair[1] == (ANNA, ME)}
     assert far == (set() if cost is None else {cost})
     assert derived(task(), "distance") == set()
