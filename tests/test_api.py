@@ -161,6 +161,7 @@ OTHER_VALUES: SettingValues = {
     "weights": WeightsTable((AnnotatorWeights("anna", 3, 1),)),
     "coverage": "marks",
     "variants": True,
+    "rules": "same-type",
     "singletons": "vote",
     "forced_votes": True,
     "encoding": "cm",
