@@ -15,6 +15,7 @@ from caspr.text.document import Annotation, Chain, Document, Mark, Span
 SUFFIX = {
     "conll": ".conll",
     "corefud": ".conllu",
+    "conllua": ".conllua",
     "jsonlines": ".jsonl",
     "brat": ".ann",
     "gate": ".gate",
@@ -31,9 +32,9 @@ SUFFIX = {
     "asp": ".lp",
 }
 """The formats that write any annotation, with a file name for each."""
-LABELLED = {"brat", "gate", "webanno", "cas", "corefud", "labelstudio", "sacr"}
+LABELLED = {"brat", "gate", "webanno", "cas", "conllua", "corefud", "labelstudio", "sacr"}
 """Those that carry labels."""
-GAPPED = {"brat", "corefud", "mmax", "corefannotator"}
+GAPPED = {"brat", "conllua", "corefud", "mmax", "corefannotator"}
 """Those that carry mentions with gaps."""
 
 CHARACTERS = {

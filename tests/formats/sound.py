@@ -64,6 +64,13 @@ COREFUD = """# newdoc id = d
 3\there\t_\tX\t_\t_\t1\tdep\t_\tEntity=(e2[2/2])
 
 """
+CONLLUA = """# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC IDENTITY BRIDGING
+# newdoc id = d
+1\tAnna\t_\t_\t_\t_\t_\t_\t_\t_\t(EntityID=1|MarkableID=markable_1|Min=1\t_
+2\tis\t_\t_\t_\t_\t_\t_\t_\t_\t)(EntityID=2-Pseudo|MarkableID=markable_2)\t_
+3\there\t_\t_\t_\t_\t_\t_\t_\t_\t(EntityID=1|MarkableID=markable_3)\t_
+
+"""
 JSONL = '{"doc_key": "d", "sentences": [["Anna", "is"], ["here"]], "clusters": [[[0, 0], [2, 2]]]}\n'
 ANN = "T1\tPER 0 4\tAnna\nT2\tPER 5 7\tis\nR1\tCoref Arg1:T1 Arg2:T2\n"
 TEXT = "Anna is \U0001f600 here"
@@ -99,6 +106,7 @@ FILES = {
     "x.tsv": TSV,
     "r.tsv": RELATIONS,
     "x.conllu": COREFUD,
+    "x.conllua": CONLLUA,
     "x.jsonl": JSONL,
     "x.ann": ANN,
     "x.jsonlines": WLCOREF,

@@ -370,7 +370,7 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
     order: tuple[str, ...] = ()
     titles: set[str] = set()
     empty = True
-    for name, nameless, lines in _documents(text, path.stem):
+    for name, nameless, lines in cut_documents(text, path.stem):
         try:
             order = _declared(lines, order)
             annotation = _annotation(name, lines, order, str(path), who, nameless)
@@ -392,7 +392,7 @@ def read_each(path: Path, annotator: str | None = None, options: ReadOptions | N
         yield path.stem, FormatError(None, "no token", "rows of ten columns")
 
 
-def _documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
+def cut_documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
     """Cut a file into documents, which have names or numbers; the comments of a sentence go with it."""
     lines: list[Line] = []
     begun = False

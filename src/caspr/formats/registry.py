@@ -64,6 +64,7 @@ class _Modules(Mapping[str, Format]):
 
 FORMATS: Mapping[str, Format] = _Modules(
     "conll",
+    "conllua",
     "corefud",
     "jsonlines",
     "wlcoref",
