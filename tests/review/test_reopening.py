@@ -54,7 +54,8 @@ def mixed_operation(rng: random.Random, state: Values) -> Values:
 
     def span() -> str:
         start = rng.randint(1, last)
-        return rng.choice([*mentions, *mentions, f"{start}-{rng.randint(start, min(last, start + 3))}"])
+        anywhere = f"{start}-{rng.randint(start, min(last, start + 3))}"
+        return str(rng.choice([*mentions, *mentions, anywhere]))
 
     def some(most: int) -> list[str]:
         return [span() for _ in range(rng.randint(0, most))]

@@ -107,7 +107,6 @@ def main() -> None:
     except click.exceptions.Abort:
         _fail("interrupted; nothing was written", 130)
     except click.ClickException as error:
-        error.message = printable(error.message)
         _with_nearest_option(error).show()
         sys.exit(2)
     except CasprError as error:

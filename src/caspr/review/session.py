@@ -39,6 +39,7 @@ from caspr.review.documents import (
     same_documents,
 )
 from caspr.review.history import History, Step
+from caspr.review.operations import OperationError
 from caspr.review.operations.context import worded
 from caspr.review.record import Record
 from caspr.storage import (
@@ -212,6 +213,10 @@ class MissingError(Exception):
     """Say that there is no such document or question; nothing else may look like it."""
 
 
+class UnusableError(OperationError):
+    """Refuse an operation because the file was edited outside and cannot be used."""
+
+
 class StaleError(CasprError):
     """Refuse an operation that was meant for an older version."""
 
@@ -302,7 +307,7 @@ class ReviewSession:
         self, number: int, history: History, operation: Any, version: object, made: Authorship
     ) -> dict[str, Any]:
         if self.problem is not None:
-            raise InputError(self.problem)
+            raise UnusableError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since you loaded it.", history.version)
         limits = history.solver.settings.limits

@@ -424,3 +424,12 @@ def test_hostile_annotator_names_stay_on_one_line() -> None:
     assert len(written.split("\n")) == 5
     assert json.loads(written.split("\n")[0].partition(":")[2])["annotators"] == [name]
     assert parse(written)[0].annotations[0].annotator == name
+
+
+def test_of_two_names_of_one_chain_none_is_lost() -> None:
+    text = reviewed("(1)", "(1)")
+    twice = '# caspr name: 1 "Ann"\n# caspr name: 1 "Bob"\n#begin'
+    with pytest.raises(FormatError, match="a second name of chain '1', 'Bob'"):
+        parse(text.replace("#begin", twice))
+    [one] = parse(text.replace("#begin", twice.replace("Bob", "Ann")))
+    assert [name.name for name in one.decisions.names] == ["Ann"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.errors import CasprError
+from caspr.errors import CasprError, FormatError
 from caspr.formats.format import ReadOptions
 from caspr.formats.sources import read_one
 from caspr.formats.webanno import write
@@ -100,3 +100,15 @@ def test_relations_on_tokens_may_be_syntax(tmp_path: Path) -> None:
         assert chain_texts(read_one(path, options=options)[0]) == [["Anna", "here"]]
     with pytest.raises(CasprError, match=r"t\.tsv:8: found a relation to annotation 0 in row 7-7"):
         read_one(put(tmp_path, "t.tsv", TOKENS.replace("1-1[0_0]", "7-7")))
+
+
+def test_rows_out_of_order_are_refused(tmp_path: Path) -> None:
+    """Mentions of several words begin at the first of their rows: in another order some would be lost."""
+    source = Path(__file__).parents[3] / "examples/formats/webanno/anna.tsv"
+    lines = source.read_text(encoding="utf-8").split("\n")
+    rows = [number for number, line in enumerate(lines) if line[:2] == "1-"]
+    lines[rows[2]], lines[rows[9]] = lines[rows[9]], lines[rows[2]]
+    path = tmp_path / "anna.tsv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(FormatError, match="in the order of the text"):
+        read_one(path)

@@ -355,7 +355,11 @@ def read_names(
             mentions = tuple(sorted(known.get(id, ())))
         if not mentions:
             raise FormatError(line.number, f"a {keyword} for chain {quoted(id)}", _EXPECTED_NAME)
-        texts.setdefault(mentions, {})[keyword] = value
+        if texts.setdefault(mentions, {}).setdefault(keyword, value) != value:
+            found = f"a second {keyword} of chain {quoted(id)}, {quoted(value)}"
+            raise FormatError(
+                line.number, found, f"one {keyword} of each chain: delete the line of the other"
+            )
         authors[mentions] = made or authors.get(mentions)
     return [
         Decision(

@@ -124,12 +124,16 @@ def parse(text: str) -> Table:
     sentences = list(_sentences(lines, width))
     whole, ends = _text(sentences)
     units = Units(whole)
-    rows = []
+    rows, latest = [], 0
     for raw in (raw for _, raws in sentences for raw in raws):
         start, end = units.point(raw.start), units.point(raw.end)
         if start is None or end is None or start > end:
             found = f"offsets {raw.start}-{raw.end}"
             raise FormatError(raw.place + 1, found, "offsets of whole characters in the text")
+        if start < latest:
+            expected = "rows in the order of the text: export the file again"
+            raise FormatError(raw.place + 1, f"row {raw.id} after one that begins later", expected)
+        latest = latest if raw.part else start
         rows.append(Row(raw.id, raw.part, (start, end), raw.cells, raw.place))
     tail = "\t" if any(line.endswith("\t") for line in lines if _ROW.fullmatch(line)) or not rows else ""
     return Table(tuple(lines), layers, tuple(rows), whole, ends, tail)

@@ -46,7 +46,7 @@ from caspr.review.server.blind import (
     refuse_named,
 )
 from caspr.review.server.guard import PERSON, Address, Guard, Keys
-from caspr.review.session import MissingError, ReviewSession, StaleError
+from caspr.review.session import MissingError, ReviewSession, StaleError, UnusableError
 from caspr.task.limits import Limits
 from caspr.text.csv_table import no_formula
 
@@ -546,7 +546,8 @@ async def _read_operation(request: Request) -> tuple[object, object]:
 
 async def _failed(request: Request, error: Exception, *, blind: bool) -> Response:
     """Return an error as JSON: the message, and what the page needs to offer a remedy."""
-    about_file = not isinstance(error, OperationError | StaleError | LeaseError | OutputError)
+    about_text = isinstance(error, OperationError | StaleError | LeaseError | OutputError)
+    about_file = isinstance(error, UnusableError) or not about_text
     message = blind_problem(str(error)) if blind and about_file else str(error)
     values: dict[str, Any] = {"error": message, "clashes": [], "remedies": []}
     if isinstance(error, StaleError):
