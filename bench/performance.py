@@ -24,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bench.corpora import CORPORA, Shape, generate, make_document, novel, save
+from bench.crowds import certificate_rows, crowd_rows
 from bench.instances_public import rows
 from bench.loads import PATIENCE, clock_rows, memory_row, novels, overruns
 from bench.machine import describe_machine, use_one_thread, usual_environment
@@ -361,6 +362,10 @@ PARTS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "novel": whole_novel,
     "defaults": defaults,
     "objectives": novel_objectives,
+    "crowds": lambda plan: (Row(*row) for row in crowd_rows(plan.folder, quick=plan.quick)),
+    "certificates": lambda plan: (
+        Row(*row) for row in certificate_rows(plan.folder, plan.acts, quick=plan.quick)
+    ),
     "limits": limits_that_hold,
     "memory": lambda plan: iter([Row(*memory_row(plan.folder, quick=plan.quick))]),
     "decisions": decisions,

@@ -155,7 +155,8 @@ def test_signals_end_the_command_and_its_solvers(number: signal.Signals, tmp_pat
     _, errors = process.communicate(timeout=20)
     assert gone([int(child) for child in children])
     if number is signal.SIGINT:
-        assert process.returncode == 0
+        # Written, but nothing was found by then that needs a search.
+        assert process.returncode == 3
         assert "not proven optimal before the interrupt" in errors
         assert (tmp_path / "gold.conll").exists()
     else:

@@ -227,7 +227,8 @@ def _fitted_weights(inside: Ints) -> Ints:
     for _ in range(FITTED):
         total = weights.sum()
         weights = sums / np.maximum(total - weights, total / 4)
-    return np.rint(FINE * weights / weights.mean()).astype(np.int64) + 1
+    fine: Ints = np.rint(FINE * weights / weights.mean()).astype(np.int64) + 1
+    return fine
 
 
 def holds(inside: Ints, weights: Ints) -> Ints:
