@@ -24,8 +24,8 @@ from caspr.text.grouping import Groups
 SHORTLY = 0.2
 """Seconds for which single annotations are tried after a limit was reached without any solution."""
 
-PATIENCE, TIMES = 60.0, 10.0
-"""Ties are left open after so many seconds, or after so many times the seconds of the proof, if that is more."""
+PATIENCE, TIMES = 10.0, 10.0
+"""Ties are left open after this many seconds, or this many times those of the proof, whichever is longer."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
