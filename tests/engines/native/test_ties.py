@@ -112,18 +112,14 @@ def test_a_limit_leaves_an_optimum() -> None:
         assert problem.value(found.labels) == outcome.value
 
 
-@pytest.mark.parametrize("branches", [0, 1, 2])
-def test_a_region_that_is_not_searched_to_the_end_keeps_its_solution(
-    branches: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(instance_ties, "BRANCHES", branches)
-    open_ties = 0
-    for seed in range(how_many(100)):
+def test_a_region_that_is_not_searched_to_the_end_keeps_its_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These have mentions that could be swapped near a demanded one, or a bundle that links may not hold."""
+    monkeypatch.setattr(instance_ties, "BRANCHES", 0)
+    for seed in (35, 75, 93, 119, 125, 142, 165, 213):
         instance = needy_instance(seed)
         any_one, ours = (solve_with(instance, Limits(), memory=Memory(), ties=ties) for ties in (False, True))
         assert (ours.status, ours.value, ours.bound) == (any_one.status, any_one.value, any_one.bound)
-        open_ties += [finding.code for finding in ours.findings] == ["ties-open"]
-    assert open_ties or branches == 2
+        assert [finding.code for finding in ours.findings] == ["ties-open"]
 
 
 @pytest.mark.parametrize(

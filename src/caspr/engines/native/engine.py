@@ -26,8 +26,8 @@ SHORTLY = 0.2
 PER_SECOND = 400_000
 """How many mentions, counted once for each annotator, that takes a second of the processor for."""
 
-PATIENCE, TIMES = 60.0, 10.0
-"""Ties are left open after so many seconds, or after so many times the seconds of the proof, if that is more."""
+PATIENCE, TIMES = 10.0, 10.0
+"""Ties are left open after this many seconds, or this many times those of the proof, whichever is longer."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:

@@ -7,7 +7,12 @@ where unused links cost nothing, if no bundle says otherwise. So the parts of th
 one by one (`partition.ties`). Nested pairs that the first solution breaks are forbidden, and it is looked
 for again: leaving rules out only adds solutions, so a first one that breaks none is the first.
 
-**Regions** with demands, or with a bundle that used links may not hold together (`cases`), are decided by
+**Demands** are met in the parts that they make (`translate`), as in the first proof: every solution of least
+cost is an optimum of that relaxation, and its first one is a solution, since a chain in pieces could be cut.
+Only where mentions that could be swapped are in different chains near a demanded one, others of them may come
+first, which are no nodes of their own.
+
+**Regions** where that is so, or with a bundle that used links may not hold together (`cases`), are decided by
 branching. At every branch, take the first solution of the relaxation without demands. It comes no later
 than any solution below the branch of the same cost. If the relaxation, penalty included, costs more than
 the region may, or its first solution does not come before the best one found, the branch is left. If it

@@ -68,6 +68,8 @@ LISTED = 25_000
 """How many optima of one component are compared: all that nine nodes can have, and more."""
 ROUNDS = 20
 """How many optima are looked for to learn what all of them hold together."""
+TRIES = 300
+"""How many partners of demands are tried one by one in one problem."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ def _pairs(sizes: Ints, labels: Labels) -> int:
 
 
 def _scaled(problem: Problem, factor: int, less: Ints | Bools) -> Problem | None:
-    """Multiply all gains, in units of the step, and take a little from them; `None` if they grow too large."""
+    """Multiply gains, in units of the step, and take a little from them; `None` if they grow too large."""
     step = problem.step
     costs = sum(cost for demand in problem.demands for cost in demand.costs)
     if factor * (int(np.abs(problem.gains).sum()) + costs) // step + int(less.sum()) > LARGEST_MASS:
@@ -238,23 +240,67 @@ def first_meeting_demands(
     best = search(scaled, watch, Start(known=known))
     if not best.proven:
         return FirstOptimum(known, proven=False)
-    return _first_demanding(scaled, sizes, renumber(best.labels), best.value, watch)
+    return _WithDemands(watch).first(scaled, sizes, renumber(best.labels))
 
 
-def _first_demanding(problem: Problem, sizes: Ints, known: Labels, value: int, watch: Watch) -> FirstOptimum:
-    """Contract what all optima hold together until few nodes are left, and list their optima."""
-    if problem.size <= SMALL:
-        every = (labels for _, labels in Walk(problem, value, None, watch).clusterings())
-        listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
-        return _first_of(listed, None if watch.expired() else len(listed), sizes)
-    groups = _held_together(problem, known, value, watch)
-    if (groups == known).all():
-        return FirstOptimum(known, proven=True)
-    if int(groups.max()) + 1 == problem.size:
-        return FirstOptimum(known, proven=False)
-    small, constant = problem.contract(groups)
-    first = _first_demanding(small, _added(sizes, groups), known[firsts(groups)], value - constant, watch)
-    return replace(first, labels=renumber(first.labels[groups]))
+class _WithDemands:
+    """Looks for the first optimum of one problem with demands."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.left = watch, TRIES
+
+    def first(self, problem: Problem, sizes: Ints, known: Labels) -> FirstOptimum:
+        """Decide each component, given an optimum of all; those without demands as ever."""
+        chosen, proven = np.arange(problem.size), True
+        for group in connected_groups(problem.adjacent | _usable(problem)):
+            part, own = problem.restrict(group), renumber(known[group])
+            if part.demands:
+                first = self._connected(part, sizes[group], own)
+            else:
+                first = _first(part, sizes[group], self.watch)
+            chosen[group], proven = group[first.labels], proven and first.proven
+        return FirstOptimum(renumber(chosen), proven)
+
+    def _connected(self, problem: Problem, sizes: Ints, known: Labels) -> FirstOptimum:
+        """Contract what all optima hold together, then try partners; list the optima of few nodes."""
+        value = problem.value(known)
+        if value is None or self.watch.expired():
+            return FirstOptimum(known, proven=False)
+        if problem.size <= SMALL:
+            every = (labels for _, labels in Walk(problem, value, None, self.watch).clusterings())
+            listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
+            return _first_of(listed, None if self.watch.expired() else len(listed), sizes)
+        groups = _held_together(problem, known, value, self.watch)
+        if (groups == known).all():
+            return FirstOptimum(known, proven=True)
+        if int(groups.max()) + 1 < problem.size:
+            return self._contracted(problem, sizes, groups, known)
+        return self._by_partner(problem, sizes, known, value)
+
+    def _contracted(self, problem: Problem, sizes: Ints, groups: Labels, known: Labels) -> FirstOptimum:
+        """Decide a problem with some nodes put together, given an optimum that holds them together."""
+        small, _ = problem.contract(groups)
+        first = self.first(small, _added(sizes, groups), known[firsts(groups)])
+        return replace(first, labels=renumber(first.labels[groups]))
+
+    def _by_partner(self, problem: Problem, sizes: Ints, known: Labels, value: int) -> FirstOptimum:
+        """Put the home of a demand together with each of its partners, and take the first of all optima."""
+        demands = [demand for demand in problem.demands if demand.home not in demand.partners]
+        demand = min(demands, key=lambda demand: len(demand.partners), default=None)
+        if demand is None or len(demand.partners) > self.left:
+            return FirstOptimum(known, proven=False)
+        self.left -= len(demand.partners)
+        found, proven = [tuple(known.tolist())], True
+        for partner in demand.partners:
+            groups = joined(problem.size, np.array([demand.home]), np.array([partner]))
+            small, constant = problem.contract(groups)
+            outcome = search(small, self.watch)
+            if outcome.proven and outcome.value + constant == value:
+                first = self._contracted(problem, sizes, groups, outcome.labels[groups])
+                found.append(tuple(first.labels.tolist()))
+                proven = proven and first.proven
+            proven = proven and outcome.proven
+        return replace(_first_of(found, len(found), sizes), proven=proven)
 
 
 def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
