@@ -1,7 +1,7 @@
 """Responses: what can be made of annotators, by name, each as one annotation per document.
 
 Settings are written as CaspR names them, `objective=va,singletons=vote`; an empty text means the defaults,
-and `weights=learn` weights that are learned from the dataset.
+`weights=learn` weights that are learned from the dataset, and `weights=auto` these if they are better.
 A whole dataset is adjudicated in one run, so that what is decided once per run is decided once per dataset.
 """
 
@@ -15,7 +15,7 @@ from bench.quality.crowd import AGGREGATORS, aggregate
 from bench.quality.judged import Judged, JudgedSet
 from bench.quality.scoring import score_documents
 from caspr.adjudication import adjudicate
-from caspr.measures.reliability import instance_patterns, learn_reliability
+from caspr.measures.reliability import Patterns, instance_patterns, learn_reliability, weights_for
 from caspr.result import Result
 from caspr.task.decisions import Decisions
 from caspr.task.settings import MARKS, Settings, change
@@ -24,6 +24,8 @@ from caspr.text.document import Annotation
 
 LEARN = "learn"
 """The weights that are learned from the dataset."""
+AUTO = "auto"
+"""These, if they are better than equal votes."""
 
 CLOSURES: Mapping[str, Callable[[Sequence[Annotation]], Annotation]] = {
     "majority closure": majority_closure,
@@ -93,6 +95,8 @@ def adjudicate_set(
     values = {"time_limit": seconds, **read_values(words)}
     if values.get("weights") == LEARN:
         values["weights"] = weights or learn_weights(judged, values)
+    elif values.get("weights") == AUTO:
+        values["weights"] = advised_weights(judged, values)
     files = [
         [given for document in judged.documents for given in document.annotations if given.annotator == name]
         for name in judged.annotators
@@ -104,10 +108,20 @@ def adjudicate_set(
 
 def learn_weights(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable:
     """Learn weights from the whole dataset, as `caspr weigh` with the same coverage and variants does."""
+    return learn_reliability(_patterns(judged, values)).weights
+
+
+def advised_weights(judged: JudgedSet, values: Mapping[str, Any]) -> WeightsTable | None:
+    """Learn weights if they are better than equal votes, as `caspr corpus` does by default."""
+    advice = weights_for(_patterns(judged, values))
+    return None if advice.reliability is None else advice.reliability.weights
+
+
+def _patterns(judged: JudgedSet, values: Mapping[str, Any]) -> list[Patterns]:
     seen = MARKS if values.get("coverage") == MARKS else None
     settings = change(Settings(), {"coverage": seen, "variants": values.get("variants")})
     instances = (settings.instance(document.annotations, Decisions()) for document in judged.documents)
-    return learn_reliability(map(instance_patterns, instances)).weights
+    return [instance_patterns(instance) for instance in instances]
 
 
 def read_values(words: str) -> Any:

@@ -46,7 +46,7 @@ def golds(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.startswith((".caspr", "summary."))
+        if path.is_file() and not path.name.startswith((".caspr", "summary.", "weights."))
     }
 
 
