@@ -101,6 +101,7 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
     """Change every option there is; those that change no result are named here."""
     whole = Options()
     free = {"kill_after", "settings", "reading", "options", "limits", "jobs", "interruptible", "cancelled"}
+    free |= {"debug"}
     free.add("kept_variants")  # decisions make them, and there are none in a corpus
     others = {
         "singletons": Singletons.VOTE,

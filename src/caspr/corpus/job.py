@@ -106,7 +106,7 @@ class Options:
             **self._not_concrete(),
             "solutions": self.settings.limits.solutions,
             "prices": self.settings.prices,
-            "solver_option": list(self.settings.limits.solver_options),
+            "solver_option": self.settings.limits.solver_options,
             "reading": asdict(self.reading),
             **{name: getattr(self, name) for name in _WRITING},
         }
