@@ -94,8 +94,6 @@ def adjudicate_document(
     instance = given.settings.instance(annotations, decisions, given.variants)
     instance, about_rules = with_rules(instance, settings)
     engine, solve = solver or _chosen(instance, settings)
-    if instance.rules.program:
-        about_rules = (*about_rules, _by_clingo(instance, settings))
     certified = solve_and_certify(instance, solve, settings.limits, progress)
     instance = certified.instance
     result = Result(
@@ -131,7 +129,8 @@ def with_rules(instance: Instance, settings: Settings) -> tuple[Instance, tuple[
     from caspr.engines.asp.grounding import derive
 
     derived, findings = derive(instance, settings.rules, settings.limits)
-    return instance.under(derived), findings
+    ruled = instance.under(derived)
+    return ruled, (*findings, _by_clingo(ruled, settings)) if derived.program else findings
 
 
 def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:

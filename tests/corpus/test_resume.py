@@ -16,6 +16,7 @@ from typing import Any
 from caspr.corpus.job import Job, Options, fingerprint
 from caspr.task.instance import Singletons
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.own_rules import RuleFile
 from caspr.task.weights import AnnotatorWeights, WeightsTable, read_factors
 from caspr.text.coverage import read_coverage
 from tests.cli.caller import Caller, Outcome
@@ -114,6 +115,7 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
         "factors": read_factors(["anna=2"]),
         "weights": WeightsTable((AnnotatorWeights("anna", 2, 1),)),
         "coverage": read_coverage("anna,d,1,2\n", "c.csv"),
+        "rules": (RuleFile("ours.lp", "forbid_mention(mid(1,1))."),),
     }
 
     def changed(one: Any) -> Iterator[Any]:
