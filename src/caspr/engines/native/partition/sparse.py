@@ -197,7 +197,10 @@ class SparseProblem:
         return (self.common or 0) * pairs
 
     def extended(self, nodes: Labels, gains: Ints) -> "SparseProblem":
-        """Add a node for each of some nodes, which gains something with it and must be with no other."""
+        """Add a node for each of some nodes, which gains something with it and must be with no other.
+
+        It stands for no mention, so that pairs with it do not count.
+        """
         if not len(nodes):
             return self
         size, more = self.size, len(nodes)
@@ -221,7 +224,7 @@ class SparseProblem:
         order = np.lexsort((columns[1], columns[0]))
         one, two, every, barred = (column[order] for column in columns)
         return SparseProblem(
-            np.append(self.sizes, np.ones(more, np.int64)), self.common, one, two, every, barred
+            np.append(self.sizes, np.zeros(more, np.int64)), self.common, one, two, every, barred
         )
 
     def contract(self, labels: Labels, watch: Watch | None = None) -> "tuple[SparseProblem, int]":
