@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, firsts
 from caspr.engines.native.partition.sparse import BLOCK, SparseProblem, blocks, filled, order
-from caspr.engines.native.partition.watch import Watch, check, checked
+from caspr.engines.native.partition.watch import ENDLESS, Watch, check, checked
 from caspr.task.instance import Instance
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.task.solution import Stop
@@ -41,7 +41,9 @@ from caspr.text.document import Span
 WIDE = 200
 """How many kinds a chain needs, at least, to count for all pairs that are not listed."""
 BYTES = 60
-"""How many bytes each pair takes that an annotator links, while pairs are sorted."""
+"""How many bytes each pair takes that some annotator links, while pairs are sorted."""
+SAMPLED, MARGIN = 500, 2
+"""How many kinds are counted to see how many such pairs there are, and how many times as many may be."""
 MISSING = 0.05
 """The share of all kinds that may be missing in such a chain."""
 FEW_PAIRS = 10_000
@@ -185,14 +187,35 @@ def _views_of_pairs(view: Labels, first: Labels, second: Labels, watch: Watch | 
 
 def _need_room(chains: Mapping[int, Mapping[int, Sequence[int]]], more: int, watch: Watch) -> Watch | None:
     """Return the clock, if it counts; raise `ExpiredError` if chains have more pairs than memory allows."""
-    lengths = [len(positions) for own in chains.values() for positions in own.values()]
-    pairs = more + sum(length * (length - 1) // 2 for length in lengths)
+    every = [positions for own in chains.values() for positions in own.values()]
+    pairs = more + sum(len(positions) * (len(positions) - 1) // 2 for positions in every)
     if pairs < FEW_PAIRS:
         return None
-    if not watch.expired() and not watch.has_room(BYTES * pairs / 2**20):
-        watch.stop = Stop.MEMORY
+    if not watch.expired() and watch.megabytes < ENDLESS:
+        room = BYTES * (more + min(pairs, _different_pairs(every))) / 2**20
+        if not watch.has_room(room):
+            watch.stop = Stop.MEMORY
     watch.check()
     return watch
+
+
+def _different_pairs(chains: Sequence[Sequence[int]]) -> int:
+    """Estimate how many pairs of kinds are linked, however often: by the partners of a sample of kinds."""
+    held: dict[int, list[Labels]] = defaultdict(list)
+    for positions in chains:
+        members = np.array(positions, dtype=np.intp)
+        for kind in positions:
+            held[kind].append(members)
+    kinds = sorted(held)
+    sample = kinds[:: -(-len(kinds) // SAMPLED)]
+    near = np.zeros(kinds[-1] + 1, dtype=bool)
+    partners = 0
+    for kind in sample:
+        near[:] = False
+        for members in held[kind]:
+            near[members] = True
+        partners += int(np.count_nonzero(near))
+    return MARGIN * partners * len(kinds) // len(sample) // 2
 
 
 def wide_from(size: int) -> float:

@@ -109,50 +109,60 @@ def find_cores(problem: Problem, watch: Watch) -> list[Core]:
 
 def find_listed_cores(problem: SparseProblem, watch: Watch) -> list[Core]:
     """Find the same where pairs that are not listed are forbidden, and no matrix is written down."""
-    rows = problem.neighbours
-    place = np.full(problem.size, -1, dtype=np.intp)
+    if not _is_safe(problem.size, problem.mass):
+        return []
+    table, most = _Listed(problem), np.zeros(problem.size, dtype=np.int64)
+    np.maximum.at(most, problem.first, problem.gains)
+    np.maximum.at(most, problem.second, problem.gains)
+    clusters = _clusters(problem.positive, most, table.row, watch)
+    cores = (_core(nodes, lambda own: table.between(own, own)[0], table.around, watch) for nodes in clusters)
+    return [core for core in cores if core is not None]
 
-    def between(nodes: Labels, others: Labels) -> tuple[Ints, Bools]:
-        gains = np.zeros((len(nodes), len(others)), dtype=np.int64)
-        never = np.ones(gains.shape, dtype=bool)
+
+@dataclass(frozen=True)
+class _Listed:
+    """Looks pairs up in a list."""
+
+    problem: SparseProblem
+
+    def row(self, node: int) -> Row:
+        """Return what one node gains."""
+        rows = self.problem.neighbours
+        part = slice(int(rows.starts[node]), int(rows.starts[node + 1]))
+        others = rows.others[part]
+        return others, self.problem.gains[rows.pairs[part]], np.ones(len(others), dtype=bool)
+
+    def between(self, nodes: Labels, others: Labels) -> tuple[Ints, Bools]:
+        """Return what nodes gain with others, and which pairs are forbidden."""
+        rows = self.problem.neighbours
+        place = np.full(self.problem.size, -1, dtype=np.intp)
         place[others] = np.arange(len(others))
         entries, owner = rows.of(nodes)
         column = place[rows.others[entries]]
-        place[others] = -1
         entries, owner, column = entries[column >= 0], owner[column >= 0], column[column >= 0]
-        gains[owner, column] = problem.gains[rows.pairs[entries]]
+        gains = np.zeros((len(nodes), len(others)), dtype=np.int64)
+        never = np.ones(gains.shape, dtype=bool)
+        gains[owner, column] = self.problem.gains[rows.pairs[entries]]
         never[owner, column] = False
         return gains, never
 
-    def around(nodes: Labels, weights: Ints) -> Iterator[Columns]:
+    def around(self, nodes: Labels, weights: Ints) -> Iterator[Columns]:
+        """Yield the pairs of a core with others, and what these gain."""
+        rows = self.problem.neighbours
         entries, owner = rows.of(nodes)
-        allowing = np.zeros(problem.size, dtype=np.int64)
+        allowing = np.zeros(self.problem.size, dtype=np.int64)
         np.add.at(allowing, rows.others[entries], weights[owner])
         outside = allowing > 0
         outside[nodes] = False
         allowing[nodes] = weights.sum()
         for some in _in_blocks(np.flatnonzero(outside), len(nodes)):
             theirs, owner = rows.of(some)
-            gains, shared = np.maximum(problem.gains[rows.pairs[theirs]], 0), allowing[rows.others[theirs]]
+            gains = np.maximum(self.problem.gains[rows.pairs[theirs]], 0)
+            shared = allowing[rows.others[theirs]]
             most, firm = np.zeros((2, len(some)), dtype=np.int64)
             np.add.at(most, owner, np.where(shared > 0, gains, 0))
             np.add.at(firm, owner, np.where(2 * shared > weights.sum(), gains, 0))
-            yield *between(nodes, some), most, firm
-
-    if not _is_safe(problem.size, problem.mass):
-        return []
-    most = np.zeros(problem.size, dtype=np.int64)
-    np.maximum.at(most, problem.first, problem.gains)
-    np.maximum.at(most, problem.second, problem.gains)
-
-    def row(node: int) -> Row:
-        part = slice(int(rows.starts[node]), int(rows.starts[node + 1]))
-        others = rows.others[part]
-        return others, problem.gains[rows.pairs[part]], np.ones(len(others), dtype=bool)
-
-    clusters = _clusters(problem.positive, most, row, watch)
-    cores = (_core(nodes, lambda some: between(some, some)[0], around, watch) for nodes in clusters)
-    return [core for core in cores if core is not None]
+            yield *self.between(nodes, some), most, firm
 
 
 def _is_safe(size: int, mass: int) -> bool:
