@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from caspr.formats.registry import EXPORTED, FORMATS
+from caspr.formats.registry import EXPORTED, FORMATS, READ
 from caspr.formats.sources import read_one
 from caspr.review.exports import export
 from caspr.review.session import open_review
@@ -38,7 +38,7 @@ def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
 
 
 def test_all_formats_have_an_example() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == set(FORMATS)
+    assert {path.name for path in FOLDER.iterdir()} == set(READ)
 
 
 def own(inputs: list[Path]) -> str:

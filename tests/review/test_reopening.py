@@ -197,7 +197,7 @@ def test_a_cell_at_the_first_token_of_a_longer_mention_is_read_back(path: Path) 
     session = far_apart(path)
     session.close()
     lines = path.read_text().splitlines(keepends=True)
-    row = next(number for number, line in enumerate(lines) if line.startswith("7\t"))
+    row = next(number for number, line in enumerate(lines) if line.split("\t")[0].strip() == "7")
     lines[row] = lines[row].rpartition("\t")[0] + "\t=(1)\n"
     path.write_text("".join(lines))
     session = reopened(path)

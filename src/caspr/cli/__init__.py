@@ -19,7 +19,7 @@ import click
 from caspr import __version__
 from caspr.cli.shared.progress import ENDING
 from caspr.errors import CasprError
-from caspr.text.findings import printable
+from caspr.text.findings import harmless
 
 COMMANDS = {
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
@@ -150,7 +150,7 @@ def _use_utf8(stream: object) -> None:
 
 def _fail(message: str, code: int) -> None:
     with suppress(OSError):
-        click.echo(f"caspr: error: {printable(message)}", err=True)
+        click.echo(f"caspr: error: {harmless(message)}", err=True)
     sys.exit(code)
 
 

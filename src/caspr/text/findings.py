@@ -106,6 +106,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
+def harmless(text: str) -> str:
+    """Return lines without control characters."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

@@ -59,7 +59,7 @@ from caspr.storage import (
 )
 from caspr.text.alignment import transfer
 from caspr.text.document import Annotation
-from caspr.text.findings import Finding, condensed, printable, times
+from caspr.text.findings import Finding, condensed, harmless, times
 
 Files = Mapping[Path, str | bytes]
 """What to write, by path."""
@@ -464,11 +464,6 @@ def print_lines(lines: Iterable[object]) -> None:
 def echo(line: object, *, err: bool = False) -> None:
     """Print a line for people; names in it that were taken from files are no commands to their terminal."""
     click.echo(harmless(str(line)), err=err)
-
-
-def harmless(text: str) -> str:
-    """Return lines without control characters."""
-    return "\n".join(map(printable, text.split("\n")))
 
 
 def fill(annotations: Sequence[Annotation], template: Path, format: str | None) -> list[Annotation]:

@@ -145,9 +145,9 @@ class Index:
         self._folder = folder
         self._counts: dict[str, tuple[Stamp, Mapping[str, Any]]] = {}
         self._dirty = False
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             for file, (stamp, counts) in json.loads(self._path.read_bytes()).items():
-                if all(type(counts.get(name)) in (int, bool, NoneType) for name in self.COUNTED):
+                if all(type(counts[name]) in (int, float, bool, NoneType) for name in self.COUNTED):
                     self._counts[file] = (stamp[0], stamp[1], stamp[2]), counts
 
     def apply(self, row: ProjectRow) -> ProjectRow:
