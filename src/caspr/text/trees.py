@@ -117,7 +117,7 @@ class EmptyNode:
     first: bool
     """Whether it stands before the first word of its sentence."""
     depends: frozenset[tuple[Hashable, str]]
-    """What it depends on, a word being told by the characters before it."""
+    """What it depends on, where a word is known by the characters before it."""
 
 
 def empty_nodes(document: Document, starts: Sequence[int]) -> list[EmptyNode]:

@@ -2,7 +2,7 @@
 
 `decide_ties` comes after the proof. The rule (`caspr.task.ties`) begins with the fewest pairs, so a
 solution that it prefers has no chain across two parts: cutting one at the border loses nothing (`nesting`),
-and takes pairs away. For the same reason its chains hang together by links that are used without loss, even
+and takes pairs away. For the same reason its chains are connected by links that are used without loss, even
 where unused links cost nothing, if no bundle says otherwise. So the parts of the first proof are decided
 one by one (`partition.ties`). Nested pairs that the first solution breaks are forbidden, and it is looked
 for again: leaving rules out only adds solutions, so a first one that breaks none is the first.
