@@ -50,6 +50,11 @@ resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 sys.exit(pytest.main(sys.argv[1:]))
 """
 NATIVE, PRICE, PROOF = "tests/engines/native", "tests/task", "tests/proof"
+RULES = (
+    "tests/proof/verify/test_own_rules.py",
+    "tests/engines/test_own_rules.py::test_native_agrees_with_brute_force_and_its_proofs_hold",
+    "tests/engines/test_own_rules.py::test_a_proof_holds_for_no_other_rules_unless_they_have_the_same_optimum",
+)
 
 TESTS: Mapping[str, Sequence[str]] = {
     "proof/verify/tree.py": (
@@ -65,17 +70,20 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PROOF}/verify/test_demands.py",
         f"{PROOF}/test_prove.py::test_a_certificate_proves_the_value",
     ),
+    "proof/verify/cores.py": (f"{PROOF}/verify/test_cores.py",),
     "proof/verify/facts.py": (
         "src/caspr/proof/verify/facts.py",
         f"{PROOF}/verify/test_tree.py",
         f"{PROOF}/verify/test_cases.py",
         f"{PROOF}/verify/test_parts.py",
         f"{PROOF}/verify/test_demands.py",
+        *RULES,
     ),
     "proof/verify/parts.py": (
         f"{PROOF}/verify/test_parts.py",
         f"{PROOF}/verify/test_cases.py",
         f"{PROOF}/verify/test_demands.py",
+        *RULES,
     ),
     "proof/verify/__init__.py": (f"{PROOF}/verify/test_parts.py", f"{PROOF}/verify/test_cases.py"),
     "proof/certificate.py": (f"{PROOF}/test_certificate.py", f"{PROOF}/verify/test_documents.py"),
@@ -149,7 +157,7 @@ class Laboratory:
             environment.pop(name, None)
         if not keep_bytecode:
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        tests = [test for test in self.tests[path] if (self.folder / test).exists()]
+        tests = [test for test in self.tests[path] if (self.folder / test.partition("::")[0]).exists()]
         command = [sys.executable, "-c", PYTEST, "-x", "-q", "-p", "no:cacheprovider", *tests]
         with subprocess.Popen(
             command,
