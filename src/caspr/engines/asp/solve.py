@@ -216,11 +216,8 @@ class _Search:
         if self.limits.seconds == 0:
             self.stop = Stop.TIME
             return False
-        shown = "#show ownlink/2.\n" if self.instance.rules.apart else ""
-        extra = shown + self._chain_limit_fact()
-        text = program(self.instance, self.encoding, show="clink/2", extra=extra)
         end: End | None = None
-        for event in self._events(Run(text)):
+        for event in self._events(Run(self._program_of_links())):
             match event:
                 case Answer(atoms, cost):
                     self._offer(partition_of_links(atoms), cost)
@@ -300,10 +297,15 @@ class _Search:
         )
         return (warning("chain-limit", message),)
 
+    def _program_of_links(self, *more: str) -> str:
+        """Return a program whose answer sets show the used links, the annotators' and those of rules."""
+        shown = ["#show ownlink/2."] if self.instance.rules.apart else []
+        extra = "\n".join([*shown, self._chain_limit_fact(), *more])
+        return program(self.instance, self.encoding, show="clink/2", extra=extra)
+
     def decide_ties(self, solution: Solution) -> Solution:
         """Run the second pass: the first of the solutions of this cost by the rule for ties."""
-        extra = f"{self._chain_limit_fact()}\n{positions(self.instance)}\n{figure('ties')}"
-        text = program(self.instance, self.encoding, show="clink/2", extra=extra)
+        text = self._program_of_links(positions(self.instance), figure("ties"))
         best, end = solution.partitions[0], None
         for event in self._events(Run(text)) if self.stop is None else ():
             if isinstance(event, Answer):
