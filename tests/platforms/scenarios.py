@@ -129,8 +129,10 @@ def limits(machine: Machine, folder: Path) -> None:
     names = [path.name for path in write_hard(folder)]
     for option in (("--memory-limit", 150), ("--time-limit", 2)):
         words = ("--engine", "clingo", "--objective", "ua", *option, "-o", "gold.conll")
-        printed = machine.succeed("adjudicate", *names, *words, cwd=folder)
-        assert f"not proven optimal before the {option[0][2:].replace('-', ' ')}" in printed
+        outcome = machine.run("adjudicate", *names, *words, cwd=folder)
+        # On a slow machine clingo may have found nothing by then.
+        assert outcome.code in (0, 3), outcome
+        assert f"not proven optimal before the {option[0][2:].replace('-', ' ')}" in outcome.err
     assert not workers(folder)
 
 
