@@ -202,12 +202,6 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "price_chain",
-        "invented += pairs.number * (cost.invented or 0)",
-        ("drop-operand 2",),
-        "a chain holds no forbidden pair",
-    ),
-    Equivalent(
-        "price_chain",
         "used += added * (cost.used or 0)",
         ("drop-operand 2",),
         "a link that costs something extra has both prices",

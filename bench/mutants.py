@@ -100,6 +100,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PRICE}/test_rules.py",
         f"{PROOF}/test_certify.py",
         "src/caspr/task/pricing.py",
+        *RULES,
     ),
     "task/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_demands.py"),
     "task/demands.py": (f"{PRICE}/test_demands.py",),
