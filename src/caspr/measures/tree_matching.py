@@ -1,6 +1,6 @@
 """Matching in files with trees: mentions are sets of words with a head, as the scorer of CorefUD has them.
 
-Key and response may have other empty nodes, so that words are told apart by their places (`text.trees`) and
+Key and response may have other empty nodes, so words are known by their places (`text.trees`) and
 not by numbers. As in corefud-scorer 1.2 (Novák et al. 2024):
 
 1. Zeros, mentions whose head is an empty node, are matched first: those of one sentence, one to one, by what
