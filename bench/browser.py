@@ -3,12 +3,13 @@
 Used by the tests of the page and by the script that takes the pictures of the documentation.
 """
 
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,12 +48,27 @@ def browser(executable: str) -> Iterator[Browser]:
         opened.close()
 
 
-@contextmanager
-def served(folder: Path, *words: str) -> Iterator[Served]:
+def served(folder: Path, *words: str) -> AbstractContextManager[Served]:
     """Run `caspr review` with some words in a folder, and end it afterwards."""
-    command = [sys.executable, "-m", "caspr", "review", *words, "--no-browser"]
+    return _running(folder, ("review", *words, "--no-browser"))
+
+
+def started(folder: Path, words: Sequence[str] = ("start", "--no-browser")) -> AbstractContextManager[Served]:
+    """Run `caspr start`, or `caspr` with other words, for a folder, which remembers what was opened, too."""
+    return _running(folder, words, {"XDG_STATE_HOME": str(folder / ".memory"), "BROWSER": "true"})
+
+
+@contextmanager
+def _running(
+    folder: Path, words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-m", "caspr", *words],
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         yield Served(_address(process), process)
@@ -69,4 +85,4 @@ def _address(process: "subprocess.Popen[str]") -> str:
         printed.append(line)
         if found := re.search(r"http://\S+", line):
             return found.group()
-    raise RuntimeError(f"caspr review printed no address, but: {''.join(printed)}")
+    raise RuntimeError(f"caspr printed no address, but: {''.join(printed)}")

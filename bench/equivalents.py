@@ -19,7 +19,62 @@ class Equivalent:
     because: str
 
 
+@dataclass(frozen=True)
+class Steering:
+    """Functions that only choose what is tried next: whatever they answer, what is proven holds.
+
+    A mutant of theirs that survives makes a search slower or quicker, and is counted apart. It is for
+    `bench.performance` to tell the difference.
+    """
+
+    path: str
+    """Their module, below src/caspr."""
+    functions: frozenset[str]
+    because: str
+
+
+STEERING = (
+    Steering(
+        "engines/native/partition/search.py",
+        frozenset(
+            {
+                "_beginning",
+                "_effort",
+                "_is_worth_rounding",
+                "_kept",
+                "_look_between",
+                "_pace",
+                "_progress",
+                "_tolerance",
+                "_tried_harder",
+                "_violated",
+                "first_clustering",
+                "first_cuts",
+                "is_crowded",
+                "new_cuts",
+                "stalled",
+                "undecided",
+                "undecided_pair",
+            }
+        ),
+        "all cuts are inequalities that hold, all clusterings are valued before they count, and any pair may "
+        "be branched on: the docstring of the module proves each step whatever these answer",
+    ),
+)
+
 EQUIVALENTS = (
+    Equivalent(
+        "restrict",
+        "if self.common is None:",
+        ("never",),
+        "the other branch lists the same pairs, only slower",
+    ),
+    Equivalent(
+        "restrict",
+        "if gain is not None:",
+        ("always",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
     Equivalent(
         "_gaining",
         "if first < second:",
@@ -61,18 +116,6 @@ EQUIVALENTS = (
         "for node in self.rows[keep].keys() - row.keys():",
         ("drop-operand",),
         "what is deleted too much is written again by the next loop",
-    ),
-    Equivalent(
-        "restrict",
-        "if self.common is None:",
-        ("never",),
-        "the other branch lists the same pairs, only slower",
-    ),
-    Equivalent(
-        "restrict",
-        "if gain is not None:",
-        ("always",),
-        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
     ),
     Equivalent(
         "join",
@@ -229,6 +272,90 @@ EQUIVALENTS = (
         "if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):",
         ("never",),
         "a stretch is a run of these, or a part of one",
+    ),
+    Equivalent(
+        "price",
+        "if instance.rules",
+        ("always",),
+        "without rules, what they add is nothing",
+    ),
+    Equivalent(
+        "_used_by_rules",
+        "used += given.used or 0",
+        ("drop-operand 2",),
+        "a link that a rule gives has a price",
+    ),
+    Equivalent(
+        "listed_pairs",
+        "if not instance.rules.given:",
+        ("never",),
+        "the pairs are the same without it, only slower",
+    ),
+    Equivalent(
+        "flips",
+        "if not self.apart and not self.joined:",
+        ("never",),
+        "where there is nothing to flip, all of it is flipped",
+    ),
+    Equivalent(
+        "_gain_alone",
+        "counts = gain > 0 or node[0] in facts.instance.demands or node[0] in markers",
+        ("boundary",),
+        "a gain of 0 adds nothing",
+    ),
+    Equivalent(
+        "_check_parts",
+        "gaining = {span for span, gain in facts.instance.chain_gains.items() if gain > 0}",
+        ("boundary",),
+        "no gain is 0 there",
+    ),
+    Equivalent(
+        "_read_demands",
+        "paying = mention in markers and facts.instance.chain_gains[mention] > 0",
+        ("boundary",),
+        "no gain is 0 there",
+    ),
+    Equivalent(
+        "_graph",
+        "unlinked.gain if everywhere and unlinked.allowed else None,",
+        ("drop-operand 1",),
+        "where not everybody saw the same, all pairs are listed or forbidden",
+    ),
+    Equivalent(
+        "_graph",
+        "pairs = _linked_pairs(classes) if everywhere else combinations(range(len(nodes)), 2)",
+        ("never",),
+        "all pairs are listed then, which is the same, only slower",
+    ),
+    Equivalent(
+        "holds",
+        "listed = {d for s in self.weights for d in self.graph.rows[s]} & self.component",
+        ("drop-operand 2",),
+        "nodes without listed pairs pull the same one by one, or not at all, only slower",
+    ),
+    Equivalent(
+        "_pull",
+        "most, firm = (0, 0) if allowing[d] == total else self._most(d, allowing)",
+        ("never",),
+        "where all allow a node, neither number is used",
+    ),
+    Equivalent(
+        "_pull_of_rest",
+        "assert graph.common is not None",
+        ("always",),
+        "it is for the type checker, and so asked before the call",
+    ),
+    Equivalent(
+        "_hold",
+        "if reached >= half:",
+        ("boundary",),
+        "where exactly half is reached, the r of this node and of the next give the same",
+    ),
+    Equivalent(
+        "_others",
+        "assert gain is not None",
+        ("always",),
+        "the line before refuses it, and this one is for the type checker",
     ),
 )
 """All that are known."""

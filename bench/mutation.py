@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.equivalents import Equivalent
+from bench.equivalents import STEERING, Equivalent
 
 COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str, str | None]] = {
     ast.Eq: ("==", "!=", None),
@@ -42,6 +42,8 @@ class Mutant:
     """The whole changed module."""
     equivalent: bool
     """Whether the list beside the bench says that it behaves like the original."""
+    steers: bool
+    """Whether that list says that its function only chooses what is tried next."""
 
     def __str__(self) -> str:
         """Say where it is and what it changes."""
@@ -157,7 +159,9 @@ class Mutator:
         text = (encoded[:start] + new.encode() + encoded[end:]).decode()
         line, lines = node.lineno, self.source.splitlines()
         change = " ".join(new.split())
-        return Mutant(self.path, operator, line, lines[line - 1].strip(), change, text, equivalent=False)
+        return Mutant(
+            self.path, operator, line, lines[line - 1].strip(), change, text, equivalent=False, steers=False
+        )
 
     def _offset(self, line: int, column: int) -> int:
         before = self.source.encode().splitlines(keepends=True)[: line - 1]
@@ -182,13 +186,15 @@ def _numbered(mutants: Sequence[Mutant], tree: ast.AST, equivalents: Sequence[Eq
     total = Counter((mutant.line, mutant.operator) for mutant in mutants)
     seen: Counter[tuple[int, str]] = Counter()
     known = {(one.function, one.line, operator) for one in equivalents for operator in one.operators}
+    steering = {(some.path, function) for some in STEERING for function in some.functions}
     named = []
     for mutant in mutants:
         place = mutant.line, mutant.operator
         seen[place] += 1
         name = mutant.operator if total[place] == 1 else f"{mutant.operator} {seen[place]}"
-        equivalent = (_function_at(tree, mutant.line), mutant.source, name) in known
-        named.append(replace(mutant, operator=name, equivalent=equivalent))
+        function = _function_at(tree, mutant.line)
+        equivalent, steers = (function, mutant.source, name) in known, (mutant.path, function) in steering
+        named.append(replace(mutant, operator=name, equivalent=equivalent, steers=steers))
     return named
 
 

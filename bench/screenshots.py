@@ -1,4 +1,4 @@
-"""Take the pictures of docs/review.md from the running page, with the shipped examples.
+"""Take the pictures of docs/review.md and docs/start.md from the running page, with the shipped examples.
 
 python -m bench.screenshots [FOLDER]
 """
@@ -14,10 +14,12 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, expect
 
-from bench.browser import Served, browser, find_browser, served
+from bench.browser import Served, browser, find_browser, served, started
 
 ROOT = Path(__file__).resolve().parents[1]
 SONG = ["anna.conll", "ben.conll", "carla.conll"]
+SLOW = 120_000
+"""Milliseconds for what starts a command."""
 MILLER, STORM = 1, 2
 """The numbers of documents of the project."""
 
@@ -33,9 +35,31 @@ def main() -> None:
         raise SystemExit("found no browser, expected chromium on the path")
     with browser(path) as opened, tempfile.TemporaryDirectory() as place:
         take_tales(opened, Path(place), folder)
+        take_start(opened, Path(place) / "start", folder)
         copy = shutil.copytree(ROOT / "examples" / "song", Path(place) / "song")
         with served(copy, *SONG, "--nested", "never") as server:
             take_song(opened, server, folder)
+
+
+def take_start(opened: Browser, place: Path, folder: Path) -> None:
+    """Show the check of six files on the start page, and what can be done with a project."""
+    place.mkdir()
+    with started(place) as server:
+        page = visit(opened, server, shown="h1")
+        page.get_by_role("link", name="New project").click()
+        page.get_by_label("What is it called?").fill("Heron")
+        page.get_by_role("button", name="Continue").click()
+        with page.expect_file_chooser() as chooser:
+            page.get_by_text("Choose files").click()
+        chooser.value.set_files(sorted((ROOT / "examples" / "scene").glob("*.conll")))
+        page.get_by_role("button", name="Check these files").click(timeout=SLOW)
+        page.get_by_role("heading", name="What the files hold").wait_for(timeout=SLOW)
+        picture(page, folder / "start.png")
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("button", name="Merge the annotations").click()
+        page.get_by_role("link", name="Review", exact=True).wait_for(timeout=SLOW)
+        picture(page, folder / "start-project.png")
+        page.context.close()
 
 
 def take_tales(opened: Browser, place: Path, folder: Path) -> None:
@@ -44,7 +68,7 @@ def take_tales(opened: Browser, place: Path, folder: Path) -> None:
     subprocess.run([*made, "--layout", "project", "-q"], cwd=place, check=True)
     (place / "adjudicators.csv").write_text("name\nAnn\nBob\n", encoding="utf-8")
     with served(place, "tales", "--name", "Ann") as server:
-        page = visit(opened, server, shown=".documents")
+        page = visit(opened, server, shown="#documents")
         base = page.url
         ask(page, f"{base}d/{STORM}/", "q106-106")
         picture(page, folder / "review-questions.png")
@@ -56,10 +80,10 @@ def take_tales(opened: Browser, place: Path, folder: Path) -> None:
         take_miller(page, folder)
         page.context.close()
     with served(place, "tales", "--team", "adjudicators.csv") as server:
-        ann = visit(opened, server, shown=".documents")
+        ann = visit(opened, server, shown="#documents")
         take_project(ann, folder)
         links = json.loads((place / "tales" / ".caspr-links.json").read_text(encoding="utf-8"))
-        bob = visit(opened, server, shown=".documents", token=links["Bob"])
+        bob = visit(opened, server, shown="#documents", token=links["Bob"])
         take_handover(ann, bob, folder)
 
 
@@ -106,11 +130,11 @@ def take_project(ann: Page, folder: Path) -> None:
     ann.get_by_role("button", name="Done").click()
     expect(ann.locator("#last-change")).to_be_visible()
     ann.goto(base)
-    ann.get_by_role("button", name="market: assign").click()
-    ann.get_by_label("Who should do it?").select_option("Bob")
+    ann.get_by_role("checkbox", name="Choose market").check()
+    ann.get_by_role("button", name="Assign …").click()
+    ann.get_by_label("Who should do them?").select_option("Bob")
     ann.get_by_role("button", name="Assign", exact=True).click()
-    expect(ann.get_by_role("button", name="market: assigned to Bob")).to_be_visible()
-    ann.reload()
+    expect(ann.get_by_role("row", name="market").get_by_role("cell", name="Bob", exact=True)).to_be_visible()
     picture(ann, folder / "review-project.png")
 
 

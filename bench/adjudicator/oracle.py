@@ -1,14 +1,14 @@
 """The oracle: answers the cards of the review page from a gold standard, as one who reads them would.
 
 boundary        the boundary that the gold has, or several, or none
-entity          all offered entities whose anchor is in the mention's chain of the gold
-another entity  one of the result that holds a mention of that chain, if none is offered that does
+entity          all offered entities that are the mention's in the gold, by most of their mentions
+another entity  one of the result that is, if none is offered that is
 alone           if the gold has the mention in a chain of one
 a new entity    if the gold has other mentions with it, but the result has none of them
 not a mention   if the gold does not have it
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,24 +39,30 @@ class Oracle:
         """Return whether the gold has two mentions in one chain."""
         return one in self.chain_of and self.chain_of[one] == self.chain_of.get(other)
 
-    def answer(self, card: Card, placed: Iterable[Span]) -> Operation:
-        """Return the operation that answers a card; `placed` are the mentions of the result."""
+    def is_entity(self, mention: str, shown: Sequence[str]) -> bool:
+        """Return whether an entity is that of a mention, by most of its mentions that the gold has."""
+        known = [other for other in shown if other != mention and other in self.chain_of]
+        return 2 * sum(self.same(mention, other) for other in known) > len(known)
+
+    def answer(self, card: Card, chain_of: Mapping[Span, str]) -> Operation:
+        """Return the operation that answers a card; `chain_of` are the mentions of the result."""
         if card["kind"] == "boundary":
             return self._boundary(card)
         mention = card["mention"]
         if mention not in self.chain_of:
             return {"do": "absent", "mentions": [mention]}
-        chosen = [one for one in card["choices"] if self.same(mention, one["anchor"])]
+        chosen = [one for one in card["choices"] if self.is_entity(mention, one["mentions"])]
         apart = [doubt for one in card["choices"] if one not in chosen for doubt in one["doubts"]]
         place: Operation = {"do": "place", "mention": mention, "with": [], "apart": apart}
         if chosen:
-            return {**place, "with": [doubt for one in chosen for doubt in one["doubts"]]}
+            return {**place, "with": [other for one in chosen for other in one["answer"]["with"]]}
         if self.chain_of[mention] in self._alone:
             return {"do": "alone", "mentions": [mention]}
-        known = [
-            other for other in map(spelled, sorted(placed)) if other != mention and self.same(mention, other)
-        ]
-        return {**place, "with": known[:1], "exists": True}
+        chains: dict[str, list[str]] = {}
+        for span, id in sorted(chain_of.items()):
+            chains.setdefault(id, []).append(spelled(span))
+        known = next((id for id, chain in chains.items() if self.is_entity(mention, chain)), None)
+        return {**place, "exists": True} if known is None else {**place, "chain": known}
 
     def _boundary(self, card: Card) -> Operation:
         spans = [choice["anchor"] for choice in card["choices"]]

@@ -12,7 +12,7 @@ from bench.quality.judged import Judged
 from bench.quality.scoring import counts, pooled_f1
 from caspr.review.history import History
 from caspr.review.operations import OperationError
-from caspr.review.questions.queue import ORDERS
+from caspr.review.questions.queue import ORDERS, differ
 from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
 from caspr.task.decisions import Authorship
@@ -67,12 +67,12 @@ def work_through(judged: Judged, way: str, settings: Settings) -> Course:
     questions = _pairs if way == PAIRS else _cards(way)
     for operation in questions(history, oracle):
         course.stakes.append(history.queue.stake(history.snapshot) or 0.0)
-        before = set(history.snapshot.partition)
+        before = history.snapshot
         try:
             history.commit(history.step_for(operation, SOLVING, ORACLE))
         except OperationError as refusal:
             course.refused.append(str(refusal))
-        course.changes.append(set(history.snapshot.partition) != before)
+        course.changes.append(differ(before, history.snapshot))
         course.scores.append(_score(judged, history))
     return course
 

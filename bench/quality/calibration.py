@@ -5,7 +5,8 @@
 A decision is a disputed link, one for each dispute (all links with the same votes and the same decision), a
 link between neighbours of a chain where all agree, or what the result says about a mention. It is wrong where
 the gold says otherwise: about two mentions, whether they are in one chain; about one mention, which chain of
-the result holds most of the other mentions of its chain in the gold. Rates have intervals over documents,
+the result holds most of the other mentions of its chain in the gold; about a boundary, where annotators
+marked one mention with several, which of these the gold has, if any. Rates have intervals over documents,
 drawn with repetition: decisions of one document go wrong together.
 """
 
@@ -21,11 +22,12 @@ from numpy.typing import NDArray
 from bench.quality.judged import Judged, JudgedSet
 from bench.quality.responses import adjudicate_set
 from bench.quality.scoring import DRAWS, MIDDLE
-from caspr.confidence import Confidence, Stances
+from caspr.confidence import Confidence, Stances, by_votes
 from caspr.disputes import find_disputes
 from caspr.result import Result
 from caspr.task.votes import count_votes
 from caspr.text.document import Span
+from caspr.text.variants import find_variants
 
 FEWEST = 5
 """In how many documents decisions must occur for an interval to say something."""
@@ -36,7 +38,7 @@ class Decision:
     """One decision of a result, and whether the gold agrees."""
 
     kind: str
-    """`link` or `mention`."""
+    """`link`, `mention` or `boundary`."""
     document: int
     confidence: Confidence
     wrong: bool
@@ -92,6 +94,19 @@ def decisions_of(number: int, judged: Judged, result: Result) -> Iterator[Decisi
     for mention in sorted(sure):
         [stance] = expert.of(mention)
         yield Decision("mention", number, sure.mention(mention), stance != sure.now(mention))
+    yield from _boundaries(number, judged, result)
+
+
+def _boundaries(number: int, judged: Judged, result: Result) -> Iterator[Decision]:
+    """Yield what the result says about boundaries, of mentions that the gold has with one of them."""
+    home, right = result.confidences.homes, judged.gold.mentions
+    for group in find_variants(result.given.annotations if result.given else judged.annotations).groups:
+        # As the review page shows it: of several that are in the result, that of most annotators.
+        kept = next((span for span in (group.boundary, *group.spans) if span in home), group.boundary)
+        if not right.isdisjoint(group.spans):
+            votes = [span == kept for span in group.marked.values()]
+            sure = by_votes([1.0] * sum(votes), [1.0] * (len(votes) - sum(votes)))
+            yield Decision("boundary", number, sure, kept not in right)
 
 
 def _homes(judged: Judged, result: Result, home: Mapping[Span, str]) -> dict[Span, str | None]:

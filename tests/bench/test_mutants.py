@@ -1,11 +1,12 @@
 """Mutants are made, killed and survive as they should, on a toy module with its own tests."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from bench.equivalents import EQUIVALENTS, Equivalent
-from bench.mutants import ROOT, TESTS, main, mutants_of, run
+from bench.equivalents import EQUIVALENTS, STEERING, Equivalent
+from bench.mutants import ROOT, TESTS, Outcome, main, mutants_of, run
 from bench.mutation import Mutant, Mutator
 
 TOY = '''"""A toy."""
@@ -41,6 +42,28 @@ def test_checked():
         with pytest.raises(ValueError):
             checked(number, [])
 '''
+METHODS = '''"""A toy with methods."""
+from functools import cache, cached_property
+
+class Toy:
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    @cached_property
+    def positive(self):
+        return [number for number in self.numbers if number > 0]
+    @classmethod
+    def of(cls, numbers):
+        return cls(numbers or [])
+
+@cache
+def cached(number):
+    return number or 1
+
+def idle(number):
+    del number[0]
+    number.clear()
+'''
 
 
 @pytest.fixture
@@ -51,6 +74,9 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_toy.py").write_text(TEST)
     return tmp_path
+
+
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forks")
 
 
 def described(mutant: Mutant) -> tuple[int, str, str]:
@@ -86,9 +112,10 @@ def test_every_check_has_its_mutants() -> None:
     assert all(mutant.text != TOY and mutant.source in TOY for mutant in made)
 
 
+@FORKS
 def test_mutants_are_killed_survive_or_are_equivalent(tree: Path) -> None:
     tests = {"toy.py": ["tests/test_toy.py"]}
-    outcomes = list(run(mutants_of(tree, ["toy.py"], KNOWN), root=tree, tests=tests, jobs=2))
+    outcomes = list(run(mutants_of(tree, ["toy.py"], KNOWN), root=tree, tests=tests))
     verdicts = {(one.mutant.line, one.mutant.operator): one.verdict for one in outcomes}
     survivors = {place for place, verdict in verdicts.items() if verdict == "survived"}
     assert survivors == {(7, "never"), (8, "delete"), (11, "drop-operand 1")}
@@ -97,7 +124,8 @@ def test_mutants_are_killed_survive_or_are_equivalent(tree: Path) -> None:
     assert (tree / "src/caspr/toy.py").read_text() == TOY
 
 
-def test_a_mutant_that_hangs_is_killed_and_a_wrong_entry_reported(tree: Path) -> None:
+@FORKS
+def test_a_mutant_that_hangs_is_stopped_and_a_wrong_entry_reported(tree: Path) -> None:
     toy = tree / "src/caspr/toy.py"
     toy.write_text("def checked(number, names):\n    while names:\n        names.pop()\n")
     (tree / "tests/test_toy.py").write_text(
@@ -108,13 +136,36 @@ def test_a_mutant_that_hangs_is_killed_and_a_wrong_entry_reported(tree: Path) ->
         "    assert not names\n"
     )
     wrong = [Equivalent("checked", "while names:", ("never",), "somebody said so")]
-    outcomes = run(
-        mutants_of(tree, ["toy.py"], wrong), root=tree, tests={"toy.py": ["tests/test_toy.py"]}, timeout=5
-    )
+    outcomes = run(mutants_of(tree, ["toy.py"], wrong), root=tree, tests={"toy.py": ["tests/test_toy.py"]})
     verdicts = {one.mutant.operator: one.verdict for one in outcomes}
-    assert verdicts == {"never": "wrongly marked", "delete": "killed"}
+    assert verdicts == {"never": "wrongly marked", "delete": "stopped"}
 
 
+@FORKS
+def test_methods_and_decorated_functions_are_changed_where_they_are(tree: Path) -> None:
+    (tree / "src/caspr/toy.py").write_text(METHODS)
+    (tree / "tests/test_toy.py").write_text(
+        "from caspr.toy import Toy, cached\n"
+        "def test_methods():\n"
+        "    assert Toy.of([1, -1]).positive == [1]\n"
+        "def test_cached():\n"
+        "    assert cached(2) == 2\n"
+    )
+    outcomes = run(mutants_of(tree, ["toy.py"]), root=tree, tests={"toy.py": ["tests/test_toy.py"]})
+    fates = {(outcome.mutant.line, outcome.mutant.operator): outcome.fate for outcome in outcomes}
+    assert fates == {
+        (10, "always"): "killed",
+        (10, "never"): "killed",
+        (10, "boundary"): "survived",
+        (13, "drop-operand 1"): "killed",
+        (13, "drop-operand 2"): "survived",
+        (17, "drop-operand 1"): "killed",
+        (17, "drop-operand 2"): "survived",
+        (21, "delete"): "survived",
+    }
+
+
+@FORKS
 def test_tests_that_fail_without_a_mutant_are_reported(tree: Path) -> None:
     (tree / "tests/test_toy.py").write_text("def test_nothing():\n    assert False\n")
     with pytest.raises(SystemExit, match="fail without any mutant"):
@@ -128,6 +179,17 @@ def test_the_table_names_modules_and_tests_that_are_there(capsys: pytest.Capture
             assert (ROOT / test.partition("::")[0]).exists(), test
     assert main(["--list", "task/demands", "task/pricing"]) == 0
     assert "mutants of 2 modules" in capsys.readouterr().out
+
+
+def test_functions_that_only_steer_are_there_and_survivors_in_them_counted_apart() -> None:
+    for some in STEERING:
+        mutants = mutants_of(ROOT, [some.path])
+        text = (ROOT / "src/caspr" / some.path).read_text()
+        assert all(f"def {function}(" in text for function in some.functions)
+        steering = [mutant for mutant in mutants if mutant.steers]
+        assert 0 < len(steering) < len(mutants)
+        verdicts = [Outcome(steering[0], fate).verdict for fate in ("survived", "stopped", "killed")]
+        assert verdicts == ["only steers", "only steers", "killed"]
 
 
 def test_every_entry_of_the_list_is_about_a_mutant_that_there_is() -> None:

@@ -148,6 +148,16 @@ def test_the_quick_form(capsys: pytest.CaptureFixture[str]) -> None:
         main(["ds2", "--quick", "--baseline", "nobody"])
 
 
+def _with_boundaries() -> JudgedSet:
+    """Make a document in which one of three annotators drew another boundary than the gold."""
+    text = Document("d", tuple("abcdef"))
+    wide, narrow = Chain.of("1", [(1, 3), (5, 5)]), Chain.of("1", [(1, 2), (5, 5)])
+    annotators = tuple(
+        Annotation.of(name, text, [chain]) for name, chain in zip("xyz", (wide, narrow, wide), strict=True)
+    )
+    return JudgedSet("x", (Judged(Annotation.of("gold", text, [wide]), annotators),))
+
+
 def test_calibration_counts_wrong_decisions_by_their_votes(capsys: pytest.CaptureFixture[str]) -> None:
     gold = next(generate(DS2, scale=0.3)).truth
     right = [Annotation.of(name, gold.document, gold.all_chains) for name in "ab"]
@@ -162,5 +172,7 @@ def test_calibration_counts_wrong_decisions_by_their_votes(capsys: pytest.Captur
     )
     table = {(row.kind, row.against, row.seen): row for row in calibrate(wrong, "", seconds=20)}
     assert table["mention", 1, 3].wrong > 0 == table["mention", 0, 3].wrong
+    [boundary] = [row for row in calibrate(_with_boundaries(), "", seconds=20) if row.kind == "boundary"]
+    assert (boundary.against, boundary.seen, boundary.decisions, boundary.wrong) == (1, 3, 1, 0.0)
     main(["ds2", "--quick", "--calibration"])
     assert "| link | 0 of" in capsys.readouterr().out
