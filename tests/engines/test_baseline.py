@@ -9,14 +9,14 @@ import pytest
 from bench.corpora import DS1, DS2, Noise, Shape, make_document, novel
 from bench.loads import dense, halves
 from caspr.engines import baseline as module
-from caspr.engines.baseline import baseline, legal_cost, priced_baseline
+from caspr.engines.baseline import baseline, legal_cost, linked_cost, priced_baseline
 from caspr.engines.native import solve
 from caspr.proof.certify import certify
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Coefficients
 from caspr.task.pricing import price, violations
-from caspr.task.solution import Status
+from caspr.task.solution import Status, canonical
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.sweeps import some
@@ -72,6 +72,42 @@ def test_the_baseline_is_a_solution_if_there_is_one(seed: int) -> None:
         assert baseline(instance) == found[0]
 
 
+@pytest.mark.parametrize("block", range(4))
+def test_where_prices_add_up_they_are_what_all_pairs_cost(block: int) -> None:
+    legal = broken = in_full = 0
+    for seed in range(block * 60, block * 60 + 60):
+        random = Random(seed)
+        number, costs = random.randint(1, 6), partial(random.choices, range(1, 9))
+        given = [_drawn(random, str(annotator), overlaps=not seed % 5) for annotator in range(number)]
+        weights = Coefficients(tuple(costs(k=number)), tuple(costs(k=number)), None)
+        instance = Instance(tuple(given), OBJECTIVES["v"], weights=random.choice((weights, None)))
+        in_full += not module._adds_up(instance)
+        for _ in range(10 if module._adds_up(instance) else 0):
+            partition = canonical(chain.mentions for chain in _drawn(random, "", overlaps=False).chains)
+            cost = linked_cost(instance, partition)
+            assert cost == legal_cost(instance, partition)
+            legal, broken = legal + (cost is not None), broken + (cost is None)
+    assert legal and broken and in_full
+
+
+def _drawn(random: Random, name: str, *, overlaps: bool) -> Annotation:
+    """Draw chains of a few spans, some of them inside others; the same span is in two if chains overlap."""
+    spans = [Span(token, token + length) for token in range(1, 6) for length in (0, 1)]
+    document = Document("d", ("w",) * 20)
+    marked = random.sample(spans, random.randint(2, 6))
+    cut = random.randint(1, len(marked) - 1)
+    chains = [marked[:cut], marked[cut - overlaps :]]
+    kept = [Chain.of(str(number), chain) for number, chain in enumerate(chains) if len(chain) > 1]
+    return Annotation.of(name, document, kept)
+
+
+def test_prices_do_not_add_up_where_pairs_may_be_invented_or_more_than_votes_counts() -> None:
+    given = annotation("a", [1, 2, 3]), annotation("b", [1, 2])
+    assert module._adds_up(Instance(given, OBJECTIVES["u"]))
+    assert not module._adds_up(Instance(given, OBJECTIVES["ua"]))
+    assert not module._adds_up(Instance(given, OBJECTIVES["u"], seen=((Span(1, 2),), None)))
+
+
 def annotation(name: str, *chains: list[int]) -> Annotation:
     document = Document("d", ("w",) * 20)
     spans = ([Span(token, token) for token in chain] for chain in chains)
@@ -106,6 +142,13 @@ def test_the_best_annotator_is_tried_first_whatever_weighs() -> None:
         annotation("b", [1, 3], [2, 4]),
         annotation("c", [1, 2], [3, 4]),
     )
-    assert module._ranked(Instance(given))[0] == 0
+    assert module._ranked(Instance(given), [])[0] == 0
     heavy = Coefficients((1, 9, 1), (1, 9, 1), None)
-    assert module._ranked(Instance(given, weights=heavy))[0] == 1
+    assert module._ranked(Instance(given, weights=heavy), [])[0] == 1
+
+
+def test_the_majority_is_tried_first_unless_an_annotator_seems_better() -> None:
+    given = annotation("a", [1, 2, 3]), annotation("b", [1, 2]), annotation("c", [1, 2, 3])
+    instance = Instance(given, OBJECTIVES["u"])
+    assert module._ranked(instance, list(module._majority(instance)))[0] == 3
+    assert module._ranked(instance, [(Span(1, 1), Span(2, 2))])[0] == 0

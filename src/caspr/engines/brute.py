@@ -113,7 +113,7 @@ def _respects_decisions(instance: Instance, chains: list[list[Span]]) -> bool:
     for statement in decisions.statements:
         mentions = statement.mentions
         match statement.kind:
-            case StatementKind.TOGETHER:
+            case StatementKind.TOGETHER | StatementKind.ENTITY:
                 broken = not all(together(a, b) for a, b in combinations(mentions, 2))
             case StatementKind.APART:
                 broken = together(*mentions)

@@ -1,17 +1,20 @@
 """Rule files: what they may say, what is refused, what is derived, and rules over large texts."""
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from caspr import adjudicate, read
-from caspr.adjudication import adjudicate_document
+from caspr.adjudication import adjudicate_document, prepare
 from caspr.engines.asp import grounding
 from caspr.engines.asp.grounding import derive, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
-from caspr.errors import EngineError, InputError, LimitError
+from caspr.engines.native.prove import prove_optimal
+from caspr.errors import ContradictionError, EngineError, InputError, LimitError
+from caspr.proof.verify import verify
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
@@ -57,7 +60,7 @@ def test_every_word_of_the_vocabulary_has_facts() -> None:
     chain = replace(Chain.of("1", [(1, 2), (5, 5)]), name="Baker", type="person")
     one = Annotation.of("anna", document, [chain], marks={Span(5, 5): Mark("pronoun")})
     instance = Instance((one, Annotation.of("ben", document, [chain])))
-    for name, arity in VOCABULARY:
+    for name, arity in VOCABULARY.keys() - {("head", 2), ("zero", 1)}:
         arguments = ",".join("_" * arity)
         assert said(f"forbid_mention(mid(5,5)) :- {name}({arguments}).", instance), name
     assert said('forbid_mention(M) :- entity_type(1,M,"person"), label(1,M,"pronoun").', instance)
@@ -65,6 +68,49 @@ def test_every_word_of_the_vocabulary_has_facts() -> None:
         'forbid_mention(M) :- in_sentence(M,2), span(M,S,_), speaker(S,"Anna"), lower(S,"he").', instance
     )
     assert not said("forbid_mention(M) :- in_sentence(M,3).", instance)
+
+
+DROPPED = """# newdoc id = d
+# global.Entity = eid-etype-head-other
+# sent_id = s1
+# speaker = Ana
+1\tEl\tel\tDET\t_\t_\t2\tdet\t2:det\tEntity=(e1-person-2
+2\tperro\tperro\tNOUN\t_\t_\t3\tnsubj\t3:nsubj\tEntity=e1)
+3\tduerme\tdormir\tVERB\t_\t_\t0\troot\t0:root\t_
+
+# sent_id = s2
+{first}1\tDice\tdecir\tVERB\t_\t_\t0\troot\t0:root\t_
+{second}2\talgo\talgo\tPRON\t_\t_\t1\tobj\t1:obj\t_
+
+"""
+NODE = "{}.1\t_\t_\tPRON\t_\t_\t_\t_\t1:nsubj\tEntity=(e1-person-1)\n"
+
+
+@pytest.mark.parametrize(
+    "places", [("first", "first"), ("first", "second"), ("second", None), (None, "first")]
+)
+def test_heads_and_zeros_and_columns_of_files_with_trees(
+    places: tuple[str | None, str | None], tmp_path: Path
+) -> None:
+    """Empty nodes may stand at other places in other files, or be lent from one that has them."""
+    for name, at in zip("ab", places, strict=True):
+        nodes = {
+            place: NODE.format(number) if place == at else ""
+            for number, place in enumerate(("first", "second"))
+        }
+        (tmp_path / f"{name}.conllu").write_text(DROPPED.format(**nodes))
+    files = [read(path) for path in sorted(tmp_path.glob("*.conllu"))]
+    instance = Instance(prepare([file[0] for file in files])[0])
+    (given,) = {
+        tuple(span) for _, mentions, _ in said("forbid_mention(M) :- zero(M).", instance) for span in mentions
+    }
+    assert given in ((4, 4), (5, 5))
+    dog = ("forbid_mention", [(1, 2)], 0)
+    assert said('forbid_mention(M) :- head(M,T), token(T,"perro").', instance) == [dog]
+    assert said('forbid_mention(M) :- head(M,T), column(T,4,"NOUN"), column(T,8,"nsubj").', instance) == [dog]
+    assert said('forbid_mention(M) :- span(M,S,_), speaker(S,"Ana").', instance) == [dog]
+    (pronoun,) = said('forbid_mention(M) :- head(M,T), column(T,4,"PRON").', instance)
+    assert pronoun[1] == [given] and not said("forbid_mention(M) :- column(_,10,_), span(M,1,_).", instance)
 
 
 def test_words_of_the_text_cannot_become_rules() -> None:
@@ -90,7 +136,9 @@ REFUSED = {
     "#heuristic p(1). [1,true]": "ours.lp:1: found #heuristic",
     "\n{ p(M) } :- text(M,_).": "ours.lp:2: found a head with a choice",
     "p(M) ; q(M) :- text(M,_).": "ours.lp:1: found a head with a choice",
-    "forbid(M1,M2 :- text(M1,_).": "ours.lp:1:14-16: error: syntax error",
+    "forbid(M1,M2 :- text(M1,_).": "ours.lp:1:14-16: error: syntax error.*is a comma or a full stop missing",
+    'forbid_mention(M) :- text(M,"4")': "unexpected EOF: does the last rule end with a full stop",
+    "forbid_mention(M) :- text(M,'x y').": "words of the text stand between double quotes",
     'forbid(M1,M2) :- text(M1,"4").': "ours.lp:1: error: unsafe variables in: .*'M2' is unsafe",
     "forbid(M) :- text(M,_).": "ours.lp:1: found forbid/1, expected forbid with 2 arguments",
     "text(M,M) :- token(M,_).": "ours.lp:1: found a rule for text/2, which the annotations give",
@@ -101,9 +149,10 @@ REFUSED = {
     "a :- not a.": "no answer set",
     '% every four\n:- text(_,"4").': r"your rule 'every four' \(ours.lp:2\): this document breaks it",
     "forbid_mention(mid(1,99)).": "found tokens 1 to 99",
-    "forbid_mention(7).": "as a mention, expected mid",
+    "forbid_mention(7).": r"ours.lp:1\): found forbid_mention\(7\), expected such as forbid_mention\(mid",
     "together_cost(mid(1,1),mid(2,2),-3).": "found together_cost -3, expected a cost from 0.*apart_cost 3",
-    'mention_cost(mid(1,1),"x").': "as a cost, expected a whole number",
+    'mention_cost(mid(1,1),"x").': r"found mention_cost\(mid.*expected such as mention_cost\(mid\(1,3\),2\)",
+    "forbid(mid(1,1),7).": "found forbid of 1 mentions, expected 2",
     "mention_cost(mid(1,1),1000001).": "as a cost, expected a whole number up to 1,000,000",
     "mention_cost(mid(1,1),1/0).": "operation undefined",
     "caspr_chain(1,mid(1,1)).": "found a predicate caspr_",
@@ -126,6 +175,29 @@ def test_an_unknown_predicate_is_a_warning_with_the_nearest_name() -> None:
         (finding,) = (one for one in parse_rules([RuleFile("x.lp", text)]).findings)
         assert finding.code == "unknown-predicate" and hint in finding.message
     assert parse_rules([RuleFile("x.lp", "#defined p/1. forbid_mention(M) :- p(M).")]).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    {
+        'forbid(M1,M2) :- text(M1,She), text(M2,"4").': "She stands only once.*a word needs quotes",
+        'forbid_mention(M) :- lower_text(M,"The Ship").': 'write "the ship" for "The Ship"',
+        "forbid_mention(M) :- text(M,'she').": "'she' stands without double quotes.*written .she.$",
+        "forbid_mention(M) :- label(_,M,pronoun).": "pronoun stands without double quotes",
+        'forbid(m1,M2) :- text(M2,"4").': "m1 begins with a small letter.*write M1",
+    }.items(),
+)
+def test_what_is_hardly_meant_is_a_warning(text: str, said: str) -> None:
+    (finding,) = parse_rules([RuleFile("ours.lp", text)]).findings
+    assert finding.code == "odd-rule" and re.search(f"^ours.lp:1: .*{said}", finding.message)
+
+
+def test_a_rule_that_asks_for_what_files_lack_says_so() -> None:
+    text = 'plural(M) :- label(_,M,"pl"). forbid(M1,M2) :- plural(M1), in_sentence(M2,3), text(M2,_).'
+    _, (finding,) = derive(PAPER, [RuleFile("x.lp", text)])
+    assert finding.message.endswith(
+        "nothing derived here, since these files have no in_sentence and no label"
+    )
 
 
 def test_rules_that_derive_nothing_or_about_nothing_marked_are_reported() -> None:
@@ -213,8 +285,65 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         monkeypatch.undo()
         assert (lazy.value, lazy.status) == (full.value, full.status) and lazy.status == "optimal", seed
         assert set(lazy.instance.rules.consequences) <= set(full.instance.rules.consequences), seed
-        refuse_forged(lazy.instance, settings.rules)
+        refuse_forged(lazy.instance, settings.rules, lazy.solution.partitions[0])
         refuse_forged(full.instance, settings.rules)
+
+
+def ragged(rng: random.Random) -> list[Annotation]:
+    """Make annotators who mark the same mentions with boundaries, labels and chains of their own."""
+    tokens = rng.randint(8, 14)
+    document = Document("d", tuple(rng.choice("ab") for _ in range(tokens)), sentence_ends=(3, 6))
+    starts = rng.sample(range(1, tokens), rng.randint(3, 4))
+
+    def annotator(name: str) -> Annotation:
+        spans = [Span(start, min(tokens, start + rng.choice([0, 1, 1, 2]))) for start in starts]
+        marks = {span: Mark(rng.choice(["sg", "pl", ""])) for span in spans}
+        groups: list[list[Span]] = [[], []]
+        for span in spans:
+            rng.choice(groups).append(span)
+        made = [Chain.of(str(number), group) for number, group in enumerate(groups) if len(group) > 1]
+        return Annotation.of(name, document, [replace(c, type=rng.choice("xy")) for c in made], marks=marks)
+
+    return [annotator(name) for name in ("anna", "ben", "carla")]
+
+
+MORE_RULES = (
+    'require(M1,M2) :- label(1,M1,"pl"), label(2,M2,"pl"), M1 != M2, span(M1,S,_), S < 4.',
+    "require_mention(M) :- in_chain(1,_,M), in_chain(2,_,M), span(M,S,S+1).",
+    'forbid_mention(M) :- lower_text(M,"b a").',
+    "mention_cost(M,-3) :- acmen(3,_,M).",
+    "apart_cost(M1,M2,2) :- span(M1,S,_), span(M2,T,_), S < T, T - S < 4.",
+)
+
+
+def test_engines_agree_on_rules_about_mentions_with_variants() -> None:
+    """Rules ask about the boundaries that were chosen; all that is derived is about these."""
+    grouped = ruled = 0
+    for seed in some(range(200), 30):
+        rng = random.Random(seed)
+        annotations = ragged(rng)
+        file = RuleFile("ours.lp", "\n".join(rng.sample(RULES + MORE_RULES, rng.randint(1, 4))))
+        base = change(
+            Settings(), {"rules": file, "variants": True, "objective": rng.choice(["v", "va", "u", "ua"])}
+        )
+        try:
+            truth = adjudicate_document(annotations, settings=change(base, {"engine": "brute"}))
+        except ContradictionError:
+            continue
+        for engine, encoding in (("native", "mm"), ("clingo", "mm"), ("clingo", "cm")):
+            settings = change(base, {"engine": engine, "encoding": encoding})
+            settings = replace(settings, limits=Limits(certificate=engine == "native"))
+            result = adjudicate_document(annotations, settings=settings)
+            assert (result.value, result.status) == (truth.value, "optimal"), (seed, engine, encoding)
+            assert result.solution.partitions == truth.solution.partitions, (seed, engine, encoding)
+            if engine == "native":
+                proof = prove_optimal(result.instance, result.solution, Limits())
+                assert verify(proof, result.instance) == truth.value, seed
+        grouped += bool(truth.given and truth.given.variants.groups)
+        derived = truth.instance.rules.consequences
+        ruled += bool(derived)
+        assert all(set(truth.instance.votes.marks).issuperset(one.mentions) for one in derived), seed
+    assert grouped > 10 and ruled > 10, "most of these documents have both"
 
 
 def test_what_rules_do_not_derive_is_found_out() -> None:
@@ -227,6 +356,28 @@ def test_what_rules_do_not_derive_is_found_out() -> None:
     ):
         with pytest.raises(EngineError, match="derive"):
             refuse_forged(PAPER.under(DerivedRules(forged)), files)
+
+
+def test_chains_that_break_a_rule_nobody_asked_about_are_found_out() -> None:
+    files = (RuleFile("ours.lp", "forbid(M1,M2) :- span(M1,S,_), span(M2,S+1,_)."),)
+    partial = PAPER.under(DerivedRules(partial=True))
+    refuse_forged(partial, files, ((Span(2, 2), Span(4, 4)),))
+    with pytest.raises(EngineError, match="break rules"):
+        refuse_forged(partial, files, ((Span(4, 4), Span(5, 5)),))
+
+
+def test_links_are_the_same_however_a_rule_asks_for_them() -> None:
+    """In a positive condition, links are said in other words; `not not` looks them up one by one."""
+    named = "annotator(A), annotator(B), in_chain(_,_,M1), in_chain(_,_,M2)"
+    for asked in (
+        ("linked(A,M1,M2)",),
+        ("linked(_,M1,M2)",),
+        ("linked(2,M1,M2)",),
+        ("linked(A,M1,M2)", "linked(B,M1,M2)", "A < B"),
+    ):
+        looked_up = ", ".join(f"not not {one.replace('_', 'A')}" if "linked" in one else one for one in asked)
+        plain = said(f"forbid(M1,M2) :- {', '.join(asked)}.")
+        assert plain == said(f"forbid(M1,M2) :- {named}, {looked_up}.") and plain
 
 
 ABOUT_SOLUTION = """

@@ -6,21 +6,19 @@ from random import Random
 
 import pytest
 
-from caspr.engines import brute, choose
+from caspr.engines import brute
 from caspr.engines.native import solve
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.engines.native.prove import prove_optimal
-from caspr.errors import ContradictionError
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify
-from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Singletons
-from caspr.task.limits import Limits, silent
+from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.solution import Status
 from tests.engines.native.random_instances import needy_instance
-from tests.engines.native.test_against_clingo import random_document
+from tests.engines.native.test_against_clingo import compare_with_clingo, random_document
 
 EVERYTHING = Limits(solutions=1_000_000)
 
@@ -60,20 +58,7 @@ def larger(seed: int) -> Instance:
 
 @pytest.mark.parametrize("block", range(6))
 def test_value_is_that_of_clingo(block: int) -> None:
-    native, clingo = choose("native")[1], choose("clingo", "mm")[1]
-    proven = 0  # clingo may run into its limit; then its bounds must hold
-    for seed in range(block * 6, block * 6 + 6):
-        instance = larger(seed)
-        try:
-            refuse_contradictions(instance)
-        except ContradictionError:
-            continue
-        solution = native(instance, Limits(), silent)
-        assert solution.status is Status.OPTIMAL, seed
-        expected = clingo(instance, Limits(seconds=2), silent)
-        assert expected.bound <= solution.value <= expected.value, seed
-        proven += expected.status is Status.OPTIMAL
-    assert proven
+    compare_with_clingo(map(larger, range(block * 6, block * 6 + 6)))
 
 
 @pytest.mark.parametrize("seed", [3, 8])

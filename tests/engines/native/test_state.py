@@ -17,9 +17,10 @@ from caspr.engines.native.partition.search import search_split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.state import Memory, SolveState, solve_exactly, solve_quickly
 from caspr.engines.native.translate import Part
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.task.pricing import price, price_chain
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Span
@@ -159,6 +160,24 @@ def test_a_part_with_demands_that_is_too_large_is_not_searched(monkeypatch: pyte
         assert (outcome.value, outcome.bound) == (UNMET, part.problem.ceiling)
 
 
+def test_a_part_without_demands_is_searched_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "fits", lambda size, watch: False)
+    for solver in (solve_quickly, solve_exactly):
+        state = begun()
+        assert solver(state, largest(state)).value > 0
+
+
+def test_a_large_part_with_demands_gets_no_clustering_that_ignores_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LARGE", 0)
+    state, part = lonely()
+    ignoring = SearchOutcome(np.arange(part.problem.size), part.problem.ceiling, part.problem.ceiling)
+    monkeypatch.setattr(module, "_at_once", lambda state, part: ignoring)
+    look = solve_quickly(state, part)
+    assert look.labels.tolist().count(look.labels[part.nodes.index((Span(1, 1),))]) > 1
+
+
 def test_a_search_with_demands_starts_from_the_first_look_and_the_stars_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -264,6 +283,32 @@ def test_chains_that_break_a_rule_are_no_first_look(monkeypatch: pytest.MonkeyPa
     look, part = look_without_heuristics(monkeypatch, state, 1), largest(state)
     assert part.problem.value(by_annotator(state, part)[0]) is None
     assert 0 <= look.value <= best and part.problem.value(look.labels) == look.value
+
+
+def test_grown_clusters_replace_an_annotators_chains_if_they_gain_more_and_are_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state = begun(noisy("ua", mentions=40))
+    part = largest(state)
+    best = look_without_heuristics(monkeypatch, state, 1)
+    optimum, light = solve_exactly(state, part), len(part.problem.first)
+
+    def at_once(state: SolveState, grown: Labels, light: int) -> SearchOutcome:
+        monkeypatch.setattr(module, "grow", lambda problem, watch: grown)
+        monkeypatch.setattr(module, "LIGHT", light)
+        return module._at_once(state, largest(state))
+
+    assert optimum.value > best.value
+    assert at_once(state, optimum.labels, light).value == optimum.value
+    assert at_once(state, optimum.labels, light - 1).value == best.value
+    no_better = at_once(state, 99 - best.labels, light)
+    assert no_better.value == best.value and no_better.labels.tolist() == best.labels.tolist()
+    assert at_once(state, np.arange(part.problem.size), light).value == best.value
+    apart = Decisions.of(statements=[Statement.of(StatementKind.APART, list(part.nodes[0] + part.nodes[1]))])
+    decided = begun(replace(state.instance, decisions=apart))
+    together = np.zeros(largest(decided).problem.size, dtype=np.intp)
+    assert largest(decided).problem.value(together) is None
+    assert at_once(decided, together, len(largest(decided).problem.first)).value > 0
 
 
 def by_annotator(state: SolveState, part: Part) -> list[Labels]:
@@ -399,3 +444,44 @@ def test_no_chain_is_priced_twice_while_the_votes_stay_the_same(monkeypatch: pyt
     later = begun(decided, memory=state.memory)
     assert later.cost((chain,)) == price(decided, (chain,)).total != cost
     assert (state.cost((chain,)), asked) == (cost, [chain, chain])
+
+
+def test_prices_and_parts_are_forgotten_when_rules_derive_something_else() -> None:
+    """A rule gives the link of 1 and 3, which nobody linked: it is used at 1, and else they may not join."""
+    instance, memory, pair = task([[1, 2], [3, 4]]), Memory(), (Span(1, 1), Span(3, 3))
+    apart = Consequence(Effect.APART_COST, pair, Rule("ours.lp", 1, "a rule"), 9)
+    seen = []
+    for rules in (DerivedRules(), DerivedRules((apart,)), DerivedRules((replace(apart, cost=5),))):
+        ruled = instance.under(rules)
+        memory.forget_unless(rules)
+        assert not memory.prices and not memory.parts
+        state = SolveState(ruled, Watch(), memory)
+        seen.append(state.cost((pair,)))
+        assert state.cost((pair,)) == price(ruled, (pair,)).total
+        _ = largest(state)
+        assert memory.prices and memory.parts
+        memory.forget_unless(DerivedRules(rules.consequences))
+        assert memory.prices and memory.parts
+    assert seen == [4, 5, 5]
+
+
+def test_a_partition_flips_all_that_it_has_to() -> None:
+    one, two, three, four, five = (Span(token, token) for token in range(1, 6))
+    instance = task([[1, 2, 3, 4, 5]])
+
+    def flips(*chains: tuple[Span, ...], joined: Any = (), apart: Any = ()) -> bool:
+        return SolveState(instance, Watch(), joined=joined, apart=frozenset(apart)).flips(chains)
+
+    assert flips((one, two, three, four, five))
+    pairs = ((one, two), (three, four))
+    for chains, together in (
+        (((one, two), (three, four)), 2),
+        (((one, two), (four, five)), 1),
+        (((three, four, five),), 1),
+        (((one, three),), 0),
+        ((), 0),
+    ):
+        assert flips(*chains, joined=pairs) == (together == 2)
+        assert flips(*chains, apart=pairs) == (together == 0)
+    assert flips((one, two), joined=pairs[:1], apart=pairs[1:])
+    assert not flips((one, two, three, four), joined=pairs[:1], apart=pairs[1:])

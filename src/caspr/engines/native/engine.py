@@ -144,11 +144,16 @@ def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
             watch.stop = Stop.INTERRUPT
         except ExpiredError:
             pass
-    if decided is not None and state.cost(decided.partition) == state.value:
+    if decided is not None and _costs_no_more(state, decided.partition):
         state.best = decided.partition
         if decided.proven:
             return ()
     return (open_ties(str(watch.cause or "there are too many to compare")),)
+
+
+def _costs_no_more(state: SolveState, partition: Partition) -> bool:
+    """Return whether a partition costs what the best one does."""
+    return partition == state.best or state.cost(partition) == state.value
 
 
 def _one_solution(state: SolveState) -> Solution:

@@ -98,6 +98,11 @@ class IncrementalSolver:
             instance.__dict__["prices"] = self.instance.prices
         return instance
 
+    def joining(self, instance: Instance, mentions: Iterable[Span], limits: Limits) -> Solution:
+        """Return the best solution with some mentions in one chain, whose links cost what they always do."""
+        joined = (tuple(sorted(mentions)),)
+        return solve_with(instance, limits, memory=self._memory, joined=joined)
+
     def flip_prices(
         self, instance: Instance, solution: Solution, pairs: Iterable[tuple[Span, Span]], limits: Limits
     ) -> Iterator[FlipPrice]:

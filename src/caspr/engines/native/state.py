@@ -24,7 +24,6 @@ from caspr.engines.native.partition.outcome import (
 )
 from caspr.engines.native.partition.problem import UNMET, Labels, renumber
 from caspr.engines.native.partition.search import quick, search_split
-from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split, fits, split
 from caspr.engines.native.partition.ties import FirstOptimum
 from caspr.engines.native.partition.watch import Watch
@@ -70,7 +69,7 @@ class Memory:
 
     def forget_unless(self, rules: DerivedRules) -> None:
         """Forget what holds only under other rules."""
-        if self.rules is not rules and self.rules != rules:
+        if self.rules != rules:
             self.parts.clear()
             self.prices.clear()
         self.rules = rules
@@ -90,6 +89,8 @@ class SolveState:
     """Mentions to be kept together beyond all decisions."""
     reduced: dict[bytes, Split] = field(default_factory=dict)
     """Reductions made for the heuristics, kept for the search."""
+    splits: dict[bytes, Split] = field(default_factory=dict)
+    """How each part was reduced, kept without its pieces for deciding ties."""
     provisional: dict[bytes, SearchOutcome] = field(default_factory=dict)
     """The best outcome of each part without proof, from heuristics or from an unfinished search."""
     cuts: dict[Span, CutsBefore] = field(default_factory=dict)
@@ -213,11 +214,18 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
             return _unmet(part)
         if part.problem.size > LARGE and not part.demands:
             state.provisional[key] = _at_once(state, part)
-        state.reduced[key] = split(part.whole, state.watch, record=state.memory.record)
+        state.reduced[key] = _split(state, part)
         outcome = quick(state.reduced[key], state.watch)
         if key not in state.provisional or state.provisional[key].value < outcome.value:
             state.provisional[key] = outcome
     return state.provisional[key]
+
+
+def _split(state: SolveState, part: Part) -> Split:
+    """Reduce a part and take it apart."""
+    reduced = split(part.whole, state.watch, record=state.memory.record)
+    state.splits[part.key] = replace(reduced, pieces=(), steps=())
+    return reduced
 
 
 def _unmet(part: Part) -> SearchOutcome:
@@ -228,7 +236,7 @@ def _unmet(part: Part) -> SearchOutcome:
 def _at_once(state: SolveState, part: Part) -> SearchOutcome:
     """Return a clustering that takes hardly any time."""
     best, problem = _best_annotator(state, part), part.problem
-    if isinstance(problem, SparseProblem) and len(problem.first) <= LIGHT:
+    if len(problem.first) <= LIGHT:
         labels = grow(problem, state.watch)
         value = problem.value(labels)
         if value is not None and value > best.value:
@@ -262,8 +270,9 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
         return _remembered(state, key, _unmet(part))
     before, nodes = _from_before(state, part)
     reduced, known = state.reduced.pop(key, None), state.provisional.get(key)
+    reduced = reduced or _split(state, part)
     outcome = search_split(
-        reduced or split(part.whole, state.watch, record=record),
+        reduced,
         state.watch,
         Start(
             cuts=before.cuts.through(nodes),
@@ -274,7 +283,7 @@ def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
         ),
         remembered=state.memory.pieces,
     )
-    state.cuts[part.first] = CutsBefore(part, outcome.cuts)
+    state.cuts[part.first] = CutsBefore(part, outcome.cuts.only_stars())
     return _remembered(state, key, outcome)
 
 

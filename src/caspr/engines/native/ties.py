@@ -132,7 +132,7 @@ def _first_of_part(state: SolveState, part: Part) -> FirstOptimum:
     if key not in known:
         outcome, watch = solve_exactly(state, part), state.watch
         if not part.demands:
-            first = first_optimum(part.problem, outcome, watch)
+            first = first_optimum(part.problem, outcome, watch, state.splits.get(key))
         elif outcome.proven:
             whole = replace(part.problem.dense(), demands=part.demands)
             first = first_meeting_demands(whole, part.problem.sizes, outcome, watch)

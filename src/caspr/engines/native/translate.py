@@ -251,6 +251,8 @@ class Translator:
         watch: Watch | None = None,
     ) -> None:
         self.instance, self.watch = instance, watch or Watch()
+        if len(instance.votes.signatures) > LARGE:
+            self.watch.check()
         self.parts = {} if parts is None or instance.forced_votes else parts
         numbers: dict[Signature, int] = {}
         signature = instance.votes.signature
@@ -399,7 +401,7 @@ def _own_pairs(instance: Instance, kinds: Mapping[Span, int]) -> Iterator[OwnPai
     for first, second in instance.rules.pairs_within(kinds.keys()):
         price = instance.price(first, second)
         if price.allowed or instance.is_free(first, second):
-            yield (first, second), instance.own_gain(first, second), price.connects
+            yield (first, second), instance.own_gain(first, second, price), price.connects
 
 
 def _draws(gain: int, connects: bool, ties: bool) -> bool:

@@ -6,8 +6,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from caspr.engines.native.partition.cores import Core, Pulls, find_cores, find_listed_cores, holds
-from caspr.engines.native.partition.problem import Labels, Problem
+from caspr.engines.native.partition.cores import (
+    Core,
+    Pulls,
+    _Listed,
+    _Matrix,
+    find_cores,
+    find_listed_cores,
+    holds,
+)
+from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem
 from caspr.engines.native.partition.reductions import reduce, shrink
 from caspr.engines.native.partition.sparse import listed
 from caspr.engines.native.partition.watch import Watch
@@ -45,17 +53,32 @@ def possible_cores(problem: Problem, seed: int) -> Iterator[Core]:
                 yield nodes, random.integers(1, 30, number)
 
 
+def pulls_on(weights: Ints, gains: Ints, forbidden: Bools, most: Ints, firm: Ints) -> tuple[Ints, Ints, Ints]:
+    """Add up the pulls of all nodes outside (columns) on each node of a core, as the claim has them."""
+    total, barred = int(weights.sum()), forbidden.any(axis=0)
+    free, some = gains[:, ~barred], forbidden[:, barred]
+    share: Ints = np.abs(total * free - np.outer(weights, free.sum(axis=0))).sum(axis=1)
+    leaving = (some * np.where(2 * (weights @ ~some) > total, firm[barred], 0)).sum(axis=1)
+    kept = total * np.maximum(gains[:, barred], 0) + np.outer(weights, most[barred])
+    share += 2 * np.where(some, 0, kept).sum(axis=1) + total * leaving
+    return share, np.maximum(gains, 0).sum(axis=1), np.abs(gains).sum(axis=1) + leaving
+
+
 def is_core(problem: Problem, nodes: Labels, weights: Labels) -> tuple[bool, bool]:
     """Return whether the nodes hold against what others have a share in, and against what is out and over."""
     allowing = np.where(problem.forbidden[nodes], 0, weights[:, None]).sum(axis=0)
     others = np.array([d for d in np.flatnonzero(allowing).tolist() if d not in nodes], dtype=np.intp)
     table, positive = np.ix_(nodes, others), np.maximum(problem.gains[others], 0)
     most, firm = positive @ (allowing > 0), positive @ (2 * allowing > weights.sum())
-    pulls = Pulls.of(weights, problem.gains[table], problem.forbidden[table], most, firm)
+    share, out, over = pulls_on(weights, problem.gains[table], problem.forbidden[table], most, firm)
+    for kind in (_Matrix(problem), _Listed(listed(problem))):
+        pulls = Pulls.of(kind, nodes, weights, Watch())
+        assert (pulls.share + pulls.of_leaving(Watch()) == share).all()
+        assert (pulls.out == out).all() and (pulls.over == over).all()
     hold, heavy = holds(problem.gains[np.ix_(nodes, nodes)], weights), 2 * weights > weights.sum()
     return (
-        bool((heavy | (weights.sum() * hold > pulls.share)).all()),
-        bool((heavy | (hold > np.maximum(2 * pulls.out, pulls.over))).all()),
+        bool((heavy | (weights.sum() * hold > share)).all()),
+        bool((heavy | (hold > np.maximum(2 * out, over))).all()),
     )
 
 
@@ -96,12 +119,12 @@ def test_what_verify_believes_is_what_the_search_finds(seed: int) -> None:
 def test_what_is_found_is_together_in_every_optimum(seed: int) -> None:
     problem = planted(seed, 7)
     clusterings = [np.array(labels) for labels in optima(problem)[1]]
-    for nodes, weights in [*find_cores(problem, Watch()), *_listed(problem)]:
+    for nodes, weights in [*find_cores(problem, Watch()), *listed_cores(problem)]:
         assert any(is_core(problem, nodes, weights))
         assert all(len(set(labels[nodes].tolist())) == 1 for labels in clusterings)
 
 
-def _listed(problem: Problem) -> list[Core]:
+def listed_cores(problem: Problem) -> list[Core]:
     sparse = listed(problem)
     sparse.index(Watch())
     return find_listed_cores(sparse, Watch())

@@ -9,7 +9,7 @@ import pytest
 from caspr.engines.native.partition import lp
 from caspr.engines.native.partition.cuts import Cuts, Floats
 from caspr.engines.native.partition.lp import Nearby, Point, decided, program_of, relax
-from caspr.engines.native.partition.problem import Problem
+from caspr.engines.native.partition.problem import Demand, Problem
 from caspr.engines.native.partition.search import first_cuts
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_problems import random_problem
@@ -190,3 +190,45 @@ def test_a_pair_is_decided_only_where_the_other_way_stays_below_the_floor() -> N
     assert pairs(7) == [[], []]
     assert pairs(8) == [[[0, 1]], [[0, 2]]]
     assert pairs(10) == [[[0, 1]], [[0, 2]]]
+
+
+def demanding(gain: int) -> Problem:
+    """Return two pairs that gain the same, of which the first node of each must have one."""
+    matrix = np.zeros((3, 3), dtype=np.int64)
+    matrix[0, 1] = matrix[1, 0] = gain
+    return Problem(matrix, np.zeros((3, 3), dtype=bool), (Demand(0, 0, (1,), (0,), ((0, 1),)),))
+
+
+def test_multipliers_of_problems_with_demands_are_believed_up_to_the_mass() -> None:
+    problem, mass = demanding(9), 18
+    rights = np.ones(2, dtype=np.intp)
+    assert lp._usable(problem, np.array([1.0, -1.0]), rights).tolist() == [1, 0]
+    assert lp._usable(problem, np.array([1000.0, 17.0]), rights).tolist() == [mass, 17]
+    assert lp._usable(problem, np.full(32, 18.0), np.ones(32, dtype=np.intp)).tolist() == [mass] * 32
+    assert lp._usable(problem, np.full(33, 18.0), np.ones(33, dtype=np.intp)).tolist() == [0] * 33
+    # Without demands, what is more than the mass in sum proves nothing.
+    plain = problem_of({(0, 1): 9})
+    assert lp._usable(plain, np.array([9.0, 9.0]), rights).tolist() == [9, 9]
+    assert lp._usable(plain, np.array([9.0, 10.0]), rights).tolist() == [0, 0]
+
+
+def test_multipliers_of_problems_with_demands_need_room() -> None:
+    one = np.ones(1, dtype=np.intp)
+    assert lp._usable(demanding((1 << 52) - 1), np.array([1.0]), one).tolist() == [1]
+    assert lp._usable(demanding(1 << 52), np.array([1.0]), one).tolist() == [0]
+
+
+def test_the_unit_of_multipliers_leaves_room_for_the_mass() -> None:
+    """Masses of 38, 40 and 58 bits."""
+    for bits, shift, with_demands in ((38, 20, 15), (40, 20, 13), (58, 2, 0)):
+        assert lp._shift(problem_of({(0, 1): 1 << (bits - 2)})) == shift
+        assert lp._shift(demanding(1 << (bits - 2))) == with_demands
+
+
+def test_a_point_within_a_piece_is_that_of_its_nodes() -> None:
+    """1 and 3 are the piece's node 0, and 2 is its node 1; 0 is elsewhere."""
+    x = np.arange(16.0).reshape(4, 4)
+    near = Nearby(x, {7: {0: 0.125, 1: 0.25, 2: 0.5, 3: 0.375}})
+    within = near.within(np.array([-1, 0, 1, 0]))
+    assert within.x.tolist() == [[5, 6], [9, 10]]
+    assert within.first == {7: {0: 0.625, 1: 0.5}}

@@ -57,6 +57,7 @@ could exceed 2^62 is left alone.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -66,103 +67,123 @@ from caspr.engines.native.partition.watch import Watch
 
 LEAST = 3
 """Fewer nodes are no core: two are near-twins."""
-SHARE = 2
-"""One in this many of the nodes that do not hold is dropped at a time, the worst."""
+SHARE, SPARSE = 2, 16
+"""One in this many of the nodes that do not hold is dropped at a time, the worst.
+
+All are, where they are not more than one in so many of the whole set.
+"""
 FINE = 256
 """The weights of nodes are whole numbers, on average this."""
 MANY = 500
 """In larger sets weights are much the same, and a median is found faster without them."""
 FITTED = 6
 """How often weights are adjusted to what nodes gain."""
-AT_ONCE = 1 << 21
+AT_ONCE = 1 << 19
 """How many pairs of a core with other nodes are looked at between two looks at the clock."""
 Row = tuple[Labels, Ints, Bools]
 """Nodes, what one node gains with each, and whether it allows them."""
 Core = tuple[Labels, Ints]
 """Nodes and their weights."""
-Columns = tuple[Ints, Bools, Ints, Ints]
-"""The gains of a core (rows) with others (columns), which pairs are forbidden, B_d and F_d of the others."""
+Entries = tuple[Labels, Labels, Ints]
+"""Pairs that are allowed: which of some nodes, by its place among them, with which other, and the gain."""
 
 
 def find_cores(problem: Problem, watch: Watch) -> list[Core]:
     """Find sets of nodes that every optimum holds together, among those that may be such."""
-
-    def around(nodes: Labels, weights: Ints) -> Iterator[Columns]:
-        allowing = weights @ ~problem.forbidden[nodes]
-        near = np.flatnonzero(allowing)
-        firm = 2 * allowing[near] > weights.sum()
-        for some in _in_blocks(near[~np.isin(near, nodes)], len(nodes)):
-            table = np.ix_(nodes, some)
-            theirs = np.maximum(problem.gains[np.ix_(some, near)], 0)
-            yield problem.gains[table], problem.forbidden[table], theirs.sum(axis=1), theirs @ firm
-
     if problem.size < LEAST or not _is_safe(problem.size, int(np.abs(problem.gains).sum())):
         return []
     sums, most = np.maximum(problem.gains, 0).sum(axis=1), problem.gains.max(axis=1)
-    every = np.arange(problem.size)
-    clusters = _clusters(
-        sums, most, lambda node: (every, problem.gains[node], ~problem.forbidden[node]), watch
-    )
-    cores = (_core(nodes, lambda own: problem.gains[np.ix_(own, own)], around, watch) for nodes in clusters)
-    return [core for core in cores if core is not None]
+    return _found(_Matrix(problem), sums, most, watch)
 
 
 def find_listed_cores(problem: SparseProblem, watch: Watch) -> list[Core]:
     """Find the same where pairs that are not listed are forbidden, and no matrix is written down."""
     if not _is_safe(problem.size, problem.mass):
         return []
-    table, most = _Listed(problem), np.zeros(problem.size, dtype=np.int64)
+    most = np.zeros(problem.size, dtype=np.int64)
     np.maximum.at(most, problem.first, problem.gains)
     np.maximum.at(most, problem.second, problem.gains)
-    clusters = _clusters(problem.positive, most, table.row, watch)
-    cores = (_core(nodes, lambda own: table.between(own, own)[0], table.around, watch) for nodes in clusters)
+    return _found(_Listed(problem), problem.positive, most, watch)
+
+
+def _found(table: "_Table", sums: Ints, most: Ints, watch: Watch) -> list[Core]:
+    cores = (_core(table, nodes, watch) for nodes in _clusters(sums, most, table.row, watch))
     return [core for core in cores if core is not None]
+
+
+class _Table(Protocol):
+    """Looks pairs up."""
+
+    @property
+    def size(self) -> int: ...
+
+    def row(self, node: int) -> Row:
+        """Return what one node gains."""
+
+    def among(self, nodes: Labels) -> Ints:
+        """Return what nodes gain with each other, none of them forbidden."""
+
+    def counts(self, nodes: Labels) -> Ints:
+        """Return how many entries each of some nodes has."""
+
+    def entries(self, nodes: Labels) -> Entries:
+        """Return the pairs of some nodes with all that they allow."""
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    problem: Problem
+
+    @property
+    def size(self) -> int:
+        return self.problem.size
+
+    def row(self, node: int) -> Row:
+        return np.arange(self.size), self.problem.gains[node], ~self.problem.forbidden[node]
+
+    def among(self, nodes: Labels) -> Ints:
+        return self.problem.gains[np.ix_(nodes, nodes)]
+
+    def counts(self, nodes: Labels) -> Ints:
+        return np.full(len(nodes), self.size)
+
+    def entries(self, nodes: Labels) -> Entries:
+        gains = self.problem.gains[nodes]
+        owner, others = np.nonzero(~self.problem.forbidden[nodes])
+        return owner, others, gains[owner, others]
 
 
 @dataclass(frozen=True)
 class _Listed:
-    """Looks pairs up in a list."""
-
     problem: SparseProblem
 
+    @property
+    def size(self) -> int:
+        return self.problem.size
+
     def row(self, node: int) -> Row:
-        """Return what one node gains."""
-        rows = self.problem.neighbours
-        part = slice(int(rows.starts[node]), int(rows.starts[node + 1]))
-        others = rows.others[part]
-        return others, self.problem.gains[rows.pairs[part]], np.ones(len(others), dtype=bool)
+        _, others, gains = self.entries(np.array([node]))
+        return others, gains, np.ones(len(others), dtype=bool)
 
-    def between(self, nodes: Labels, others: Labels) -> tuple[Ints, Bools]:
-        """Return what nodes gain with others, and which pairs are forbidden."""
-        rows = self.problem.neighbours
-        place = np.full(self.problem.size, -1, dtype=np.intp)
-        place[others] = np.arange(len(others))
-        entries, owner = rows.of(nodes)
-        column = place[rows.others[entries]]
-        entries, owner, column = entries[column >= 0], owner[column >= 0], column[column >= 0]
-        gains = np.zeros((len(nodes), len(others)), dtype=np.int64)
-        never = np.ones(gains.shape, dtype=bool)
-        gains[owner, column] = self.problem.gains[rows.pairs[entries]]
-        never[owner, column] = False
-        return gains, never
+    def among(self, nodes: Labels) -> Ints:
+        place = np.full(self.size, -1, dtype=np.intp)
+        place[nodes] = np.arange(len(nodes))
+        gains = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
+        for part in _in_blocks(self.counts(nodes)):
+            owner, others, worth = self.entries(nodes[part])
+            column = place[others]
+            inside = column >= 0
+            gains[part.start + owner[inside], column[inside]] = worth[inside]
+        return gains
 
-    def around(self, nodes: Labels, weights: Ints) -> Iterator[Columns]:
-        """Yield the pairs of a core with others, and what these gain."""
+    def counts(self, nodes: Labels) -> Ints:
+        starts = self.problem.neighbours.starts
+        return starts[nodes + 1] - starts[nodes]
+
+    def entries(self, nodes: Labels) -> Entries:
         rows = self.problem.neighbours
         entries, owner = rows.of(nodes)
-        allowing = np.zeros(self.problem.size, dtype=np.int64)
-        np.add.at(allowing, rows.others[entries], weights[owner])
-        outside = allowing > 0
-        outside[nodes] = False
-        allowing[nodes] = weights.sum()
-        for some in _in_blocks(np.flatnonzero(outside), len(nodes)):
-            theirs, owner = rows.of(some)
-            gains = np.maximum(self.problem.gains[rows.pairs[theirs]], 0)
-            shared = allowing[rows.others[theirs]]
-            most, firm = np.zeros((2, len(some)), dtype=np.int64)
-            np.add.at(most, owner, np.where(shared > 0, gains, 0))
-            np.add.at(firm, owner, np.where(2 * shared > weights.sum(), gains, 0))
-            yield *self.between(nodes, some), most, firm
+        return owner, rows.others[entries], self.problem.gains[rows.pairs[entries]]
 
 
 def _is_safe(size: int, mass: int) -> bool:
@@ -170,10 +191,15 @@ def _is_safe(size: int, mass: int) -> bool:
     return 16 * FINE * size * mass < 1 << 62
 
 
-def _in_blocks(others: Labels, size: int) -> Iterator[Labels]:
-    """Divide other nodes so that their pairs with a core do not take much memory."""
-    columns = max(1, AT_ONCE // size)
-    return (others[start : start + columns] for start in range(0, len(others), columns))
+def _in_blocks(counts: Ints) -> Iterator[slice]:
+    """Divide nodes with so many entries each so that a block does not take much memory."""
+    total = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        before = int(total[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(total, before + AT_ONCE, side="right")))
+        yield slice(start, end)
+        start = end
 
 
 def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -> Iterator[Labels]:
@@ -201,32 +227,26 @@ def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -
             yield np.sort(np.array(chosen))
 
 
-def _core(
-    nodes: Labels,
-    inside: Callable[[Labels], Ints],
-    around: Callable[[Labels, Ints], Iterator[Columns]],
-    watch: Watch,
-) -> Core | None:
+def _core(table: _Table, nodes: Labels, watch: Watch) -> Core | None:
     """Drop nodes from a cluster until all others hold; `None` if too few are left."""
     while len(nodes) >= LEAST:
-        among = inside(nodes)
+        among = table.among(nodes)
         weights = _fitted_weights(among)
-        share, out, over = np.zeros((3, len(nodes)), dtype=np.int64)
-        for columns in around(nodes, weights):
-            watch.check()
-            pulls = Pulls.of(weights, *columns)
-            share, out, over = share + pulls.share, out + pulls.out, over + pulls.over
-        hold = holds(among, weights)
-        spares = int(weights.sum()) * hold - share, hold - np.maximum(2 * out, over)
+        pulls = Pulls.of(table, nodes, weights, watch)
+        hold, total = holds(among, weights), int(weights.sum())
         # Where one node outweighs all others, nothing needs to hold it.
-        light = 2 * weights <= weights.sum()
-        loose, spare = min(
-            ((np.flatnonzero((spare <= 0) & light), spare) for spare in spares), key=lambda kind: len(kind[0])
-        )
+        light = 2 * weights <= total
+        spare = hold - np.maximum(2 * pulls.out, pulls.over)
+        loose = np.flatnonzero((spare <= 0) & light)
+        other = total * hold - pulls.share
+        if np.count_nonzero((other <= 0) & light) < len(loose):
+            other -= pulls.of_leaving(watch)
+            fewer = np.flatnonzero((other <= 0) & light)
+            loose, spare = min((loose, spare), (fewer, other), key=lambda kind: len(kind[0]))
         if not len(loose):
             return nodes, weights
-        worst = loose[np.argsort(spare[loose])][: -(-len(loose) // SHARE)]
-        nodes = np.delete(nodes, worst)
+        number = len(loose) if SPARSE * len(loose) <= len(nodes) else -(-len(loose) // SHARE)
+        nodes = np.delete(nodes, loose[np.argsort(spare[loose])][:number])
     return None
 
 
@@ -268,18 +288,62 @@ def holds(inside: Ints, weights: Ints) -> Ints:
 class Pulls:
     """How strongly other nodes pull on each node of a core."""
 
+    table: _Table
+    nodes: Labels
+    weights: Ints
+    allowing: Ints
+    """Of every node, the weight of the core that allows it; of those of the core, all of it."""
     share: Ints
-    """Times the weight of the core."""
+    """Times the weight of the core, without what nodes lose that leave (`of_leaving`)."""
     out: Ints
     over: Ints
 
     @classmethod
-    def of(cls, weights: Ints, gains: Ints, forbidden: Bools, most: Ints, firm: Ints) -> "Pulls":
-        """Add up the pulls of some columns."""
-        total, barred = int(weights.sum()), forbidden.any(axis=0)
-        free, some = gains[:, ~barred], forbidden[:, barred]
-        share: Ints = np.abs(total * free - np.outer(weights, free.sum(axis=0))).sum(axis=1)
-        leaving = (some * np.where(2 * (weights @ ~some) > total, firm[barred], 0)).sum(axis=1)
-        kept = total * np.maximum(gains[:, barred], 0) + np.outer(weights, most[barred])
-        share += 2 * np.where(some, 0, kept).sum(axis=1) + total * leaving
-        return cls(share, np.maximum(gains, 0).sum(axis=1), np.abs(gains).sum(axis=1) + leaving)
+    def of(cls, table: _Table, nodes: Labels, weights: Ints, watch: Watch) -> "Pulls":
+        """Add up the pulls of all nodes outside."""
+        total = int(weights.sum())
+        allowing, column = np.zeros((2, table.size), dtype=np.int64)
+        for part, (owner, others, gains) in _entries(table, nodes, watch):
+            np.add.at(allowing, others, weights[part][owner])
+            np.add.at(column, others, gains)
+        free = allowing == total
+        free[nodes] = False
+        allowing[nodes] = total
+        barred = np.flatnonzero((2 * allowing > total) & (allowing < total))
+        leaving = _positive(table, barred, 2 * allowing > total, watch)
+        share, out, over = np.full((3, len(nodes)), leaving.sum()) * [[total], [0], [1]]
+        for part, (owner, others, gains) in _entries(table, nodes, watch):
+            outside = (allowing[others] < total) | free[others]
+            owner, others, gains = owner[outside] + part.start, others[outside], gains[outside]
+            least, without = np.maximum(gains, 0), leaving[others]
+            even = np.abs(total * gains - weights[owner] * column[others])
+            each = np.where(free[others], even, 2 * total * least)
+            np.add.at(share, owner, each - total * without)
+            np.add.at(out, owner, least)
+            np.add.at(over, owner, np.abs(gains) - without)
+        return cls(table, nodes, weights, allowing, share, out, over)
+
+    def of_leaving(self, watch: Watch) -> Ints:
+        """Return what adds to the share: what nodes lose that some of the core forbid, B_d, at most."""
+        near = self.allowing > 0
+        some = np.flatnonzero(near & (self.allowing < self.weights.sum()))
+        most = _positive(self.table, some, near, watch)
+        lost = np.zeros(len(self.nodes), dtype=np.int64)
+        for part, (owner, others, _) in _entries(self.table, self.nodes, watch):
+            np.add.at(lost, owner + part.start, most[others])
+        return 2 * self.weights * lost
+
+
+def _entries(table: _Table, nodes: Labels, watch: Watch) -> Iterator[tuple[slice, Entries]]:
+    """Yield the entries of some nodes, block by block."""
+    for part in _in_blocks(table.counts(nodes)):
+        watch.check()
+        yield part, table.entries(nodes[part])
+
+
+def _positive(table: _Table, nodes: Labels, counted: Bools, watch: Watch) -> Ints:
+    """Return, by node, the positive gains of some nodes with those that are counted; 0 for all others."""
+    sums = np.zeros(table.size, dtype=np.int64)
+    for part, (owner, others, gains) in _entries(table, nodes, watch):
+        np.add.at(sums, nodes[part][owner], np.where(counted[others], np.maximum(gains, 0), 0))
+    return sums

@@ -208,11 +208,20 @@ class Cuts:
         return replace(cuts, partner_stars=tuple((listed[name], star) for name, star in cuts.partner_stars))
 
     def named(self, names: Labels) -> "Cuts":
-        """Express the stars in other names for the nodes, distinct and in the same order."""
-        own, listed = self.only_stars(), names.tolist()
-        stars = (tuple(listed[node] for node in star) for star in own.stars)
-        sharpened = ((name, tuple(listed[node] for node in star)) for name, star in own.partner_stars)
-        return Cuts(names[own.triangles], tuple(stars), own.weights, partner_stars=tuple(sharpened))
+        """Express the cuts in other names for the nodes, distinct and in the same order."""
+        listed = names.tolist()
+
+        def renamed(nodes: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(listed[node] for node in nodes)
+
+        return Cuts(
+            names[self.triangles],
+            tuple(map(renamed, self.stars)),
+            self.weights,
+            tuple((renamed(small), renamed(large)) for small, large in self.two_partitions),
+            tuple(map(renamed, self.pentagons)),
+            tuple((name, renamed(star)) for name, star in self.partner_stars),
+        )
 
     @cached_property
     def by_size(self) -> Sequence[tuple[Labels, Labels]]:

@@ -431,16 +431,16 @@ def _labels(size: int, clusters: Clusters) -> Clustering:
 
 def _fixed_or_branched(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
     """Fix what one more relaxation decides; branch if it decides nothing."""
-    x, together, apart = fix_in_all_optima(problem, value, budget.watch)
-    groups = joined(problem.size, *np.nonzero(together))
-    narrowed = problem.separate(apart)
+    fixed = fix_in_all_optima(problem, value, budget.watch)
+    groups = joined(problem.size, *np.nonzero(fixed.together))
+    narrowed = problem.separate(fixed.apart)
     if narrowed.breaks(groups):
         return NO_OPTIMA
     if groups.max() + 1 < problem.size or components(_usable(narrowed)).max() > 0:
         return _inside(narrowed, groups, value, budget)
-    first, second = undecided(narrowed, x)
+    first, second = undecided(narrowed, fixed.x)
     pair = joined(problem.size, np.array([first]), np.array([second]))
-    cut = np.zeros_like(apart)
+    cut = np.zeros_like(fixed.apart)
     cut[first, second] = cut[second, first] = True
     return _united(
         [_inside(narrowed, pair, value, budget), _inside(narrowed.separate(cut), groups, value, budget)],

@@ -24,11 +24,12 @@ rule, where the other move may lose u_k as well, best(k, u) + max(u_k, 0).
 All these inequalities are strict, so all optima survive, and all pairs found in one problem may be applied
 together. One more rule keeps only *some* optimum:
 
-    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both gain most with u. If
-    u and v make a leaf with v' not counted as blocking, every optimum has v or v' beside u. Where v' is,
-    they can swap places, which changes the value by at least w_uv - w_uv' - sum |v_k - v'_k|, k other than
-    u. If that is not negative, *some optimum has v beside u*. A swap moves v and v' only, so rules that
-    move different nodes, and no other rule's u, may be applied together.
+    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both gain most with u; there may
+    be several v', which forbid each other, too. If u and v make a leaf with no v' counted as blocking, every
+    optimum has v or a v' beside u. Where it is v', they can swap places, which changes the value by at least
+    w_uv - w_uv' - sum |v_k - v'_k|, k other than u. If that is not negative for any v', *some optimum has v
+    beside u*. A swap moves v and a v' only, so rules that move different nodes, and no other rule's u, may
+    be applied together.
 
 Many mentions that one annotator gave two lengths are rivals; without the rule each pair doubles the work.
 
@@ -72,7 +73,7 @@ out where that could exceed 2^62.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,8 +90,8 @@ SMALL = 60
 """In problems up to this size, that test is not worth its time."""
 AT_ONCE = 1 << 21
 """How many gains are compared between two looks at the clock."""
-Rivalry = tuple[int, int, int]
-"""u, v and the rival of v."""
+Rivalry = tuple[int, ...]
+"""u, v and the rivals of v."""
 WEIGHTS = np.array([(1, 1, 0, 0, 0), (0, 0, 1, 0, 0), (0, 1, 0, 0, 0), (1, 0, 0, 0, 0)])
 """The weights (a, b, p, x, y) of near-twins, heavy edges, and leaves v and u."""
 
@@ -104,6 +105,8 @@ class Reduced:
     """The new node of every old node."""
     constant: int
     """What the pairs put together gain: the old value is this plus the new one."""
+    keeps_all: bool = True
+    """Whether it keeps all optima; rivals keep only some."""
 
     def lift(self, labels: Labels) -> Labels:
         """Turn a clustering of the new nodes into one of the old."""
@@ -154,7 +157,7 @@ def _with_cores(reduced: Reduced, watch: Watch, record: list[Statement] | None) 
         record.append(renamed(statements.cores(cores), firsts(reduced.labels)))
     step = joined(problem.size, *_chained(cores))
     problem, gained = problem.contract(step)
-    return Reduced(problem, step[reduced.labels], reduced.constant + gained)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.keeps_all)
 
 
 def _reduced_once(
@@ -190,8 +193,8 @@ def _reduced_once(
             record.append(_written(problem, names, together, best, heavy, twins))
     smaller = _contracted(reduced, problem, together)
     if smaller is None and apart.any():
-        return Reduced(problem, reduced.labels, reduced.constant)
-    return smaller
+        return replace(reduced, problem=problem)
+    return smaller if smaller is None or not rivalries else replace(smaller, keeps_all=False)
 
 
 def _written(
@@ -213,7 +216,7 @@ def _contracted(reduced: Reduced, problem: Problem, together: Bools) -> Reduced 
         return None
     step = joined(problem.size, first, second)
     problem, gained = problem.contract(step)
-    return Reduced(problem, step[reduced.labels], reduced.constant + gained)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.keeps_all)
 
 
 def beside(problem: Problem, watch: Watch | None = None) -> Ints:
@@ -279,32 +282,34 @@ def _chunks(count: int, size: int) -> Iterator[slice]:
 
 
 def find_rivals(problem: Problem, best: Ints) -> list[Rivalry]:
-    """Find pairs u, v that some optimum has together, although a rival of v gains most with u, too."""
-    gains, forbidden = problem.gains, problem.forbidden
+    """Find pairs u, v that some optimum has together, although rivals of v cling to u, too."""
     first, second = _likely_leaves(problem)
-    likely = sorted(zip(second.tolist(), first.tolist(), strict=True))
-    guests: dict[int, list[int]] = {}
-    for v, u in likely:
-        guests.setdefault(u, []).append(v)
+    barred = problem.forbidden | np.eye(problem.size, dtype=bool)
+    guests: dict[tuple[int, bytes], list[int]] = {}
+    for v, u in sorted(zip(second.tolist(), first.tolist(), strict=True)):
+        guests.setdefault((u, barred[v].tobytes()), []).append(v)
     rivalries: list[Rivalry] = []
-    if len(guests) == len(likely):
-        return rivalries
     moved: set[int] = set()
     hosts: set[int] = set()
-    for v, u in likely:
-        spare = None
-        for rival in guests[u]:
-            if not forbidden[v, rival] or gains[u, v] < gains[u, rival] or forbidden[u, rival]:
-                continue
-            if moved & {u, v, rival} or hosts & {v, rival}:
-                continue
-            if spare is None:
-                spare = int(_spare(problem, best, np.array([u]), np.array([v]))[0])
-            if spare + best[rival, u] > 0 and _may_swap(problem, u, v, rival):
-                rivalries.append((u, v, rival))
-                moved |= {v, rival}
+    for (u, _), nodes in guests.items():
+        if len(nodes) > 1 and u not in moved and hosts.isdisjoint(nodes) and moved.isdisjoint(nodes):
+            rivalry = _rivalry(problem, best, u, nodes)
+            if rivalry is not None:
+                rivalries.append(rivalry)
+                moved.update(rivalry[1:])
                 hosts.add(u)
     return rivalries
+
+
+def _rivalry(problem: Problem, best: Ints, u: int, nodes: list[int]) -> Rivalry | None:
+    """Choose one of some nodes that forbid each other, and otherwise the same, to be with u."""
+    for v in sorted(nodes, key=lambda node: (-int(problem.gains[u, node]), node)):
+        rivals = [rival for rival in nodes if rival != v and _may_swap(problem, u, v, rival)]
+        if rivals:
+            spare = int(_spare(problem, best, np.array([u]), np.array([v]))[0])
+            if spare + int(best[rivals, u].sum()) > 0:
+                return u, v, *rivals
+    return None
 
 
 def _chained(cores: list[Core]) -> tuple[Labels, Labels]:
@@ -316,16 +321,14 @@ def _chained(cores: list[Core]) -> tuple[Labels, Labels]:
 def _pairs_of(rivalries: list[Rivalry], size: int) -> Bools:
     """Mark the pairs u, v."""
     together = np.zeros((size, size), dtype=bool)
-    for u, v, _ in rivalries:
+    for u, v, *_ in rivalries:
         together[u, v] = together[v, u] = True
     return together
 
 
 def _may_swap(problem: Problem, u: int, v: int, rival: int) -> bool:
     """Return whether v may always take the place of its rival beside u."""
-    gains, forbidden = problem.gains, problem.forbidden
-    if np.count_nonzero(forbidden[v] != forbidden[rival]) != 2:  # each forbids the other
-        return False
+    gains = problem.gains
     change = np.abs(gains[v] - gains[rival])
     return bool(gains[u, v] - gains[u, rival] >= change.sum() - change[u])
 

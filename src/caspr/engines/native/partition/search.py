@@ -20,7 +20,7 @@ branched on; at the end of a branch the inequalities whose bound met the thresho
 down from a larger problem closes nothing then: the multipliers it came from must show it here.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -342,6 +342,18 @@ def _beginning(problem: Problem, watch: Watch, start: Start) -> Labels:
     return heuristics.start(problem, watch, kicks=KICKS if start.is_first(problem) else 0)
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """What all clusterings decide alike that exceed a floor."""
+
+    x: Floats
+    """The point of the relaxation that shows it."""
+    together: Bools
+    apart: Bools
+    below: Start
+    """Where the relaxation of what is left may start."""
+
+
 class CuttingPlanes:
     """One run of the loop on one connected problem."""
 
@@ -388,7 +400,7 @@ class CuttingPlanes:
         except KeyboardInterrupt:
             self.watch.stop = Stop.INTERRUPT
         bound = raised(max(self.best.bound, self.best.value), 0)
-        cuts = self.cuts.only_stars() if self.first else NO_CUTS
+        cuts = self.cuts if self.first else NO_CUTS
         return replace(self.best, bound=bound, cuts=cuts, proof=self.proof)
 
     def _begin(self) -> None:
@@ -443,8 +455,8 @@ class CuttingPlanes:
         if self.start.record and self.closed:
             self.proof = (*self.steps, *self._end())
 
-    def fix(self) -> tuple[Floats, Bools, Bools]:
-        """Cut until that stalls; return the point, and what all clusterings above the floor decide alike."""
+    def fix(self) -> Fixed:
+        """Cut until that stalls; return what all clusterings above the floor decide alike."""
         self._begin()
         together, apart = np.zeros_like(self.problem.forbidden), np.zeros_like(self.problem.forbidden)
         while not self.closed and not self.watch.expired():
@@ -457,7 +469,8 @@ class CuttingPlanes:
             self.cuts = self._kept(point) | new
             if self.stalled or not len(new):
                 break
-        return self.near.x, together, apart
+        below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
+        return Fixed(self.near.x, together, apart, below)
 
     def _relaxed(self) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
@@ -724,6 +737,6 @@ def new_cuts(problem: Problem, x: Floats, watch: Watch | None = None, *, thoroug
     return lifted(triangles | stars, problem, watch)
 
 
-def fix_in_all_optima(problem: Problem, value: int, watch: Watch) -> tuple[Floats, Bools, Bools]:
-    """Return the point of a relaxation, and what all optima put together and apart."""
-    return CuttingPlanes(problem, watch, Start(floor=value - problem.step)).fix()
+def fix_in_all_optima(problem: Problem, value: int, watch: Watch, start: Start = COLD) -> Fixed:
+    """Return what all optima put together and apart."""
+    return CuttingPlanes(problem, watch, replace(start, floor=value - problem.step)).fix()

@@ -11,7 +11,7 @@ reduced again. A demand with one partner left has it with its home: the two are 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from caspr.engines.native.partition.problem import (
     firsts,
     joined,
 )
-from caspr.engines.native.partition.reductions import reduce, shrink
+from caspr.engines.native.partition.reductions import Shrunk, reduce, shrink
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.statements import Statement, renamed
 from caspr.engines.native.partition.watch import Watch
@@ -77,6 +77,10 @@ class Split:
     """How it was reduced, in the numbers of the old nodes, if that was to be recorded."""
     hopeless: bool = False
     """Whether no clustering meets the demands; then there are no pieces."""
+    shrunk: Shrunk | None = None
+    """What the rules for large problems left, which keep all optima, if they were applied."""
+    unique: bool = False
+    """Whether all optima are equal that have each cluster within what positive gains connect."""
 
     @cached_property
     def firsts(self) -> Labels:
@@ -103,13 +107,19 @@ def split(problem: Problem | SparseProblem, watch: Watch, *, record: bool = Fals
     if problem.size <= SMALL:
         return _undisputed(problem) or _split_dense(problem.dense(), watch, record=record)
     steps: list[Statement] = []
-    labels, constant = np.arange(problem.size), 0
+    shrunk = shrunk_if_sparse(problem, watch, record=steps if record else None)
+    groups = list(_groups(shrunk.problem.components()))
+    inner = [_split_group(shrunk.problem.restrict(group), watch, record=record) for group in groups]
+    return replace(_joined_splits(shrunk.labels, shrunk.constant, steps, groups, inner), shrunk=shrunk)
+
+
+def shrunk_if_sparse(
+    problem: SparseProblem, watch: Watch, *, record: list[Statement] | None = None
+) -> Shrunk:
+    """Apply the rules for large problems where a list is shorter than writing all pairs down."""
     if 2 * len(problem.first) <= CROWDED * problem.size**2 or problem.size > LARGEST:
-        shrunk = shrink(problem, watch, record=steps if record else None)
-        problem, labels, constant = shrunk.problem, shrunk.labels, shrunk.constant
-    groups = list(_groups(problem.components()))
-    inner = [_split_group(problem.restrict(group), watch, record=record) for group in groups]
-    return _joined_splits(labels, constant, steps, groups, inner)
+        return shrink(problem, watch, record=record)
+    return Shrunk(problem, np.arange(problem.size), 0)
 
 
 def _joined_splits(
@@ -127,7 +137,8 @@ def _joined_splits(
         size, constant = size + part.size, constant + part.constant
     alone = np.flatnonzero(numbers < 0)
     numbers[alone] = size + np.arange(len(alone))
-    return Split(numbers[labels], size + len(alone), constant, _in_order(pieces), tuple(steps))
+    unique = all(part.unique for part in inner)
+    return Split(numbers[labels], size + len(alone), constant, _in_order(pieces), tuple(steps), unique=unique)
 
 
 def _split_demanding(problem: Problem, watch: Watch, *, record: bool) -> Split:
@@ -160,7 +171,7 @@ def _undisputed(problem: SparseProblem) -> Split | None:
     every = 2 * len(problem.first) == problem.size * (problem.size - 1)
     if not every or problem.gains.min(initial=1) <= 0:
         return None
-    return Split(np.zeros(problem.size, dtype=np.intp), 1, int(problem.gains.sum()), ())
+    return Split(np.zeros(problem.size, dtype=np.intp), 1, int(problem.gains.sum()), (), unique=True)
 
 
 def _split_group(problem: SparseProblem, watch: Watch, *, record: bool) -> Split:
@@ -175,7 +186,8 @@ def _split_dense(problem: Problem, watch: Watch, *, record: bool, cores: bool = 
     reduced = reduce(problem, watch, record=steps if record else None, cores=cores)
     small = reduced.problem
     pieces = [Piece(group, small.restrict(group)) for group in connected_groups(small.gains > 0)]
-    return Split(reduced.labels, small.size, reduced.constant, _in_order(pieces), tuple(steps))
+    unique = reduced.keeps_all and not pieces
+    return Split(reduced.labels, small.size, reduced.constant, _in_order(pieces), tuple(steps), unique=unique)
 
 
 def _in_order(pieces: list[Piece]) -> tuple[Piece, ...]:

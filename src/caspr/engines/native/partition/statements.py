@@ -6,7 +6,7 @@ data; each makes the problem smaller, and the last may end it:
     {"apart": [[u, v, ...], ...]}                  u shares no cluster with any of v, ... in an optimum
     {"together": [[u, v, a, b, p, x, y], ...]}     u and v share one, by the rule with these weights
     {"cores": [[u, weight, v, weight, ...], ...]}  u, v, ... share one, by these weights (`cores`)
-    {"rivals": [[u, v, rival], ...]}               u and v share one in some optimum
+    {"rivals": [[u, v, rival, ...], ...]}          u and v share one in some optimum
     {"forced": [[home, partner], ...]}             a demand has only one partner left
     {"goal": g, "joins": yes or no, INEQUALITIES}  pairs and partners that clusterings of value g and more
                                                    decide alike are decided, by reduced gains

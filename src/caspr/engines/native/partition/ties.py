@@ -44,7 +44,7 @@ import numpy as np
 
 from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
 from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all_optima
-from caspr.engines.native.partition.outcome import SearchOutcome, Start
+from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
     UNMET,
@@ -57,11 +57,11 @@ from caspr.engines.native.partition.problem import (
     joined,
     renumber,
 )
-from caspr.engines.native.partition.reductions import reduce, shrink
+from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.search import fix_in_all_optima, search
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import SMALL as WRITTEN
-from caspr.engines.native.partition.splitting import fits
+from caspr.engines.native.partition.splitting import Split, fits, shrunk_if_sparse
 from caspr.engines.native.partition.watch import Watch
 
 LISTED = 25_000
@@ -80,20 +80,26 @@ class FirstOptimum:
     proven: bool
 
 
-def first_optimum(problem: SparseProblem, outcome: SearchOutcome, watch: Watch) -> FirstOptimum:
-    """Return the first optimum of a problem, given the outcome of its search."""
+def first_optimum(
+    problem: SparseProblem, outcome: SearchOutcome, watch: Watch, reduced: Split | None = None
+) -> FirstOptimum:
+    """Return the first optimum of a problem, given the outcome of its search, and how it was reduced."""
     found = FirstOptimum(renumber(outcome.labels), proven=False)
     if problem.size == 1 or _is_one_cluster(problem):
         return replace(found, proven=True)
     if not outcome.proven:
         return found
+    if reduced is not None and reduced.unique:
+        return replace(found, proven=True)
     labels, value = np.arange(problem.size), outcome.value
     if problem.size > WRITTEN:
-        shrunk = shrink(problem, watch)
+        shrunk = reduced.shrunk if reduced is not None else None
+        shrunk = shrunk or shrunk_if_sparse(problem, watch)
         problem, labels, value = shrunk.problem, shrunk.labels, value - shrunk.constant
     # An optimum with a cluster that positive gains do not connect may be none of those that are kept.
+    start = Start(cuts=outcome.cuts)
     for known in (outcome.labels[firsts(labels)], None):
-        first = _by_components(problem, known, watch)
+        first = _by_components(problem, known, labels, start, watch)
         if problem.value(first.labels) == value:
             return replace(first, labels=renumber(first.labels[labels]))
     return found
@@ -105,13 +111,20 @@ def _is_one_cluster(problem: SparseProblem) -> bool:
     return every and int(problem.gains.min(initial=1)) > 0
 
 
-def _by_components(problem: SparseProblem, known: Labels | None, watch: Watch) -> FirstOptimum:
-    """Decide each component of positive gains, beginning with an optimum of the whole if one is known."""
+def _by_components(
+    problem: SparseProblem, known: Labels | None, labels: Labels, start: Start, watch: Watch
+) -> FirstOptimum:
+    """Decide each component of positive gains, beginning with an optimum of the whole if one is known.
+
+    `start` is for a larger problem, for whose nodes `labels` has those here.
+    """
     chosen, proven = np.arange(problem.size), True
     for group in _groups(problem.components()):
         part, own = problem.restrict(group), None if known is None else renumber(known[group])
         if fits(part.size, watch):
-            first = _reduced_first(part.dense(), part.sizes, own, watch)
+            dense = part.dense()
+            inside = _start_within(start, dense, group, labels)
+            first = _reduced_first(dense, part.sizes, own, watch, inside)
         else:
             first = FirstOptimum(np.arange(part.size) if own is None else own, proven=False)
         chosen[group], proven = group[first.labels], proven and first.proven
@@ -125,12 +138,15 @@ def _groups(labels: Labels) -> list[Labels]:
     return [group for group in np.split(order, ends[:-1]) if len(group) > 1]
 
 
-def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: Watch) -> FirstOptimum:
+def _reduced_first(
+    problem: Problem, sizes: Ints, known: Labels | None, watch: Watch, start: Start = COLD
+) -> FirstOptimum:
     """Reduce a problem; of what is left, decide each component of positive gains."""
     problem, known = _unswapped(problem, sizes, known)
     reduced = reduce(problem, watch, all_optima=True)
     small, names, held = reduced.problem, firsts(reduced.labels), _added(sizes, reduced.labels)
-    chosen, proven = np.arange(small.size), True
+    start = start.contracted(reduced.labels, small, reduced.constant)
+    every, chosen, proven = np.arange(small.size), np.arange(small.size), True
     for group in connected_groups(small.gains > 0):
         part = small.restrict(group)
         if known is None:
@@ -138,7 +154,7 @@ def _reduced_first(problem: Problem, sizes: Ints, known: Labels | None, watch: W
             own, proven = renumber(outcome.labels), proven and outcome.proven
         else:
             own = renumber(known[names][group])
-        first = _fixed_first(part, held[group], own, watch)
+        first = _fixed_first(part, held[group], own, watch, _start_within(start, part, group, every))
         chosen[group], proven = group[first.labels], proven and first.proven
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
 
@@ -161,21 +177,29 @@ def _unswapped(problem: Problem, sizes: Ints, known: Labels | None) -> tuple[Pro
     return (problem.separate(apart), known) if apart.any() else (problem, known)
 
 
-def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch) -> FirstOptimum:
+def _start_within(start: Start, part: Problem, group: Labels, labels: Labels) -> Start:
+    """Express where a relaxation starts in the nodes of a component; `labels` are those of the whole."""
+    places = np.full(int(labels.max()) + 1, -1, dtype=np.intp)
+    places[group] = np.arange(len(group))
+    return start.within(places[labels], part, None)
+
+
+def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, start: Start) -> FirstOptimum:
     """Fix what all optima of a large problem decide alike, then look for the first."""
     value = problem.value(known)
     if problem.size <= SMALL or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
-    groups, narrowed = _fixed(problem, value, watch)
+    groups, narrowed, start = _fixed(problem, value, watch, start)
     if not _is_smaller(groups, narrowed.gains > 0):
-        groups = _held_together(narrowed, known, value, watch)
+        groups = _held_together(narrowed, known, value, watch, start)
     if (groups == known).all():
         # Any other optimum holds the same pairs together, and more.
         return FirstOptimum(known, proven=True)
     if not _is_smaller(groups, narrowed.gains > 0):
         return _fewest_pairs(narrowed, sizes, known, watch)
-    small, _ = narrowed.contract(groups)
-    first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch)
+    small, constant = narrowed.contract(groups)
+    start = start.contracted(groups, small, constant)
+    first = _reduced_first(small, _added(sizes, groups), known[firsts(groups)], watch, start)
     return replace(first, labels=renumber(first.labels[groups]))
 
 
@@ -184,10 +208,11 @@ def _is_smaller(groups: Labels, adjacent: Bools) -> bool:
     return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
 
 
-def _fixed(problem: Problem, value: int, watch: Watch) -> tuple[Labels, Problem]:
-    """Return the groups that all optima hold together, and the problem without pairs that all part."""
-    _, together, apart = fix_in_all_optima(problem, value, watch)
-    return joined(problem.size, *np.nonzero(together)), problem.separate(apart)
+def _fixed(problem: Problem, value: int, watch: Watch, start: Start = COLD) -> tuple[Labels, Problem, Start]:
+    """Return what all optima hold together, the problem without what all part, and where to start below."""
+    fixed = fix_in_all_optima(problem, value, watch, start)
+    groups = joined(problem.size, *np.nonzero(fixed.together))
+    return groups, problem.separate(fixed.apart), fixed.below
 
 
 def _added(sizes: Ints, labels: Labels) -> Ints:
@@ -328,7 +353,7 @@ def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     known = renumber(outcome.labels)
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
-    groups, narrowed = _fixed(problem, outcome.value, watch)
+    groups, narrowed, _ = _fixed(problem, outcome.value, watch)
     if not _is_smaller(groups, _usable(narrowed)):
         groups = _held_together(narrowed, known, outcome.value, watch)
     if (groups == known).all():
@@ -347,7 +372,7 @@ def _usable(problem: Problem) -> Bools:
     return usable
 
 
-def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) -> Labels:
+def _held_together(problem: Problem, known: Labels, value: int, watch: Watch, start: Start = COLD) -> Labels:
     """Return the groups of nodes that all optima hold together, given one; nodes alone if that stays open.
 
     Take a little from the gain of each pair that all optima found so far hold together: less from all of
@@ -358,15 +383,31 @@ def _held_together(problem: Problem, known: Labels, value: int, watch: Watch) ->
     sure: Bools = known[:, None] == known[None, :]
     np.fill_diagonal(sure, False)
     for _ in range(ROUNDS):
-        less = _scaled(problem, int(sure.sum()) // 2 + 1, sure)
-        outcome = None if less is None or not sure.any() else search(less, watch, Start(known=known))
-        if outcome is None or not outcome.proven or problem.value(outcome.labels) != value:
+        less = _scaled(problem, int(sure.sum()) // 2 + 1, sure) if sure.any() else None
+        found = None if less is None else _better(problem, less, known, watch, start)
+        if found is None or problem.value(found) != value:
             return alone
-        missed = sure & (outcome.labels[:, None] != outcome.labels[None, :])
+        missed = sure & (found[:, None] != found[None, :])
         if not missed.any():
             return joined(problem.size, *np.nonzero(sure))
         sure &= ~missed
+        known = found
     return alone
+
+
+def _better(problem: Problem, less: Problem, known: Labels, watch: Watch, start: Start) -> Labels | None:
+    """Return an optimum of a problem scaled from another, whose optimum is known; `None` if it stays open.
+
+    The search begins where that of the other one ended, and looks only for what is better.
+    """
+    floor = less.value(known)
+    assert floor is not None
+    scale = 1 if not problem.gains.any() else float(np.abs(less.gains).max() / np.abs(problem.gains).max())
+    cuts = start.cuts.weighing(start.cuts.weights * scale)
+    outcome = search(less, watch, Start(floor=floor, cuts=cuts, near=start.near))
+    if outcome.value > floor:
+        return outcome.labels if outcome.proven else None
+    return known if outcome.bound <= floor else None
 
 
 def _first_of(listed: Sequence[Clustering], count: int | None, sizes: Ints) -> FirstOptimum:
